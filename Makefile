@@ -32,7 +32,7 @@ MPI_SRC     := $(wildcard api/*.c core/*.c core/*/*.c core/*/*/*.c sessions/*.c 
                           plugins/inherited/*.c plugins/attached/*.c plugins/singleton/*.c plugins/psets/*.c plugins/errhandlers/*.c)
 RUNTIME_SRC := $(wildcard world/runtime/*.c world/runtime/*/*.c)
 PLUGINS     := ucx pmix hwloc
-PLUGIN_SRC  := $(foreach p,$(PLUGINS),$(wildcard plugins/$(p)/*.c))
+PLUGIN_SRC  := plugins/memory.c $(foreach p,$(PLUGINS),$(wildcard plugins/$(p)/*.c))
 MPIEXEC_SRC := $(wildcard api/mpiexec/*.c)
 INFO_SRC    := $(wildcard api/plenum-info/*.c)
 ALL_SRC     := $(MPI_SRC) $(RUNTIME_SRC) $(PLUGIN_SRC) $(MPIEXEC_SRC) $(INFO_SRC)
@@ -86,7 +86,11 @@ $(B)/lib/libmpi_abi.a: $(call objs,$(MPI_SRC))
 $(B)/lib/libmpi_abi.so: | $(LIBMPI)
 	$(Q)ln -sf libmpi_abi.so.1 $@
 
-$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(B)/obj/core/base/memory.o $(B)/obj/core/job/stale_files.o
+# Allocations that a test can make fail; a plugin asks the library (core/base/memory_plugin.h).
+MEMORY_OBJS := $(call objs,core/base/memory.c core/base/memory_libc.c core/base/vec.c)
+PLUGIN_MEMORY := $(call objs,plugins/memory.c core/base/memory_libc.c core/base/vec.c)
+
+$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl
@@ -96,7 +100,7 @@ $(B)/lib/libplenum.so: | $(LIBRT)
 
 PLUGIN_TOO.ucx := $(B)/obj/core/job/stale_files.o
 define plugin_rule
-$(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c)) $(PLUGIN_TOO.$(1))
+$(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c)) $(PLUGIN_TOO.$(1)) $(PLUGIN_MEMORY)
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
 	$$(Q)$$(CC) -shared -Wl,-z,defs -o $$@ $$^ $$(ALL_LDFLAGS) $$(call PKG,--libs,$(1)) -ldl
@@ -111,10 +115,10 @@ $(SYMBOLIZER): plugins/symbolizer/symbolizer.c $(B)/flags
 	  $(CC) $(CPPFLAGS) $(call PKG,--cflags,libdw) $(ALL_CFLAGS) $< -o $@ $(ALL_LDFLAGS) $(call PKG,--libs,libdw); \
 	else echo 'Without libdw-dev: reports will not name functions and source lines.'; fi
 
-$(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(LIBRT) | $(B)/lib/libplenum.so
+$(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(MEMORY_OBJS) $(LIBRT) | $(B)/lib/libplenum.so
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $(call objs,$(MPIEXEC_SRC)) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
+	$(Q)$(CC) -o $@ $(call objs,$(MPIEXEC_SRC)) $(MEMORY_OBJS) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
 
 $(B)/bin/plenum-info: $(call objs,$(INFO_SRC)) $(B)/lib/libmpi_abi.a
 	@mkdir -p $(@D)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers of the collectives among neighbors (MPI-5.0 sections 8.6 to 8.9). Their arrays have one element for each
- * source or destination, also for those beyond the border of a grid, whose elements are checked and not used.
+ * See coll_neighbor.h; MPI-5.0 sections 8.6 to 8.9. The arrays have one element for each source or destination, also
+ * for those beyond the border of a grid, whose elements are checked and not used.
  */
 #include "api/coll_neighbor.h"
 
@@ -15,10 +15,10 @@ static struct pl_coll mpi_coll_neighbor_begin(struct pl_call *call, enum pl_coll
 {
     struct pl_coll coll = { .kind = kind, .comm = pl_arg_comm(call, comm), .sendbuf = sendbuf, .recvbuf = recvbuf };
     if (coll.comm && coll.comm->topology.kind == MPI_UNDEFINED)
-        pl_call_error(call, MPI_ERR_TOPOLOGY, "%s has no topology, so that nobody has neighbors",
+        pl_call_error(call, MPI_ERR_TOPOLOGY, "%s has no topology, so that its processes have no neighbors",
                       pl_comm_label(coll.comm));
-    pl_arg_not_in_place(call, sendbuf, "sendbuf", "has no meaning among neighbors");
-    pl_arg_not_in_place(call, recvbuf, "recvbuf", "has no meaning among neighbors");
+    pl_arg_not_in_place(call, sendbuf, "sendbuf", "has no meaning in a neighborhood collective");
+    pl_arg_not_in_place(call, recvbuf, "recvbuf", "has no meaning in a neighborhood collective");
     *topology = call->err ? NULL : pl_topology_of(coll.comm);
     return coll;
 }
@@ -31,7 +31,7 @@ static MPI_Count arg_lists(struct pl_call *call, struct pl_counts counts, struct
     if (n > 0 && !counts.narrow && !counts.wide)
         pl_call_error(call, MPI_ERR_ARG, "the counts to %s are NULL", side);
     if (n > 0 && !displs.narrow && !displs.wide)
-        pl_call_error(call, MPI_ERR_ARG, "the displacements of what to %s are NULL", side);
+        pl_call_error(call, MPI_ERR_ARG, "the displacements of blocks to %s are NULL", side);
     for (int i = 0; !call->err && i < n; i++) {
         MPI_Count count = pl_count_at(counts, i);
         if (count < 0)
@@ -43,7 +43,7 @@ static MPI_Count arg_lists(struct pl_call *call, struct pl_counts counts, struct
     return most;
 }
 
-/* The neighbors here, when the communicator is right. */
+/* The neighbors; 0 when the communicator is bad. */
 static int in_of(const struct pl_topology *topology)
 {
     return topology ? topology->indegree : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers of the collectives among neighbors, for all their forms. */
+/* Workers of the neighborhood collectives, for all forms (coll.h). They return what the MPI function returns. */
 #ifndef PLENUM_API_COLL_NEIGHBOR_H
 #define PLENUM_API_COLL_NEIGHBOR_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers of the reductions and scans (MPI-5.0 sections 6.9 to 6.11), for all forms. */
-#include "api/coll.h"
+/* See coll_reduce.h; MPI-5.0 sections 6.9 to 6.11. */
+#include "api/coll_reduce.h"
 
 static const char not_inter[] = "has no meaning on an intercommunicator";
 static const char not_here[] = "has no meaning in this place";
-static const char root_only[] = "only the root may say";
+static const char root_only[] = "only the root may pass";
 
-/* Datatype, count and operation, which all processes give. */
+/* Datatype, count and operation, which are significant at all processes. */
 static void arg_operands(struct pl_call *call, struct pl_coll *coll, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
     coll->recvcount = count;
@@ -17,7 +17,7 @@ static void arg_operands(struct pl_call *call, struct pl_coll *coll, MPI_Count c
         call->err = pl_op_check(coll->op, coll->recvtype);
 }
 
-/* The buffer that a process gives where its receive buffer is not significant. */
+/* The send buffer of a process whose receive buffer is not significant. */
 static void arg_given(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count count)
 {
     coll->sendbuf = sendbuf;

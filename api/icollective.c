@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Nonblocking collectives (MPI-5.0 section 6.12): the blocking ones, started. */
-#include "api/coll.h"
+#include "api/coll_move.h"
+#include "api/coll_reduce.h"
 #include "api/pmpi.h"
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)

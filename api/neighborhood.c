@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives among neighbors (MPI-5.0 sections 8.6 to 8.9): blocking, nonblocking, persistent. Work: coll_neighbor.c.
- * */
+/* Neighborhood collectives (MPI-5.0 sections 8.6 to 8.9): blocking, nonblocking, persistent. Workers:
+ * coll_neighbor.h. */
 #include "api/coll_neighbor.h"
 #include "api/pmpi.h"
 

@@ -6,6 +6,7 @@
 #include "core/engine/p2p.h"
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/engine/p2p_blocking.h"
 #include "core/engine/status.h"
 
 /* --- arguments ---------------------------------------------------------------------------------------------------- */

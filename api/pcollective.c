@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Persistent collectives (MPI-5.0 section 6.13): the blocking ones, prepared for MPI_Start(). */
-#include "api/coll.h"
+#include "api/coll_move.h"
+#include "api/coll_reduce.h"
 #include "api/pmpi.h"
 
 int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)

@@ -5,6 +5,7 @@
  */
 #include "api/pmpi.h"
 #include "api/request_parts.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 
 /* `done` of a generalized request that was freed before its completion. */

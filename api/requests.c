@@ -7,6 +7,7 @@
  */
 #include "api/pmpi.h"
 #include "api/request_parts.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 
 /* Checks all requests and returns the number of complete ones. Consecutive requests of one engine progress it once. */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Installs what is missing of the packages that Plenum needs; quiet and quick when nothing is.
+# Installs missing packages that Plenum needs; quiet and quick if none is missing.
 #
 #   tests/deps.sh          what the build needs
 #   tests/deps.sh tests    that, and what `make check` needs

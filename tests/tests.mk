@@ -5,8 +5,8 @@
 # tests/mpi/<chapter>/*.c      MPI programs, compiled by the build's mpicc and run by its mpiexec
 # tests/abi/check_*            scripts that compare headers and libraries with the standard
 # tests/house/check_*          programs that compare the source with its own rules: rooms, names, English, format
-# tests/instructions/          what the short ways cost, counted by valgrind
-# tests/faults/test_*          scripts, run with the build directory as argument: bad input, deaths, leftovers
+# tests/instructions/          what the fast paths cost, counted by valgrind
+# tests/faults/test_*          scripts, run with the build directory as argument: bad input, deaths, stale files
 # tests/hosts/test_*           the same, with several hosts or other launchers
 #
 # A part runs alone with `make check-PART`; ONLY=text restricts it to the tests whose path contains the text.
@@ -17,7 +17,7 @@ JOBS  ?= 2
 NP    ?= 4
 SLOW  ?= 1
 PART   = $(patsubst check-%,%,$@)
-# What is given on make's command line reaches a test's own make through the environment; the jobs do not.
+# Variables on make's command line reach the make of a test through the environment; -j does not.
 RUN    = MAKEFLAGS= tests/run --build $(B) --name $(or $(RUN_NAME),$(PART)) --jobs $(JOBS) --slow $(SLOW)
 MPIRUN = $(RUN) --mpiexec $(B)/bin/mpiexec --ranks $(RANKS)
 
@@ -96,18 +96,18 @@ check-mpi: deps-tests all $(call programs,$(MPI_TESTS))
 	$(Q)$(MPIRUN) $(MPI_TESTS)
 check-ucx: deps-tests all $(call programs,$(MPI_TESTS))
 	$(Q)PLENUM_TRANSPORT=ucx $(MPIRUN) $(MPI_TESTS)
-# Without UCX, which keeps memory of its own until the process ends.
+# Without UCX, which does not free some memory before the process ends.
 check-valgrind: deps-tests all $(call programs,$(UNIT_SRC))
 	$(Q)$(RUN) --slow 10 --wrap 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
 	  $(filter-out tests/unit/test_ucx%.c,$(UNIT_SRC))
 
-# The sanitizers: a build of their own each, the unit tests, and the MPI programs with few ranks.
+# The sanitizers: a build for each, the unit tests, and the MPI programs with few ranks.
 .PHONY: check-asan check-ubsan check-tsan check-sanitized
 check-asan check-ubsan check-tsan: check-%: deps-tests
 	$(Q)$(MAKE) MODE=$* B=$(B)-$* RUN_NAME=$* RANKS=3 SLOW=4 check-sanitized
 export TSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/tsan.supp
 export LSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
-# With the slow unwinder leaks are put down to those who lost them, through libraries without frame pointers.
+# The slow unwinder attributes leaks to the code that lost them, also through libraries without frame pointers.
 export ASAN_OPTIONS  ?= detect_stack_use_after_return=1:fast_unwind_on_malloc=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
 check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS))
@@ -116,8 +116,8 @@ check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS))
 	$(MPIRUN) $(MPI_TESTS) || failed=1; \
 	exit $$failed
 
-# What the fast paths are for must go without them too: each is forced on, and forced off. Pairs of settings are joined by
-# a comma; PATHS="A=1 B=2,C=3" chooses others. (A few tests rely on short messages being taken ahead: SHM_EAGER=0 stops them.)
+# Everything works with and without each fast path: each is forced on, and forced off. A comma joins the settings of a
+# pair; PATHS="A=1 B=2,C=3" chooses others. (A few tests rely on eager short messages: SHM_EAGER=0 would block them.)
 PATHS       ?= COLL_SHM=0,SHM_RNDV=cma SHM_EAGER=64,SHM_RING=4096,SHM_RNDV=copy SHM_EAGER=1048576,SHM_RING=4194304 \
                COLL_SHM=0,SHM_EAGER=64,SHM_RNDV=copy TRANSPORT=ucx,UCX_EAGER=64
 PATHS_TESTS := $(call only,$(wildcard $(patsubst %,tests/mpi/%/*.c,pt2pt coll datatype partitioned request rma)))
@@ -127,7 +127,7 @@ check-paths: deps-tests all $(call programs,$(PATHS_TESTS))
 	  env $$(echo PLENUM_$$path | sed 's/,/ PLENUM_/g') $(RUN) --name $$path --mpiexec $(B)/bin/mpiexec --ranks 2,3 $(PATHS_TESTS) || failed=1; \
 	done; exit $$failed
 
-# What a short message and a short collective cost, in instructions: not in time.
+# What a short message and a short collective cost, in instructions, not in time.
 .PHONY: check-instructions instructions-show instructions-write
 check-instructions: deps-tests all $(B)/tests/instructions/steps
 	$(Q)$(RUN) tests/instructions/check_instructions

@@ -12,32 +12,31 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/wait.h"
 #include "core/job/note.h"
 #include "core/job/process.h"
 #include "core/job/spawn.h"
-#include "core/object/errhandler_registry.h"
-#include "core/object/info.h"
 #include "sessions/port/port.h"
+#include "world/spawn_json.h"
 
-/* What the root asks for. */
+/* The root's request. */
 struct request {
     const struct pl_spawn_command *commands;
     int count;
     int fd;
-    struct pl_job_spawn *file; /* mapped; NULL: not yet */
+    struct pl_job_spawn *file; /* mapped; NULL: not made yet */
     size_t bytes;
     char why[sizeof((struct pl_job_spawn *)0)->message];
 };
 
-/* --- how many ----------------------------------------------------------------------------------------------------- */
+/* --- numbers of processes ----------------------------------------------------------------------------------------- */
 
 /* Reads "a", "a:b" or "a:b:c"; the numbers are a, a + c, ... up to b, or down to it. */
-static bool read_triplet(const char **at, long triplet[3])
+static bool spawn_read_triplet(const char **at, long triplet[3])
 {
     int parts = 0;
     do {
@@ -55,7 +54,7 @@ static bool read_triplet(const char **at, long triplet[3])
     return triplet[2] > 0 ? triplet[1] >= triplet[0] : triplet[2] < 0 && triplet[1] <= triplet[0];
 }
 
-/* The largest number of it that is not above `most`, 0: none. */
+/* The largest number of the triplet that is not above `most`; 0: there is none. */
 static long spawn_largest(const long triplet[3], long most)
 {
     long last = triplet[0] + (triplet[1] - triplet[0]) / triplet[2] * triplet[2], step = labs(triplet[2]);
@@ -70,7 +69,7 @@ int pl_spawn_soft(const char *text, int maxprocs, int *number)
     long best = 0, triplet[3];
     const char *at = text;
     do {
-        if (!read_triplet(&at, triplet) || (*at && *at != ','))
+        if (!spawn_read_triplet(&at, triplet) || (*at && *at != ','))
             return pl_fail(MPI_ERR_INFO_VALUE, "info key soft is \"%.60s\": it must be triplets such as 2:8:2,16",
                            text);
         long found = spawn_largest(triplet, maxprocs);
@@ -79,145 +78,56 @@ int pl_spawn_soft(const char *text, int maxprocs, int *number)
     *number = (int)best;
     return best > 0 ? MPI_SUCCESS
                     : pl_fail(MPI_ERR_SPAWN,
-                              "info key soft is \"%.60s\": none of these numbers is between 1 and "
+                              "info key soft is \"%.60s\": none of its numbers is between 1 and "
                               "maxprocs, which is %d",
                               text, maxprocs);
 }
 
-/* What the root tells: how many processes of some commands are started, and how many were asked for. */
-enum { TOLD = 32 };
-struct told {
-    int count; /* commands that are still to come, these included */
-    int number[TOLD], maxprocs[TOLD];
+/* The root's broadcast: for some commands, the processes to start and the processes asked for. */
+enum { BATCH = 32 };
+struct spawn_batch {
+    int count; /* commands that remain, this batch included */
+    int number[BATCH], maxprocs[BATCH];
 };
 
-/* Tells all how many processes are asked for, and which of them are not: at once, unless there are very many
- * commands. */
-static int tell_codes(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *codes,
-                      int *processes)
+/* Broadcasts the numbers of processes and fills in `codes`: MPI_ERR_SPAWN for processes beyond `number`. One broadcast
+ * for each BATCH commands. */
+static int spawn_bcast_codes(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm,
+                             int *codes, int *processes)
 {
-    struct told told = { .count = count };
+    struct spawn_batch batch = { .count = count };
     *processes = 0;
     do {
-        for (int i = 0; comm->rank == root && i < told.count && i < TOLD; i++, commands++) {
-            told.number[i] = commands->number;
-            told.maxprocs[i] = commands->maxprocs;
+        for (int i = 0; comm->rank == root && i < batch.count && i < BATCH; i++, commands++) {
+            batch.number[i] = commands->number;
+            batch.maxprocs[i] = commands->maxprocs;
         }
-        int rc = pl_bcast(comm, &told, sizeof told, PL_TYPE_BYTE, root);
+        int rc = pl_bcast(comm, &batch, sizeof batch, PL_TYPE_BYTE, root);
         if (rc)
             return rc;
-        for (int i = 0; i < told.count && i < TOLD; i++) {
-            for (int process = 0; codes && process < told.maxprocs[i]; process++)
-                codes[*processes + process] = process < told.number[i] ? MPI_SUCCESS : MPI_ERR_SPAWN;
-            *processes += told.maxprocs[i];
+        for (int i = 0; i < batch.count && i < BATCH; i++) {
+            for (int process = 0; codes && process < batch.maxprocs[i]; process++)
+                codes[*processes + process] = process < batch.number[i] ? MPI_SUCCESS : MPI_ERR_SPAWN;
+            *processes += batch.maxprocs[i];
         }
-        told.count -= TOLD;
-    } while (told.count > 0);
+        batch.count -= BATCH;
+    } while (batch.count > 0);
     return MPI_SUCCESS;
 }
 
-/* --- the description ---------------------------------------------------------------------------------------------- */
+/* --- the request -------------------------------------------------------------------------------------------------- */
 
-static json_t *spawn_words_of(const struct pl_spawn_command *command)
-{
-    json_t *words = json_array();
-    json_array_append_new(words, json_string(command->command));
-    for (char **word = command->argv; word && *word; word++)
-        json_array_append_new(words, json_string(*word));
-    return words;
-}
-
-/* Is it this machine? Others are out of reach. */
-static int check_host(struct pl_info *info)
-{
-    char own[HOST_NAME_MAX + 1] = "";
-    char *host;
-    int rc = pl_info_get(info, "host", &host);
-    gethostname(own, sizeof own - 1);
-    if (host && strcmp(host, "localhost") != 0 && strcmp(host, own) != 0)
-        rc = pl_fail(MPI_ERR_SPAWN, "info key host is \"%.60s\": processes are spawned on this machine, %s", host, own);
-    free(host);
-    return rc;
-}
-
-/* The directory in which it is started: the info key, else that of this process. */
-static int add_directory(struct pl_info *info, json_t *program)
-{
-    char own[PATH_MAX], *wanted;
-    int rc = pl_info_get(info, "wdir", &wanted);
-    const char *directory = wanted ? wanted : getcwd(own, sizeof own);
-    if (directory)
-        json_object_set_new(program, "wdir", json_string(directory));
-    free(wanted);
-    return rc;
-}
-
-/* Its initial error handler, by the variable that `mpiexec -initial-errhandler` sets, too. */
-static int add_errhandler(struct pl_info *info, json_t *program)
-{
-    char *name;
-    int rc = pl_info_get(info, "mpi_initial_errhandler", &name);
-    if (name && !pl_named_valid(name))
-        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key mpi_initial_errhandler is \"%.60s\": it must be %s", name,
-                     PL_NAMED_ALLOWED);
-    else if (name)
-        json_object_set_new(program, "env", json_pack("{s:s}", "PLENUM_INITIAL_ERRHANDLER", name));
-    free(name);
-    return rc;
-}
-
-static int describe_program(const struct pl_spawn_command *command, json_t *program)
-{
-    char *path = NULL;
-    int rc = check_host(command->info);
-    rc = rc ? rc : add_directory(command->info, program);
-    rc = rc ? rc : add_errhandler(command->info, program);
-    rc = rc ? rc : pl_info_get(command->info, "path", &path);
-    if (rc)
-        return rc;
-    json_object_set_new(program, "argv", spawn_words_of(command));
-    json_object_set_new(program, "ranks", json_integer(command->number));
-    if (path)
-        json_object_set_new(program, "path", json_string(path));
-    free(path);
-    size_t words = 1;
-    for (char **word = command->argv; word && *word; word++)
-        words++;
-    if (json_array_size(json_object_get(program, "argv")) != words)
-        return pl_fail(MPI_ERR_SPAWN, "a word of the command \"%.100s\" is not UTF-8, or memory is short",
-                       command->command);
-    return MPI_SUCCESS;
-}
-
-/* As libplenum takes it; malloc'ed. */
-static int spawn_describe(const struct request *request, char **text)
-{
-    json_t *root = json_object(), *programs = json_array();
-    int rc = MPI_SUCCESS;
-    for (int i = 0; i < request->count && rc == MPI_SUCCESS; i++) {
-        json_t *program = json_object();
-        rc = describe_program(&request->commands[i], program);
-        json_array_append_new(programs, program);
-    }
-    json_object_set_new(root, "programs", programs);
-    *text = rc ? NULL : json_dumps(root, JSON_COMPACT);
-    json_decref(root);
-    return rc ? rc : *text ? MPI_SUCCESS : pl_fail_memory("the description of processes to spawn");
-}
-
-/* --- asking ------------------------------------------------------------------------------------------------------- */
-
-static int make_file(struct request *request, const char *text, const char *port)
+static int spawn_make_file(struct request *request, const char *text, const char *port)
 {
     size_t length = strlen(text);
     request->bytes = sizeof *request->file + length + 1;
     if (request->bytes > PL_SPAWN_TEXT_MAX)
-        return pl_fail(MPI_ERR_SPAWN, "the commands to spawn have %zu bytes, allowed are %d", length,
+        return pl_fail(MPI_ERR_SPAWN, "the commands to spawn take %zu bytes, at most %d are allowed", length,
                        PL_SPAWN_TEXT_MAX);
     request->fd = memfd_create(PL_SPAWN_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (request->fd < 0 || ftruncate(request->fd, (off_t)request->bytes) != 0 ||
         fcntl(request->fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
-        return pl_fail_errno(MPI_ERR_SPAWN, "no memory file to ask for processes with");
+        return pl_fail_errno(MPI_ERR_SPAWN, "cannot create a memory file for the request to spawn");
     void *at = mmap(NULL, request->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, request->fd, 0);
     if (at == MAP_FAILED)
         return pl_fail_errno(MPI_ERR_SPAWN, "cannot map a memory file of %zu bytes", request->bytes);
@@ -229,21 +139,21 @@ static int make_file(struct request *request, const char *text, const char *port
     return MPI_SUCCESS;
 }
 
-static enum pl_spawn_state state_of(const struct request *request)
+static enum pl_spawn_state spawn_state_of(const struct request *request)
 {
     return (enum pl_spawn_state)atomic_load_explicit(&request->file->state, memory_order_acquire);
 }
 
-static int await_start(struct request *request)
+static int spawn_await_start(struct request *request)
 {
     const struct pl_job_segment *job = pl_process.place.job;
     struct pl_wait wait = { 0 };
-    while (state_of(request) == PL_SPAWN_ASKED) {
+    while (spawn_state_of(request) == PL_SPAWN_ASKED) {
         if (kill(job->runtime_pid, 0) != 0)
             return pl_fail(MPI_ERR_SPAWN, "the runtime that started this job has ended");
         pl_engine_idle(NULL, &wait);
     }
-    if (state_of(request) != PL_SPAWN_FAILED)
+    if (spawn_state_of(request) != PL_SPAWN_FAILED)
         return MPI_SUCCESS;
     memcpy(request->why, request->file->message, sizeof request->why);
     request->why[sizeof request->why - 1] = '\0';
@@ -255,54 +165,55 @@ static int spawn_invite(void *context, const char *port)
     struct request *request = context;
     struct pl_job_note note = { .kind = PL_NOTE_SPAWN, .rank = pl_process.place.rank };
     char *text;
-    int rc = spawn_describe(request, &text);
+    int rc = pl_spawn_json(request->commands, request->count, &text);
     if (rc)
         return rc;
-    rc = make_file(request, text, port);
+    rc = spawn_make_file(request, text, port);
     free(text);
     note.code = request->fd;
     if (rc == MPI_SUCCESS && !pl_job_note_send(pl_process.place.job, &note))
-        rc = pl_fail(MPI_ERR_SPAWN, "the runtime that started this job does not listen");
-    return rc ? rc : await_start(request);
+        rc = pl_fail(MPI_ERR_SPAWN, "the runtime that started this job does not answer");
+    return rc ? rc : spawn_await_start(request);
 }
 
-static const char *abort_reason(const void *context)
+static const char *spawn_abort_reason(const void *context)
 {
-    return state_of(context) == PL_SPAWN_ENDED
-               ? "the spawned processes have ended without calling MPI_Init, or before all had called it"
+    return spawn_state_of(context) == PL_SPAWN_ENDED
+               ? "the spawned processes ended before all of them had called MPI_Init"
                : NULL;
 }
 
-/* Only a runtime of ours can be asked. */
-static int check_launcher(void)
+/* Only Plenum's own runtime can spawn. */
+static int spawn_check_launcher(void)
 {
-    const struct pl_identity *place = &pl_process.place;
-    if (place->job && place->job->notes_inode && !place->attached)
+    const struct pl_identity *identity = &pl_process.place;
+    if (identity->job && identity->job->notes_inode && !identity->attached)
         return MPI_SUCCESS;
     if (strcmp(pl_process.bootstrap->name, "singleton") == 0)
         return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                       "nobody has started this process who could start others: run it with mpiexec -n 1");
-    return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "processes are spawned in jobs of Plenum's own launcher only");
+                       "this process has no launcher that could start others: run it with mpiexec -n 1");
+    return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "only jobs of Plenum's own launcher can spawn processes");
 }
 
 static int spawn_ask(void *context, const char *port)
 {
     const struct request *request = context;
-    int rc = request->count == 0 ? pl_fail(MPI_ERR_SPAWN, "an argument of the root is wrong") : check_launcher();
+    int rc =
+        request->count == 0 ? pl_fail(MPI_ERR_SPAWN, "an argument of the root is invalid") : spawn_check_launcher();
     return rc ? rc : spawn_invite(context, port);
 }
 
 int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *codes,
              struct pl_comm **made)
 {
-    int processes, told = tell_codes(commands, count, root, comm, codes, &processes);
-    if (told)
-        return told;
+    int processes, rc = spawn_bcast_codes(commands, count, root, comm, codes, &processes);
+    if (rc)
+        return rc;
     struct request request = { .commands = commands, .count = count, .fd = -1 };
     struct pl_port_participants participants = { .invite = spawn_ask,
-                                                 .abort_reason = abort_reason,
+                                                 .abort_reason = spawn_abort_reason,
                                                  .context = &request };
-    int rc = pl_port_host(&participants, root, comm, made);
+    rc = pl_port_host(&participants, root, comm, made);
     if (request.file)
         munmap(request.file, request.bytes);
     if (request.fd >= 0)
@@ -312,14 +223,14 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
     return rc;
 }
 
-/* --- the children's part ------------------------------------------------------------------------------------------ */
+/* --- the children's side ------------------------------------------------------------------------------------------ */
 
 int pl_spawn_connect_parents(void)
 {
-    const struct pl_identity *place = &pl_process.place;
-    if (!place->job || place->attached || !place->job->parent || place->generation != 1)
+    const struct pl_identity *identity = &pl_process.place;
+    if (!identity->job || identity->attached || !identity->job->parent || identity->generation != 1)
         return MPI_SUCCESS;
-    const char *port = (const char *)place->job + place->job->parent;
+    const char *port = (const char *)identity->job + identity->job->parent;
     int rc = pl_port_connect(port, NULL, 0, pl_world_comm, &pl_parent_comm);
     if (rc == MPI_SUCCESS)
         snprintf(pl_parent_comm->name, sizeof pl_parent_comm->name, "MPI_COMM_PARENT");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Initialization and finalization of the World Model. Both are called by one thread, as the standard asks. */
+/* See world.h. */
 #include "world/world.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static int world_make_comm(struct pl_instance *world, int size, uint64_t first, 
     return MPI_SUCCESS;
 }
 
-static void close_world(struct pl_instance *world)
+static void world_close(struct pl_instance *world)
 {
     pl_crash_ignore();
     pl_process_publish(PL_CARD_WORLD, NULL, 0);
@@ -64,24 +64,24 @@ int pl_world_init(int required, int *provided)
 {
     struct pl_instance *world;
     if (atomic_load(&pl_world_state) != PL_WORLD_BEFORE)
-        return pl_fail(MPI_ERR_OTHER, "MPI is initialized already%s",
+        return pl_fail(MPI_ERR_OTHER, "MPI is already initialized%s",
                        atomic_load(&pl_world_state) == PL_WORLD_FINALIZED
-                           ? ", and finalized: the World Model has one life"
+                           ? " and finalized: the World Model can be initialized only once"
                            : "");
     int rc = pl_instance_open(true, world_level_of(required), NULL, &world);
     if (rc)
         return rc;
-    const struct pl_identity *place = &pl_process.place;
+    const struct pl_identity *identity = &pl_process.place;
     rc = world_make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, "MPI_COMM_SELF", &comm_self, &pl_self_comm);
     if (rc == MPI_SUCCESS)
-        rc = world_make_comm(world, place->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world,
+        rc = world_make_comm(world, identity->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world,
                              &pl_world_comm);
     if (rc == MPI_SUCCESS)
         rc = pl_process_publish(PL_CARD_WORLD, world->engine.card, world->engine.card_length);
     if (rc == MPI_SUCCESS)
         rc = pl_spawn_connect_parents();
     if (rc) {
-        close_world(world);
+        world_close(world);
         return rc;
     }
     main_thread = pthread_self();
@@ -98,10 +98,10 @@ int pl_world_finalize(void)
 {
     void *buffer;
     MPI_Count size;
-    char left[PL_DETAIL_MAX - 64];
+    char leaks[PL_DETAIL_MAX - 64];
     if (atomic_load(&pl_world_state) != PL_WORLD_INITIALIZED)
         return pl_fail(MPI_ERR_OTHER, "MPI is %s",
-                       atomic_load(&pl_world_state) == PL_WORLD_BEFORE ? "not initialized" : "finalized already");
+                       atomic_load(&pl_world_state) == PL_WORLD_BEFORE ? "not initialized" : "already finalized");
     int rc = pl_process_check_forked();
     if (rc == MPI_SUCCESS)
         rc = pl_attrs_delete(&pl_self_comm->attrs, MPI_COMM_SELF);
@@ -110,11 +110,11 @@ int pl_world_finalize(void)
     pl_bsend_detach(pl_bsend_of_process(), &buffer, &size);
     pl_process.bootstrap->state(PL_PROC_FINALIZED);
     struct pl_instance *world = pl_world;
-    int count = pl_leak_report(world, left, sizeof left);
+    int count = pl_leak_report(world, leaks, sizeof leaks);
     bool strict = count > 0 && world->strict;
-    close_world(world);
+    world_close(world);
     atomic_store(&pl_world_state, PL_WORLD_FINALIZED);
-    return strict ? pl_fail(MPI_ERR_OTHER, "the World is finalized; left alive in it, %d: %s", count, left)
+    return strict ? pl_fail(MPI_ERR_OTHER, "the World is finalized; left alive in it, %d: %s", count, leaks)
                   : MPI_SUCCESS;
 }
 
@@ -128,7 +128,7 @@ int pl_world_thread_level(int *level)
     bool open = pl_process.instances > 0;
     pl_lock_drop(&pl_process.lock);
     if (!open)
-        return pl_fail(MPI_ERR_OTHER, "MPI is not initialized, or finalized");
+        return pl_fail(MPI_ERR_OTHER, "MPI is not initialized, or already finalized");
     *level = MPI_THREAD_MULTIPLE;
     return MPI_SUCCESS;
 }

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the options do: each function checks the arguments of its option and keeps what they say. */
+/* See apply.h. */
+#include "api/mpiexec/apply.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "api/mpiexec/handover.h"
-#include "api/mpiexec/parse.h"
+#include "api/mpiexec/config.h"
+#include "api/mpiexec/machine.h"
+#include "api/mpiexec/options.h"
+#include "core/base/memory_libc.h"
 
 static bool apply_number(struct parse *p, const char *text, long least, long most, long *value)
 {
@@ -15,18 +19,18 @@ static bool apply_number(struct parse *p, const char *text, long least, long mos
     errno = 0;
     *value = strtol(text, &end, 10);
     if (end == text || *end || errno || *value < least || *value > most)
-        return parse_fail(p, "%s wants a number from %ld to %ld, not \"%s\"", p->name, least, most, text);
+        return parse_fail(p, "%s expects a number from %ld to %ld, not \"%s\"", p->name, least, most, text);
     return true;
 }
 
-static void set_variable(struct settings *to, const char *name, const char *value)
+static void apply_set_variable(struct settings *to, const char *name, const char *value)
 {
     to->item = parse_append(to->item, &to->count, sizeof *to->item);
     to->item[to->count - 1] = (struct setting){ name, value };
 }
 
 /* "0-3,7" */
-static bool rank_ranges(const char *text, struct pset_option *pset)
+static bool apply_ranges(const char *text, struct pset_option *pset)
 {
     while (*text) {
         int used = 0, first, last;
@@ -45,19 +49,7 @@ static bool rank_ranges(const char *text, struct pset_option *pset)
     return pset->count > 0;
 }
 
-bool is_this_host(const char *name, size_t length)
-{
-    static const char *const own[] = { "localhost", "127.0.0.1", "::1" };
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (strlen(own[i]) == length && memcmp(own[i], name, length) == 0)
-            return true;
-    size_t brief = strcspn(host, ".");
-    return (strlen(host) == length || brief == length) && length > 0 && memcmp(host, name, length) == 0;
-}
-
-/* --- what the options do ----------------------------------------------------------------------------------- */
+/* --- the options ------------------------------------------------------------------------------------------- */
 
 bool apply_n(struct parse *p, char *const *arg)
 {
@@ -65,7 +57,8 @@ bool apply_n(struct parse *p, char *const *arg)
     if (!apply_number(p, arg[0], 1, 65536, &ranks))
         return false;
     if (p->s->counted && p->s->ranks != ranks)
-        return parse_fail(p, "%s %ld: the same program was to have %d processes", p->name, ranks, p->s->ranks);
+        return parse_fail(p, "%s %ld: %d processes were already requested for this program", p->name, ranks,
+                          p->s->ranks);
     p->s->ranks = (int)ranks;
     p->s->counted = true;
     return true;
@@ -80,22 +73,22 @@ bool apply_per_node(struct parse *p, char *const *arg)
     return true;
 }
 
-static bool set_pair(struct parse *p, struct settings *to, char *const *arg)
+static bool apply_set_pair(struct parse *p, struct settings *to, char *const *arg)
 {
     if (strchr(arg[0], '='))
-        return parse_fail(p, "%s wants a name and a value, not \"%s\"; for NAME=VALUE there is -x", p->name, arg[0]);
-    set_variable(to, arg[0], arg[1]);
+        return parse_fail(p, "%s expects a name and a value, not \"%s\"; for NAME=VALUE use -x", p->name, arg[0]);
+    apply_set_variable(to, arg[0], arg[1]);
     return true;
 }
 
 bool apply_genv(struct parse *p, char *const *arg)
 {
-    return set_pair(p, &p->o->env, arg);
+    return apply_set_pair(p, &p->o->env, arg);
 }
 
 bool apply_env(struct parse *p, char *const *arg)
 {
-    return set_pair(p, &p->s->env, arg);
+    return apply_set_pair(p, &p->s->env, arg);
 }
 
 bool apply_genvnone(struct parse *p, char *const *arg)
@@ -105,15 +98,15 @@ bool apply_genvnone(struct parse *p, char *const *arg)
     return true;
 }
 
-/* Only these, as far as they exist. */
+/* Passes only the variables of the list that exist. */
 bool apply_genvlist(struct parse *p, char *const *arg)
 {
     p->o->env_clear = true;
     for (const char *at = arg[0]; *at;) {
         size_t length = strcspn(at, ",");
-        char *name = parse_keep(p, strndup(at, length));
+        char *name = parse_keep(p, pl_strndup(at, length));
         if (length > 0 && getenv(name))
-            set_variable(&p->o->env, name, getenv(name));
+            apply_set_variable(&p->o->env, name, getenv(name));
         at += length + (at[length] == ',');
     }
     return true;
@@ -121,13 +114,13 @@ bool apply_genvlist(struct parse *p, char *const *arg)
 
 bool apply_errhandler(struct parse *p, char *const *arg)
 {
-    set_variable(&p->o->env, "PLENUM_INITIAL_ERRHANDLER", arg[0]);
+    apply_set_variable(&p->o->env, "PLENUM_INITIAL_ERRHANDLER", arg[0]);
     return true;
 }
 
 bool apply_alloc_kinds(struct parse *p, char *const *arg)
 {
-    set_variable(&p->o->env, "PLENUM_MEMORY_ALLOC_KINDS", arg[0]);
+    apply_set_variable(&p->o->env, "PLENUM_MEMORY_ALLOC_KINDS", arg[0]);
     return true;
 }
 
@@ -135,14 +128,14 @@ bool apply_export(struct parse *p, char *const *arg)
 {
     char *equal = strchr(arg[0], '=');
     if (equal == arg[0])
-        return parse_fail(p, "%s wants NAME or NAME=VALUE, not \"%s\"", p->name, arg[0]);
+        return parse_fail(p, "%s expects NAME or NAME=VALUE, not \"%s\"", p->name, arg[0]);
     if (!equal) {
         if (!getenv(arg[0]))
-            return parse_fail(p, "%s %s: there is no such variable in the environment", p->name, arg[0]);
-        set_variable(&p->o->env, arg[0], getenv(arg[0])); /* it counts after --genvnone */
+            return parse_fail(p, "%s %s: the environment has no such variable", p->name, arg[0]);
+        apply_set_variable(&p->o->env, arg[0], getenv(arg[0])); /* takes effect also with --genvnone */
         return true;
     }
-    set_variable(&p->o->env, parse_keep(p, strndup(arg[0], (size_t)(equal - arg[0]))), equal + 1);
+    apply_set_variable(&p->o->env, parse_keep(p, pl_strndup(arg[0], (size_t)(equal - arg[0]))), equal + 1);
     return true;
 }
 
@@ -151,7 +144,7 @@ static bool apply_seconds(struct parse *p, const char *text, double least, long 
     char *end;
     double given = strtod(text, &end);
     if (end == text || *end || !(given >= least) || given > 2000000)
-        return parse_fail(p, "%s wants a number of seconds, not \"%s\"", p->name, text);
+        return parse_fail(p, "%s expects a number of seconds, not \"%s\"", p->name, text);
     *milliseconds = given > 0 && given < 0.001 ? 1 : (long)(given * 1000);
     return true;
 }
@@ -170,26 +163,26 @@ bool apply_grace(struct parse *p, char *const *arg)
 static const char *apply_join(struct parse *p, const char *list, const char *word, size_t length)
 {
     char *longer;
-    if (asprintf(&longer, "%s%s%.*s", list ? list : "", list ? "," : "", (int)length, word) < 0) {
+    if (pl_asprintf(&longer, "%s%s%.*s", list ? list : "", list ? "," : "", (int)length, word) < 0) {
         perror("mpiexec");
         exit(1);
     }
     return parse_keep(p, longer);
 }
 
-/* One host, with slots behind a colon or without. */
-static bool add_host(struct parse *p, const char *host, size_t length)
+/* One host, optionally followed by a colon and slots. */
+static bool apply_add_host(struct parse *p, const char *host, size_t length)
 {
     size_t name = length;
     const char *colon = memrchr(host, ':', length);
-    if (colon && colon + 1 + strspn(colon + 1, "0123456789") == host + length && !is_this_host(host, length))
+    if (colon && colon + 1 + strspn(colon + 1, "0123456789") == host + length && !machine_is_this(host, length))
         name = (size_t)(colon - host);
     if (name == 0)
-        return parse_fail(p, "%s wants names of hosts, and there is an empty one", p->name);
+        return parse_fail(p, "%s expects names of hosts, and one of them is empty", p->name);
     p->o->hosts = apply_join(p, p->o->hosts, host, name);
     p->o->hosts_with_slots = apply_join(p, p->o->hosts_with_slots, host, length);
-    if (!p->o->elsewhere && !is_this_host(host, name))
-        p->o->elsewhere = parse_keep(p, strndup(host, name));
+    if (!p->o->elsewhere && !machine_is_this(host, name))
+        p->o->elsewhere = parse_keep(p, pl_strndup(host, name));
     return true;
 }
 
@@ -197,26 +190,26 @@ bool apply_host(struct parse *p, char *const *arg)
 {
     for (const char *at = arg[0]; *at;) {
         size_t length = strcspn(at, ",");
-        if (!add_host(p, at, length))
+        if (!apply_add_host(p, at, length))
             return false;
         at += length + (at[length] == ',');
     }
     return true;
 }
 
-/* The first word of each line; what follows it is for the launcher that gets the file. */
+/* Reads the first word of each line. The rest of a line is for the launcher that the file is passed to. */
 bool apply_hostfile(struct parse *p, char *const *arg)
 {
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     bool good = true;
     FILE *file = fopen(arg[0], "re");
     if (!file)
         return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(errno));
-    while (good && getline(&line, &room, file) >= 0) {
+    while (good && pl_getline(&line, &capacity, file) >= 0) {
         char *word = line + strspn(line, " \t");
         size_t length = strcspn(word, " \t\r\n#");
-        good = length == 0 || add_host(p, word, length);
+        good = length == 0 || apply_add_host(p, word, length);
     }
     free(line);
     fclose(file);
@@ -232,19 +225,19 @@ bool apply_launcher(struct parse *p, char *const *arg)
             p->o->launcher = (enum launcher)i;
             return true;
         }
-    return parse_fail(p, "%s wants auto, embedded, slurm, prte or openmpi, not \"%s\"", p->name, arg[0]);
+    return parse_fail(p, "%s expects auto, embedded, slurm, prte or openmpi, not \"%s\"", p->name, arg[0]);
 }
 
-/* Fewer processes than -n would do: we always start all. The list is checked, nothing else. */
+/* A soft request accepts fewer processes than -n. mpiexec always starts all, so it only checks the list. */
 bool apply_soft(struct parse *p, char *const *arg)
 {
     if (!arg[0][0] || arg[0][strspn(arg[0], "0123456789:,")])
-        return parse_fail(p, "%s wants triplets such as 2:8:2,16, not \"%s\"", p->name, arg[0]);
+        return parse_fail(p, "%s expects triplets such as 2:8:2,16, not \"%s\"", p->name, arg[0]);
     return true;
 }
 
-/* Which of the words it is, up to a colon; -1: none of them. */
-static int word_of(const char *text, const char *const *words)
+/* The index of the text, up to a colon, in the list of words; -1: it is not in the list. */
+static int apply_word(const char *text, const char *const *words)
 {
     size_t length = strcspn(text, ":");
     for (int i = 0; words[i]; i++)
@@ -253,7 +246,7 @@ static int word_of(const char *text, const char *const *words)
     return -1;
 }
 
-/* What may follow the word after a colon, from Open MPI's habits: it changes nothing here. */
+/* The words that Open MPI allows after a colon. They have no effect here. */
 static bool apply_qualifiers(const char *text)
 {
     static const char *const known[] = {
@@ -265,7 +258,7 @@ static bool apply_qualifiers(const char *text)
         for (i = 0; i < length && i + 1 < sizeof word; i++)
             word[i] = (char)(text[1 + i] | ('A' <= text[1 + i] && text[1 + i] <= 'Z' ? 32 : 0));
         word[i] = '\0';
-        if (word_of(word, known) < 0)
+        if (apply_word(word, known) < 0)
             return false;
     }
     return true;
@@ -277,9 +270,9 @@ bool apply_bind(struct parse *p, char *const *arg)
     static const enum plenum_bind meaning[] = { PLENUM_BIND_NONE,  PLENUM_BIND_CORE,   PLENUM_BIND_SOCKET,
                                                 PLENUM_BIND_NUMA,  PLENUM_BIND_THREAD, PLENUM_BIND_SOCKET,
                                                 PLENUM_BIND_THREAD };
-    int word = word_of(arg[0], words);
+    int word = apply_word(arg[0], words);
     if (word < 0 || !apply_qualifiers(arg[0]))
-        return parse_fail(p, "%s wants none, core, hwthread, socket or numa, not \"%s\"", p->name, arg[0]);
+        return parse_fail(p, "%s expects none, core, hwthread, socket or numa, not \"%s\"", p->name, arg[0]);
     p->o->bind = meaning[word];
     p->o->bind_given = true;
     return true;
@@ -288,9 +281,9 @@ bool apply_bind(struct parse *p, char *const *arg)
 bool apply_map(struct parse *p, char *const *arg)
 {
     static const char *const words[] = { "slot", "core", "hwthread", "node", "seq", "socket", "package", "numa", NULL };
-    int word = word_of(arg[0], words);
+    int word = apply_word(arg[0], words);
     if (word < 0 || !apply_qualifiers(arg[0]))
-        return parse_fail(p, "%s wants slot, core, hwthread, node, socket or numa, not \"%s\"", p->name, arg[0]);
+        return parse_fail(p, "%s expects slot, core, hwthread, node, socket or numa, not \"%s\"", p->name, arg[0]);
     p->o->map = word < 5 ? PLENUM_MAP_SLOT : word < 7 ? PLENUM_MAP_SOCKET : PLENUM_MAP_NUMA;
     p->o->map_given = true;
     return true;
@@ -300,7 +293,7 @@ bool apply_stdin(struct parse *p, char *const *arg)
 {
     long rank = -1;
     if (strcmp(arg[0], "none") != 0 && !apply_number(p, arg[0], 0, 65535, &rank))
-        return parse_fail(p, "%s wants the rank that gets standard input, or none, not \"%s\"", p->name, arg[0]);
+        return parse_fail(p, "%s expects the rank that gets standard input, or none, not \"%s\"", p->name, arg[0]);
     p->o->stdin_rank = (int)rank;
     p->o->stdin_given = true;
     return true;
@@ -309,7 +302,7 @@ bool apply_stdin(struct parse *p, char *const *arg)
 bool apply_output(struct parse *p, char *const *arg)
 {
     if (!arg[0][0])
-        return parse_fail(p, "%s wants the name of a directory, or of a file with %%r in it", p->name);
+        return parse_fail(p, "%s expects the name of a directory, or of a file with %%r in it", p->name);
     p->o->output = arg[0];
     return true;
 }
@@ -327,9 +320,9 @@ bool apply_dry_run(struct parse *p, char *const *arg)
 bool apply_pmix(struct parse *p, char *const *arg)
 {
     static const char *const words[] = { "off", "on", "auto", NULL }; /* as in enum plenum_pmix */
-    int word = word_of(arg[0], words);
+    int word = apply_word(arg[0], words);
     if (word < 0 || strchr(arg[0], ':'))
-        return parse_fail(p, "%s wants auto, on or off, not \"%s\"", p->name, arg[0]);
+        return parse_fail(p, "%s expects auto, on or off, not \"%s\"", p->name, arg[0]);
     p->o->pmix = (enum plenum_pmix)word;
     p->o->pmix_given = true;
     return true;
@@ -340,9 +333,9 @@ bool apply_pset(struct parse *p, char *const *arg)
     char *equal = strrchr(arg[0], '=');
     p->o->pset = parse_append(p->o->pset, &p->o->psets, sizeof *p->o->pset);
     struct pset_option *pset = &p->o->pset[p->o->psets - 1];
-    if (!equal || equal == arg[0] || !rank_ranges(equal + 1, pset))
-        return parse_fail(p, "%s wants NAME=RANKS with ranks such as 0-3,7, not \"%s\"", p->name, arg[0]);
-    pset->name = parse_keep(p, strndup(arg[0], (size_t)(equal - arg[0])));
+    if (!equal || equal == arg[0] || !apply_ranges(equal + 1, pset))
+        return parse_fail(p, "%s expects NAME=RANKS with ranks such as 0-3,7, not \"%s\"", p->name, arg[0]);
+    pset->name = parse_keep(p, pl_strndup(arg[0], (size_t)(equal - arg[0])));
     return true;
 }
 
@@ -354,8 +347,8 @@ bool apply_configfile(struct parse *p, char *const *arg)
     FILE *file = fopen(arg[0], "r");
     if (!file)
         return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(errno));
-    ssize_t got = getdelim(&text, &size, '\0', file);
-    bool failed = got < 0 && ferror(file);
+    ssize_t length = pl_getdelim(&text, &size, '\0', file);
+    bool failed = length < 0 && ferror(file);
     int why = errno;
     fclose(file);
     parse_keep(p, text);
@@ -368,7 +361,7 @@ bool apply_configfile(struct parse *p, char *const *arg)
         return parse_fail(p, "\"%s\": a quote is not closed", arg[0]);
     parse_keep(p, word);
     p->depth++;
-    bool good = parse_arguments(p, count, word);
+    bool good = options_parse_words(p, count, word);
     p->depth--;
     return good;
 }

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Configuration files (-configfile): each line is the command line of one program; # begins a comment line; quotes and
- * backslashes as in a shell. */
+/* See config.h. Each line of the file is the command line of one program; # begins a comment line; quotes and
+ * backslashes work as in a shell. */
+#include "api/mpiexec/config.h"
+#include "core/base/memory.h"
+
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "api/mpiexec/options.h"
 
 struct words {
     char **word;
     int count;
 };
 
-static bool add_word(struct words *w, char *word)
+static bool config_add_word(struct words *w, char *word)
 {
-    char **grown = realloc(w->word, (size_t)(w->count + 2) * sizeof *grown);
+    char **grown = pl_realloc(w->word, (size_t)(w->count + 2) * sizeof *grown);
     if (!grown)
         return false;
     w->word = grown;
@@ -22,8 +24,8 @@ static bool add_word(struct words *w, char *word)
     return true;
 }
 
-/* Takes one word from *at, in place, and leaves *at behind it. False: a quote is not closed. */
-static bool take_word(char **at)
+/* Unquotes the word at *at, in place, and moves *at past it. False: a quote is not closed. */
+static bool config_unquote_word(char **at)
 {
     char *from = *at, *to = *at, quote = '\0';
     for (; *from && (quote || !strchr(" \t\r", *from)); from++) {
@@ -39,16 +41,16 @@ static bool take_word(char **at)
     return !quote;
 }
 
-static bool split_line(struct words *w, char *line)
+static bool config_split_line(struct words *w, char *line)
 {
     line += strspn(line, " \t\r");
     if (!*line || *line == '#')
         return true;
-    if (w->count > 0 && !add_word(w, ":"))
+    if (w->count > 0 && !config_add_word(w, ":"))
         return false;
     while (*line) {
         char *word = line;
-        if (!take_word(&line) || !add_word(w, word))
+        if (!config_unquote_word(&line) || !config_add_word(w, word))
             return false;
         line += strspn(line, " \t\r");
     }
@@ -57,11 +59,11 @@ static bool split_line(struct words *w, char *line)
 
 char **config_split(char *text, int *count)
 {
-    struct words w = { calloc(1, sizeof(char *)), 0 };
+    struct words w = { pl_calloc(1, sizeof(char *)), 0 };
     char *rest = text, *line;
     bool good = w.word != NULL;
     while (good && (line = strsep(&rest, "\n")))
-        good = split_line(&w, line);
+        good = config_split_line(&w, line);
     if (!good) {
         free(w.word);
         return NULL;

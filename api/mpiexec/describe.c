@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See describe.h. */
+#include "api/mpiexec/describe.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/mpiexec/describe.h"
 #include "api/mpiexec/word.h"
+#include "core/base/memory_libc.h"
 
 /* --- the programs ------------------------------------------------------------------------------------------ */
 
-static int set_variables(struct plenum_job *job, int program, const struct settings *settings)
+static int describe_set_variables(struct plenum_job *job, int program, const struct settings *settings)
 {
     int err = PLENUM_OK;
     for (int i = 0; !err && i < settings->count; i++)
@@ -26,23 +28,23 @@ static int describe_section(struct plenum_job *job, const struct section *s)
         err = plenum_job_wdir(job, program, s->wdir);
     if (!err && s->path)
         err = plenum_job_path(job, program, s->path);
-    return err ? err : set_variables(job, program, &s->env);
+    return err ? err : describe_set_variables(job, program, &s->env);
 }
 
-static int create_from_file(struct run *run, const char *name)
+static int describe_create_from_file(struct run *run, const char *name)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *file = fopen(name, "re");
-    ssize_t got = file ? getdelim(&text, &size, '\0', file) : -1;
-    int err = DESCRIBE_SAID;
+    ssize_t length = file ? pl_getdelim(&text, &size, '\0', file) : -1;
+    int err = DESCRIBE_PRINTED;
     if (!file || ferror(file))
         run_say(run, "cannot read \"%s\": %s", name, strerror(errno));
     else
-        err = plenum_job_create_json(run->runtime, got > 0 ? text : "", &run->job);
+        err = plenum_job_create_json(run->runtime, length > 0 ? text : "", &run->job);
     if (err > 0) {
         run_say(run, "%s: %s", name, plenum_error());
-        err = DESCRIBE_SAID;
+        err = DESCRIBE_PRINTED;
     }
     if (file)
         fclose(file);
@@ -54,7 +56,7 @@ static int describe_create(struct run *run)
 {
     const struct options *o = run->options;
     if (o->job)
-        return create_from_file(run, o->job);
+        return describe_create_from_file(run, o->job);
     int err = plenum_job_create(run->runtime, &run->job);
     for (int i = 0; !err && i < o->sections; i++)
         err = describe_section(run->job, &o->section[i]);
@@ -63,8 +65,8 @@ static int describe_create(struct run *run)
 
 /* --- options of the job ------------------------------------------------------------------------------------ */
 
-/* What was not given stays as it is: as a file says it, or as the library has it. */
-static int set_options(struct run *run)
+/* Options that were not given keep the value of the job's file, or the library's default. */
+static int describe_set_options(struct run *run)
 {
     const struct options *o = run->options;
     const struct {
@@ -93,27 +95,27 @@ int describe_job(struct run *run)
     if (!err && o->env_clear)
         err = plenum_job_env_clear(run->job);
     if (!err)
-        err = set_variables(run->job, PLENUM_ALL, &o->env);
+        err = describe_set_variables(run->job, PLENUM_ALL, &o->env);
     for (int i = 0; !err && i < o->psets; i++)
         err = plenum_job_pset(run->job, o->pset[i].name, (const int(*)[2])o->pset[i].ranges, o->pset[i].count);
-    return err ? err : set_options(run);
+    return err ? err : describe_set_options(run);
 }
 
-/* --- streams ----------------------------------------------------------------------------------------------- */
+/* --- standard streams -------------------------------------------------------------------------------------- */
 
-/* DIR/rank.N.out and DIR/rank.N.err, or one file for both, when its name has %r in it. */
-static int output_files(struct run *run, const char *name)
+/* DIR/rank.N.out and DIR/rank.N.err, or one file for both when its name contains %r. */
+static int describe_output_files(struct run *run, const char *name)
 {
     static const char *const kind[] = { "out", "err" };
     int err = PLENUM_OK;
     bool pattern = strstr(name, "%r") != NULL;
     if (!pattern && !run->options->dry_run && mkdir(name, 0777) != 0 && errno != EEXIST) {
-        run_say(run, "cannot make the directory \"%s\": %s", name, strerror(errno));
-        return DESCRIBE_SAID;
+        run_say(run, "cannot create the directory \"%s\": %s", name, strerror(errno));
+        return DESCRIBE_PRINTED;
     }
     for (int i = 0; !err && i < 2; i++) {
         char *file;
-        if (asprintf(&file, pattern ? "%s" : "%s/rank.%%r.%s", name, kind[i]) < 0)
+        if (pl_asprintf(&file, pattern ? "%s" : "%s/rank.%%r.%s", name, kind[i]) < 0)
             return PLENUM_ERR_MEMORY;
         err = plenum_job_redirect_file(run->job, PLENUM_ALL, 1 + i, file);
         free(file);
@@ -124,7 +126,7 @@ static int output_files(struct run *run, const char *name)
 int describe_streams(struct run *run)
 {
     const struct options *o = run->options;
-    int err = o->output ? output_files(run, o->output) : PLENUM_OK;
+    int err = o->output ? describe_output_files(run, o->output) : PLENUM_OK;
     if (!err && o->out_pattern)
         err = plenum_job_redirect_file(run->job, PLENUM_ALL, 1, o->out_pattern);
     if (!err && o->err_pattern)
@@ -148,7 +150,7 @@ void describe_bindings(const struct plenum_job *job, FILE *out)
             fprintf(out, "rank %d: processors %s\n", r, cpus);
 }
 
-static void print_range(int first, int last)
+static void describe_print_range(int first, int last)
 {
     if (first == last)
         printf("%d", first);
@@ -162,13 +164,13 @@ static void describe_print_variables(const struct settings *env)
         printf("  with %s=%s\n", env->item[i].name, env->item[i].value);
 }
 
-static void print_sections(const struct options *o)
+static void describe_print_sections(const struct options *o)
 {
     int first = 0;
     for (int i = 0; i < o->sections; i++) {
         const struct section *s = &o->section[i];
         fputs(s->ranks == 1 ? "rank " : "ranks ", stdout);
-        print_range(first, first + s->ranks - 1);
+        describe_print_range(first, first + s->ranks - 1);
         putchar(':');
         for (int a = 0; a < s->argc; a++) {
             putchar(' ');
@@ -183,13 +185,13 @@ static void print_sections(const struct options *o)
     }
 }
 
-static void print_psets(const struct options *o)
+static void describe_print_psets(const struct options *o)
 {
     for (int i = 0; i < o->psets; i++) {
         printf("process set %s:", o->pset[i].name);
         for (int r = 0; r < o->pset[i].count; r++) {
             putchar(' ');
-            print_range(o->pset[i].ranges[r][0], o->pset[i].ranges[r][1]);
+            describe_print_range(o->pset[i].ranges[r][0], o->pset[i].ranges[r][1]);
         }
         putchar('\n');
     }
@@ -205,8 +207,8 @@ bool describe_dry_run(const struct run *run)
         if (!good)
             return false;
     } else {
-        print_sections(o);
-        print_psets(o);
+        describe_print_sections(o);
+        describe_print_psets(o);
         describe_bindings(run->job, stdout);
     }
     return fflush(stdout) == 0;

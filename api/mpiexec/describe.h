@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the options to a job that can be launched, and to words about it. */
+/* Turns the options into a job that can be launched, and prints its description. */
 #ifndef PLENUM_MPIEXEC_DESCRIBE_H
 #define PLENUM_MPIEXEC_DESCRIBE_H
 
 #include "api/mpiexec/run.h"
 
-/* Makes run->job. Returns an enum plenum_error, of which plenum_error() tells, or DESCRIBE_SAID: it was said
- * already. */
-enum { DESCRIBE_SAID = -1 };
+/* Makes run->job. Returns an enum plenum_error, with the message in plenum_error(), or DESCRIBE_PRINTED: the message
+ * was already printed. */
+enum { DESCRIBE_PRINTED = -1 };
 int describe_job(struct run *run);
 
-/* The standard streams of the job: files, and our own input. The output directory is made. Returns as above. */
+/* Connects the standard streams of the job to files and to mpiexec's standard input. Makes the output directory.
+ * Returns the same as describe_job(). */
 int describe_streams(struct run *run);
 
-/* Who is bound to what, a line for each: to `out`. Nothing when nobody is bound. */
+/* Writes one line with its processors for each bound rank. */
 void describe_bindings(const struct plenum_job *job, FILE *out);
 
-/* What --dry-run says of the described job, on standard output. False: it could not be written. */
+/* Prints the described job on standard output, for --dry-run. False: a write failed. */
 bool describe_dry_run(const struct run *run);
 
 #endif

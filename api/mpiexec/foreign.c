@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See foreign.h. The names of its libraries stand near the beginning of a program, with a zero byte before each. */
+/* See foreign.h. The names of a program's libraries are near the beginning of its file, after a zero byte each. */
+#include "api/mpiexec/foreign.h"
+#include "core/base/memory.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "api/mpiexec/foreign.h"
-
-enum { LOOKED_AT = 1 << 20 };
+enum { BYTES_READ = 1 << 20 };
 
 static const char *foreign_find(const char *data, size_t bytes, const char *name, size_t length)
 {
@@ -17,8 +18,8 @@ static const char *foreign_find(const char *data, size_t bytes, const char *name
 
 #define FIND(data, bytes, name) foreign_find(data, bytes, "\0" name, sizeof name)
 
-/* The library in `data`, as its file is called, into `text`. */
-static bool foreign_is_foreign(const char *data, size_t bytes, char text[64])
+/* Does `data` name another MPI library? Writes the name of its file to `text`. */
+static bool foreign_name(const char *data, size_t bytes, char text[64])
 {
     const char *found = FIND(data, bytes, "libmpi.so.");
     if (!found)
@@ -29,9 +30,8 @@ static bool foreign_is_foreign(const char *data, size_t bytes, char text[64])
     return true;
 }
 
-/* Only programs that are named with their place: the others belong to the system, or will be found in the PATH by who
- * starts them. */
-static bool look_at(const struct section *section, char text[64])
+/* Checks only programs that are named with a path. The others are found in PATH when the job starts. */
+static bool foreign_check(const struct section *section, char text[64])
 {
     char file[4096];
     const char *name = section->argv[0];
@@ -39,10 +39,10 @@ static bool look_at(const struct section *section, char text[64])
         return false;
     snprintf(file, sizeof file, "%s%s%s", section->wdir && *name != '/' ? section->wdir : "",
              section->wdir && *name != '/' ? "/" : "", name);
-    char *data = malloc(LOOKED_AT);
+    char *data = pl_malloc(BYTES_READ);
     int fd = data ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    ssize_t bytes = fd >= 0 ? read(fd, data, LOOKED_AT) : -1;
-    bool foreign = bytes > 4 && memcmp(data, "\177ELF", 4) == 0 && foreign_is_foreign(data, (size_t)bytes, text);
+    ssize_t bytes = fd >= 0 ? read(fd, data, BYTES_READ) : -1;
+    bool foreign = bytes > 4 && memcmp(data, "\177ELF", 4) == 0 && foreign_name(data, (size_t)bytes, text);
     if (fd >= 0)
         close(fd);
     free(data);
@@ -57,9 +57,9 @@ void foreign_say(struct run *run)
     for (int i = 0; i < o->sections; i++)
         ranks += o->section[i].ranks;
     for (int i = 0; i < o->sections && ranks > 1; i++)
-        if (look_at(&o->section[i], text))
+        if (foreign_check(&o->section[i], text))
             run_say(run,
-                    "note: %s is linked with %s, another MPI, whose processes may not find each other here: build it "
-                    "with Plenum's mpicc, or start it with the mpiexec of that MPI",
+                    "note: %s is linked with %s, another MPI library, whose processes may not find each other here: "
+                    "build it with Plenum's mpicc, or start it with that library's mpiexec",
                     o->section[i].argv[0], text);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which launcher takes the job over, if any, and becoming it. */
+/* See handover.h. */
 #include "api/mpiexec/handover.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/handover_words.h"
+#include "api/mpiexec/machine.h"
 #include "api/mpiexec/word.h"
 
 static bool handover_fail(struct handover *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -23,11 +24,10 @@ static bool handover_fail(struct handover *h, const char *format, ...)
     return false;
 }
 
-/* --- what is at hand -----------------------------------------------------------------------------------------------
- * */
+/* --- available launchers ----------------------------------------------------------------------------------- */
 
-/* Is there such a program in PATH? */
-static bool at_hand(const char *program)
+/* Is the program in PATH? */
+static bool handover_in_path(const char *program)
 {
     const char *path = getenv("PATH");
     char file[4096];
@@ -41,36 +41,37 @@ static bool at_hand(const char *program)
     return false;
 }
 
-/* Open MPI's launcher by the name that it has here: an mpirun may be of any MPI. NULL: there is none. */
-static const char *open_mpi(void)
+/* The name of Open MPI's launcher: an mpirun may belong to any MPI library. NULL: there is none. */
+static const char *handover_open_mpi(void)
 {
     char line[256] = "";
-    if (at_hand("mpirun.openmpi"))
+    if (handover_in_path("mpirun.openmpi"))
         return "mpirun.openmpi";
-    FILE *said = at_hand("mpirun") ? popen("mpirun --version 2>/dev/null", "re") : NULL;
-    bool ours = said && fgets(line, sizeof line, said) && (strstr(line, "Open MPI") || strstr(line, "OpenRTE"));
-    if (said)
-        pclose(said);
-    return ours ? "mpirun" : NULL;
+    FILE *version = handover_in_path("mpirun") ? popen("mpirun --version 2>/dev/null", "re") : NULL;
+    bool matches =
+        version && fgets(line, sizeof line, version) && (strstr(line, "Open MPI") || strstr(line, "OpenRTE"));
+    if (version)
+        pclose(version);
+    return matches ? "mpirun" : NULL;
 }
 
-/* An allocation of Slurm that has more than this machine. */
-static bool in_wide_allocation(void)
+/* Does this process run in a Slurm allocation with other machines? */
+static bool handover_in_slurm(void)
 {
     const char *nodes = getenv("SLURM_JOB_NUM_NODES"), *list = getenv("SLURM_JOB_NODELIST");
-    if (!getenv("SLURM_JOB_ID") || !list || !at_hand("srun"))
+    if (!getenv("SLURM_JOB_ID") || !list || !handover_in_path("srun"))
         return false;
-    return (nodes && strtol(nodes, NULL, 10) > 1) || !is_this_host(list, strlen(list));
+    return (nodes && strtol(nodes, NULL, 10) > 1) || !machine_is_this(list, strlen(list));
 }
 
-static bool check_embedded(struct handover *h)
+static bool handover_check_embedded(struct handover *h)
 {
     const struct options *o = h->options;
     if (o->elsewhere)
         return handover_fail(h, "%s: only this machine can be used %s", o->elsewhere,
                              o->launcher == LAUNCHER_EMBEDDED
                                  ? "with --launcher embedded"
-                                 : "where neither prterun nor Open MPI's mpirun is at hand");
+                                 : "where neither prterun nor Open MPI's mpirun is in PATH");
     for (int i = 0; i < o->sections; i++) {
         const struct section *s = &o->section[i];
         if (s->per_node && s->counted && s->ranks > s->per_node)
@@ -86,28 +87,29 @@ static bool handover_choose(struct handover *h)
     const char *mpirun;
     h->launcher = o->launcher;
     if (o->launcher == LAUNCHER_AUTO && getenv("PLENUM_JOB"))
-        h->launcher = LAUNCHER_EMBEDDED; /* part of a job already: what it starts is a matter of this machine */
-    else if (o->launcher == LAUNCHER_AUTO && in_wide_allocation())
+        h->launcher = LAUNCHER_EMBEDDED; /* already part of a job: it starts processes on this machine only */
+    else if (o->launcher == LAUNCHER_AUTO && handover_in_slurm())
         h->launcher = LAUNCHER_SLURM;
     else if (o->launcher == LAUNCHER_AUTO)
-        h->launcher = !o->elsewhere           ? LAUNCHER_EMBEDDED
-                      : at_hand("prterun")    ? LAUNCHER_PRTE
-                      : (mpirun = open_mpi()) ? LAUNCHER_OPENMPI
-                                              : LAUNCHER_EMBEDDED;
-    return h->launcher != LAUNCHER_EMBEDDED || check_embedded(h);
+        h->launcher = !o->elsewhere                    ? LAUNCHER_EMBEDDED
+                      : handover_in_path("prterun")    ? LAUNCHER_PRTE
+                      : (mpirun = handover_open_mpi()) ? LAUNCHER_OPENMPI
+                                                       : LAUNCHER_EMBEDDED;
+    return h->launcher != LAUNCHER_EMBEDDED || handover_check_embedded(h);
 }
 
-/* The program's name, once it is known to be there. */
-static const char *program_of(struct handover *h)
+/* The launcher's program; NULL: it is not in PATH. */
+static const char *handover_program_of(struct handover *h)
 {
     switch (h->launcher) {
     case LAUNCHER_SLURM:
-        return at_hand("srun") ? "srun" : (handover_fail(h, "--launcher slurm: there is no srun in PATH"), NULL);
+        return handover_in_path("srun") ? "srun"
+                                        : (handover_fail(h, "--launcher slurm: there is no srun in PATH"), NULL);
     case LAUNCHER_PRTE:
-        return at_hand("prterun") ? "prterun"
-                                  : (handover_fail(h, "--launcher prte: there is no prterun in PATH"), NULL);
+        return handover_in_path("prterun") ? "prterun"
+                                           : (handover_fail(h, "--launcher prte: there is no prterun in PATH"), NULL);
     case LAUNCHER_OPENMPI: {
-        const char *mpirun = open_mpi();
+        const char *mpirun = handover_open_mpi();
         return mpirun ? mpirun : (handover_fail(h, "--launcher openmpi: there is no mpirun of Open MPI in PATH"), NULL);
     }
     case LAUNCHER_AUTO:
@@ -116,8 +118,7 @@ static const char *program_of(struct handover *h)
     return NULL;
 }
 
-/* --- the command line
- * ------------------------------------------------------------------------------------------------ */
+/* --- the command line -------------------------------------------------------------------------------------- */
 
 bool handover_make(struct handover *h, const struct options *options)
 {
@@ -126,7 +127,7 @@ bool handover_make(struct handover *h, const struct options *options)
         return false;
     if (h->launcher == LAUNCHER_EMBEDDED)
         return true;
-    const char *program = program_of(h);
+    const char *program = handover_program_of(h);
     if (!program)
         return false;
     handover_add(h, program);
@@ -155,9 +156,9 @@ static void handover_print_variables(const struct settings *env, FILE *out)
     }
 }
 
-static void print_words(const struct handover *h, FILE *out)
+static void handover_print_words(const struct handover *h, FILE *out)
 {
-    if (h->launcher == LAUNCHER_SLURM) { /* set here, for srun to hand on */
+    if (h->launcher == LAUNCHER_SLURM) { /* mpiexec sets them, and srun passes them on */
         handover_print_variables(&h->options->env, out);
         handover_print_variables(&h->options->section[0].env, out);
     }
@@ -169,8 +170,8 @@ static void print_words(const struct handover *h, FILE *out)
     putc('\n', out);
 }
 
-/* The launcher that was found has much to say about a machine that is not there, and not that. */
-static void note_unresolvable(const struct handover *h)
+/* The other launcher prints a long message about an unknown host, which does not name the cause. */
+static void handover_note_unresolvable(const struct handover *h)
 {
     struct addrinfo *found = NULL;
     const char *host = h->options->elsewhere;
@@ -179,24 +180,23 @@ static void note_unresolvable(const struct handover *h)
     if (getaddrinfo(host, NULL, NULL, &found) == 0)
         freeaddrinfo(found);
     else
-        fprintf(stderr, "mpiexec: note: the host \"%s\" cannot be resolved here; %s is tried with it\n", host,
-                h->word[0]);
+        fprintf(stderr, "mpiexec: note: cannot resolve the host \"%s\" here; trying %s anyway\n", host, h->word[0]);
 }
 
 int handover_run(struct handover *h)
 {
     const struct options *o = h->options;
     if (h->not_passed[0] && !o->quiet)
-        fprintf(stderr, "mpiexec: %s: not passed on to %s, which has nothing of the kind\n", h->not_passed, h->word[0]);
+        fprintf(stderr, "mpiexec: %s: not passed on to %s, which has no such option\n", h->not_passed, h->word[0]);
     if (o->dry_run) {
-        print_words(h, stdout);
+        handover_print_words(h, stdout);
         return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     if (o->verbose) {
         fputs("mpiexec: handing over to ", stderr);
-        print_words(h, stderr);
+        handover_print_words(h, stderr);
     }
-    note_unresolvable(h);
+    handover_note_unresolvable(h);
     execvp(h->word[0], (char *const *)h->word);
     fprintf(stderr, "mpiexec: cannot execute \"%s\": %s\n", h->word[0], strerror(errno));
     return errno == ENOENT ? 127 : 126;

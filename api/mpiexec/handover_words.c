@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See handover_words.h. What only concerns mpiexec's own way of running a job (--grace, --pmix, --report-bindings) is
- * left out with a note; what would make it another job is refused.
+ * See handover_words.h. Options about mpiexec's own way of running a job (--grace, --pmix) are dropped with a note.
+ * Options without which the job would be a different one are refused.
  */
 #include "api/mpiexec/handover_words.h"
 
@@ -14,24 +14,27 @@
 #include <unistd.h>
 
 #include "api/mpiexec/parse.h"
+#include "core/base/memory_libc.h"
 
 extern char **environ;
 
 void handover_add(struct handover *h, const char *word)
 {
-    int room = h->count + 1;
+    int count = h->count + 1; /* with the NULL */
     if (!h->word)
         h->word = parse_append(NULL, &(int){ 0 }, sizeof *h->word);
-    h->word = parse_append(h->word, &room, sizeof *h->word);
+    h->word = parse_append(h->word, &count, sizeof *h->word);
     h->word[h->count++] = word;
 }
 
-void handover_addf(struct handover *h, const char *format, ...)
+/* Appends a formatted word, which the handover owns. */
+static void handover_addf(struct handover *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void handover_addf(struct handover *h, const char *format, ...)
 {
     char *word;
     va_list args;
     va_start(args, format);
-    int length = vasprintf(&word, format, args);
+    int length = pl_vasprintf(&word, format, args);
     va_end(args);
     if (length < 0) {
         perror("mpiexec");
@@ -49,7 +52,7 @@ static void handover_words_note(struct handover *h, bool given, const char *opti
         snprintf(h->not_passed + used, sizeof h->not_passed - used, "%s%s", used ? ", " : "", option);
 }
 
-/* What no other launcher has. */
+/* The options that no other launcher has. */
 static const char *handover_words_common(struct handover *h)
 {
     const struct options *o = h->options;
@@ -62,11 +65,10 @@ static const char *handover_words_common(struct handover *h)
                             : NULL;
 }
 
-/* --- Slurm
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Slurm ------------------------------------------------------------------------------------------------- */
 
-/* Our pattern of a file's name in srun's: %r is the rank. */
-static void add_pattern(struct handover *h, const char *option, const char *pattern, const char *tail)
+/* Translates our pattern of a file name to srun's, where %t stands for the rank. */
+static void slurm_add_pattern(struct handover *h, const char *option, const char *pattern, const char *tail)
 {
     char name[4096];
     size_t used = 0;
@@ -80,26 +82,26 @@ static void add_pattern(struct handover *h, const char *option, const char *patt
     handover_addf(h, "--%s=%s%s", option, name, tail);
 }
 
-static void add_slurm_output(struct handover *h)
+static void slurm_add_output(struct handover *h)
 {
     const struct options *o = h->options;
     bool one_file = o->output && strstr(o->output, "%r");
     if (one_file)
-        add_pattern(h, "output", o->output, "");
+        slurm_add_pattern(h, "output", o->output, "");
     else if (o->output) {
         if (!o->dry_run)
-            mkdir(o->output, 0777); /* srun says it when that was not possible */
-        add_pattern(h, "output", o->output, "/rank.%t.out");
-        add_pattern(h, "error", o->output, "/rank.%t.err");
+            mkdir(o->output, 0777); /* srun reports a failure */
+        slurm_add_pattern(h, "output", o->output, "/rank.%t.out");
+        slurm_add_pattern(h, "error", o->output, "/rank.%t.err");
     }
     if (o->out_pattern)
-        add_pattern(h, "output", o->out_pattern, "");
+        slurm_add_pattern(h, "output", o->out_pattern, "");
     if (o->err_pattern)
-        add_pattern(h, "error", o->err_pattern, "");
+        slurm_add_pattern(h, "error", o->err_pattern, "");
 }
 
-/* Of "a,b,a": each once. */
-static int count_hosts(const char *hosts)
+/* The number of different hosts in "a,b,a". */
+static int slurm_count_hosts(const char *hosts)
 {
     int count = 0;
     for (const char *at = hosts; *at;) {
@@ -113,7 +115,7 @@ static int count_hosts(const char *hosts)
     return count;
 }
 
-static const char *slurm_where(struct handover *h)
+static const char *slurm_add_placement(struct handover *h)
 {
     static const char *const bind[] = { [PLENUM_BIND_NONE] = "none",
                                         [PLENUM_BIND_CORE] = "cores",
@@ -129,7 +131,7 @@ static const char *slurm_where(struct handover *h)
         handover_addf(h, "--cpu-bind=%s%s", o->report_bindings ? "verbose," : "",
                       bind[o->bind_given ? o->bind : PLENUM_BIND_NONE]);
     if (o->hosts) {
-        handover_addf(h, "--nodes=%d", count_hosts(o->hosts));
+        handover_addf(h, "--nodes=%d", slurm_count_hosts(o->hosts));
         handover_addf(h, "--nodelist=%s", o->hosts);
     }
     if (o->section[0].per_node)
@@ -137,7 +139,7 @@ static const char *slurm_where(struct handover *h)
     return NULL;
 }
 
-static const char *slurm_sections(struct handover *h)
+static const char *slurm_check_sections(struct handover *h)
 {
     const struct options *o = h->options;
     const struct section *first = &o->section[0];
@@ -155,8 +157,8 @@ static const char *slurm_sections(struct handover *h)
     return NULL;
 }
 
-/* srun's file for several programs has its own quotes: a backslash before what is special. */
-static void write_argument(FILE *file, const char *word)
+/* srun's file for several programs has its own quoting: a backslash before each special character. */
+static void slurm_write_argument(FILE *file, const char *word)
 {
     for (putc(' ', file); *word; word++) {
         if (strchr(" \t\\'\"%#", *word))
@@ -165,8 +167,8 @@ static void write_argument(FILE *file, const char *word)
     }
 }
 
-/* "0-2 ./ocean ..." for each program, in memory that srun inherits: there is no file to be left over. */
-static const char *slurm_programs(struct handover *h)
+/* Writes "0-2 ./ocean ..." for each program to a memory file that srun inherits, so no file can be left behind. */
+static const char *slurm_add_programs(struct handover *h)
 {
     const struct options *o = h->options;
     if (o->sections == 1) {
@@ -177,7 +179,7 @@ static const char *slurm_programs(struct handover *h)
     int fd = memfd_create("mpiexec", 0), rank = 0;
     FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
     if (!file)
-        return "several programs (no memory for their list)";
+        return "several programs (out of memory for their list)";
     for (int i = 0; i < o->sections; i++) {
         const struct section *s = &o->section[i];
         fprintf(file, s->ranks > 1 ? "%d-%d" : "%d", rank, rank + s->ranks - 1);
@@ -185,9 +187,9 @@ static const char *slurm_programs(struct handover *h)
         for (int a = 0; a < s->argc; a++) {
             if (!s->argv[a][0] || strchr(s->argv[a], '\n')) {
                 fclose(file);
-                return "an empty argument, or one with a line break, of one of several programs";
+                return "an argument of one of several programs that is empty or has a line break";
             }
-            write_argument(file, s->argv[a]);
+            slurm_write_argument(file, s->argv[a]);
         }
         putc('\n', file);
     }
@@ -201,7 +203,7 @@ const char *handover_words_slurm(struct handover *h)
 {
     const struct options *o = h->options;
     const char *refused = handover_words_common(h);
-    refused = refused ? refused : slurm_sections(h);
+    refused = refused ? refused : slurm_check_sections(h);
     if (refused)
         return refused;
     int ranks = 0;
@@ -211,7 +213,7 @@ const char *handover_words_slurm(struct handover *h)
         counted |= o->section[i].counted;
     }
     handover_add(h, "--mpi=pmix");
-    handover_add(h, "--overcommit"); /* more processes than processors are always allowed */
+    handover_add(h, "--overcommit"); /* mpiexec always allows more processes than processors */
     if (counted || o->sections > 1 || !o->section[0].per_node)
         handover_addf(h, "--ntasks=%d", ranks);
     handover_add(h, o->keep_going ? "--kill-on-bad-exit=0" : "--kill-on-bad-exit=1");
@@ -227,19 +229,18 @@ const char *handover_words_slurm(struct handover *h)
         handover_add(h, "--label");
     if (o->quiet)
         handover_add(h, "--quiet");
-    add_slurm_output(h);
-    refused = slurm_where(h);
-    for (int i = 0; i < o->env.count; i++) /* srun hands its whole environment on */
+    slurm_add_output(h);
+    refused = slurm_add_placement(h);
+    for (int i = 0; i < o->env.count; i++) /* srun passes its whole environment on */
         setenv(o->env.item[i].name, o->env.item[i].value, 1);
     for (int i = 0; i < o->section[0].env.count; i++)
         setenv(o->section[0].env.item[i].name, o->section[0].env.item[i].value, 1);
-    return refused ? refused : slurm_programs(h);
+    return refused ? refused : slurm_add_programs(h);
 }
 
-/* --- PRRTE, and Open MPI before its version 5
- * ------------------------------------------------------------------------- */
+/* --- PRRTE, and Open MPI before version 5 ------------------------------------------------------------------ */
 
-static void add_variables(struct handover *h, const struct settings *env)
+static void prte_add_variables(struct handover *h, const struct settings *env)
 {
     for (int i = 0; i < env->count; i++) {
         handover_add(h, "-x");
@@ -247,7 +248,7 @@ static void add_variables(struct handover *h, const struct settings *env)
     }
 }
 
-static bool is_set(const struct settings *env, const char *name, size_t length)
+static bool prte_is_set(const struct settings *env, const char *name, size_t length)
 {
     for (int i = 0; i < env->count; i++)
         if (strlen(env->item[i].name) == length && memcmp(env->item[i].name, name, length) == 0)
@@ -255,21 +256,21 @@ static bool is_set(const struct settings *env, const char *name, size_t length)
     return false;
 }
 
-/* Nothing of the environment comes to other machines by itself: what the library reads, and finds itself by, goes
- * along. */
-static void add_own_variables(struct handover *h, const struct settings *set)
+/* The launchers pass no variables to other machines by themselves. So the variables that the library reads, and
+ * LD_LIBRARY_PATH, by which it is found, are passed explicitly. */
+static void prte_add_own_variables(struct handover *h, const struct settings *set)
 {
     for (char **at = environ; *at; at++) {
         size_t length = strcspn(*at, "=");
         bool wanted = strncmp(*at, "PLENUM_", 7) == 0 || strncmp(*at, "LD_LIBRARY_PATH=", 16) == 0;
-        if (!wanted || is_set(set, *at, length))
+        if (!wanted || prte_is_set(set, *at, length))
             continue;
         handover_add(h, "-x");
         handover_addf(h, "%.*s", (int)length, *at);
     }
 }
 
-static void add_prte_where(struct handover *h)
+static void prte_add_placement(struct handover *h)
 {
     static const char *const bind[] = { [PLENUM_BIND_NONE] = "none",
                                         [PLENUM_BIND_CORE] = "core",
@@ -281,7 +282,7 @@ static void add_prte_where(struct handover *h)
     const char *socket = prte ? "package" : "socket";
     int per_node = o->section[0].per_node;
     const char *map = o->map == PLENUM_MAP_SOCKET ? socket : o->map == PLENUM_MAP_NUMA ? "numa" : "slot";
-    handover_add(h, "--map-by"); /* more processes than slots are always allowed */
+    handover_add(h, "--map-by"); /* mpiexec always allows more processes than slots */
     if (per_node)
         handover_addf(h, "ppr:%d:node:OVERSUBSCRIBE", per_node);
     else
@@ -299,7 +300,7 @@ static void add_prte_where(struct handover *h)
     }
 }
 
-static const char *add_prte_output(struct handover *h)
+static const char *prte_add_output(struct handover *h)
 {
     const struct options *o = h->options;
     bool prte = h->launcher == LAUNCHER_PRTE;
@@ -322,7 +323,7 @@ static const char *add_prte_output(struct handover *h)
     return NULL;
 }
 
-static void add_section(struct handover *h, const struct section *s)
+static void prte_add_section(struct handover *h, const struct section *s)
 {
     if (s->counted || !s->per_node) {
         handover_add(h, "-np");
@@ -336,7 +337,7 @@ static void add_section(struct handover *h, const struct section *s)
         handover_add(h, "--path");
         handover_add(h, s->path);
     }
-    add_variables(h, &s->env);
+    prte_add_variables(h, &s->env);
     for (int i = 0; i < s->argc; i++)
         handover_add(h, s->argv[i]);
 }
@@ -364,14 +365,14 @@ const char *handover_words_prte(struct handover *h)
         handover_add(h, "--stdin");
         handover_addf(h, o->stdin_rank < 0 ? "none" : "%d", o->stdin_rank);
     }
-    refused = add_prte_output(h);
-    add_prte_where(h);
+    refused = prte_add_output(h);
+    prte_add_placement(h);
     for (int i = 0; i < o->sections; i++) {
         if (i > 0)
             handover_add(h, ":");
-        add_variables(h, &o->env); /* each program has its own there */
-        add_own_variables(h, &o->env);
-        add_section(h, &o->section[i]);
+        prte_add_variables(h, &o->env); /* each program has its own list there */
+        prte_add_own_variables(h, &o->env);
+        prte_add_section(h, &o->section[i]);
     }
     return refused;
 }

@@ -14,6 +14,7 @@
 #include "api/mpiexec/preflight.h"
 #include "api/mpiexec/run.h"
 #include "api/plenum.h"
+#include "core/base/memory_libc.h"
 
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
@@ -28,8 +29,8 @@ static int mpiexec_exit_code_of(int error)
     }
 }
 
-/* The output of many ranks needs many descriptors: as many as we may have. */
-static void raise_descriptor_limit(void)
+/* Raises the limit of descriptors to its maximum: the output of each rank needs two. */
+static void mpiexec_raise_limit(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
@@ -38,21 +39,20 @@ static void raise_descriptor_limit(void)
     }
 }
 
-/* --- what to do -------------------------------------------------------------------------------------------- */
+/* --- running a job ----------------------------------------------------------------------------------------- */
 
-static int mpiexec_complain(struct run *run, int err)
+static int mpiexec_fail(struct run *run, int err)
 {
-    if (err == DESCRIBE_SAID)
+    if (err == DESCRIBE_PRINTED)
         return EXIT_USAGE;
     run_say(run, "%s", plenum_error());
     return mpiexec_exit_code_of(err);
 }
 
-static void say_bindings(struct run *run)
+static void mpiexec_say_bindings(struct run *run)
 {
     char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = pl_text_open(&text);
     if (!out)
         return;
     describe_bindings(run->job, out);
@@ -68,27 +68,27 @@ static int mpiexec_launch(struct run *run)
     foreign_say(run);
     int err = plenum_job_launch(run->job);
     if (err)
-        return mpiexec_complain(run, err);
-    if (o->verbose && plenum_error()[0]) /* of the PMIx server, without which it goes on */
-        run_say(run, "note: %s; going on without", plenum_error());
+        return mpiexec_fail(run, err);
+    if (o->verbose && plenum_error()[0]) /* the PMIx server could not be opened, and the job does not insist */
+        run_say(run, "note: %s; continuing without it", plenum_error());
     if (o->verbose || o->report_bindings)
-        say_bindings(run);
+        mpiexec_say_bindings(run);
     return run_follow(run);
 }
 
-static int run_job(struct run *run)
+static int mpiexec_run_job(struct run *run)
 {
     const struct options *o = run->options;
     int code, err = plenum_runtime_open(&run->runtime);
     if (err)
-        return mpiexec_complain(run, err);
+        return mpiexec_fail(run, err);
     if (o->verbose)
         preflight_say(run);
     err = describe_job(run);
     if (!err)
         err = describe_streams(run);
     if (err)
-        code = mpiexec_complain(run, err);
+        code = mpiexec_fail(run, err);
     else if (o->dry_run)
         code = describe_dry_run(run) ? EXIT_SUCCESS : EXIT_FAILURE;
     else
@@ -116,9 +116,9 @@ static int mpiexec_execute(const struct options *o)
             goto drop_sinks;
         }
     }
-    raise_descriptor_limit();
-    setenv("PLENUM_CRASH_REPORT", "1", 0); /* the processes inherit it; who has set it otherwise knows why */
-    code = run_job(&run);
+    mpiexec_raise_limit();
+    setenv("PLENUM_CRASH_REPORT", "1", 0); /* the processes inherit it; a setting of the user stays */
+    code = mpiexec_run_job(&run);
     if (run.json)
         fclose(run.json);
 drop_sinks:
@@ -127,7 +127,7 @@ drop_sinks:
     return code;
 }
 
-/* Here, or by another launcher, which takes this process's place. */
+/* Runs the job, or executes another launcher. */
 static int mpiexec_start(const struct options *o)
 {
     struct handover h;
@@ -140,8 +140,8 @@ static int mpiexec_start(const struct options *o)
     return code;
 }
 
-/* Descriptors 0, 1 and 2 are what they stand for, or nothing; never something that we open later. */
-static void keep_standard_streams(void)
+/* Opens /dev/null as any of the descriptors 0, 1 and 2 that is closed, so that no later open() gets their numbers. */
+static void mpiexec_keep_standard_streams(void)
 {
     int fd;
     do
@@ -153,7 +153,7 @@ static void keep_standard_streams(void)
 
 int main(int argc, char *argv[])
 {
-    keep_standard_streams();
+    mpiexec_keep_standard_streams();
     struct options options = { 0 };
     char error[512];
     int code = 0;

@@ -1,63 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parses the command line. Every option is a row of one table: its name, how many arguments it takes, the function that
- * applies it (apply.c), and its line of help. Single and double dashes mean the same, and so do `--name value` and
- * `--name=value`.
+ * Parses the command line. Every option is a row of one table: its name, its arguments, the function that applies it
+ * (apply.c), and its line of help. Single and double dashes mean the same, and so do `--name value` and `--name=value`.
  */
-#include <stdarg.h>
+#include "api/mpiexec/options.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/mpiexec/apply.h"
 #include "api/mpiexec/parse.h"
-
-bool parse_fail(struct parse *p, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(p->error, p->size, format, args);
-    va_end(args);
-    return false;
-}
-
-void *parse_append(void *array, int *count, size_t each)
-{
-    char *grown = realloc(array, (size_t)(*count + 1) * each);
-    if (!grown) {
-        perror("mpiexec");
-        exit(1);
-    }
-    memset(grown + (size_t)*count * each, 0, each);
-    ++*count;
-    return grown;
-}
-
-void *parse_keep(struct parse *p, void *memory)
-{
-    p->o->kept = parse_append(p->o->kept, &p->o->kept_count, sizeof *p->o->kept);
-    return p->o->kept[p->o->kept_count - 1] = memory;
-}
+#include "api/mpiexec/suggest.h"
+#include "core/base/memory_libc.h"
 
 /* --- the table --------------------------------------------------------------------------------------------- */
 
 enum kind {
-    HEADING, /* no option: a title in the help */
+    HEADING, /* not an option: a title in the help */
     FLAG,    /* sets a bool of struct options */
-    TEXT,    /* one argument, to a text of struct options */
-    SECTION, /* one argument, to a text of the section */
-    CALL,    /* one argument, to a function */
-    CALL2,   /* two */
-    CALL0,   /* none */
-    MAYBE,   /* one behind an equals sign, or none, which is NULL */
-    ACCEPT   /* no argument, no effect */
+    TEXT,    /* stores its argument as a text of struct options */
+    SECTION, /* stores its argument as a text of the section */
+    CALL,    /* calls a function with one argument */
+    CALL2,   /* calls a function with two arguments */
+    CALL0,   /* calls a function without arguments */
+    MAYBE,   /* calls a function with the text after an equals sign, or with NULL */
+    ACCEPT   /* takes no argument and has no effect */
 };
 
 struct option {
     const char *name;
     enum kind kind;
-    size_t field; /* FLAG, TEXT, SECTION: its offset */
+    size_t field; /* FLAG, TEXT, SECTION: its offset in the struct */
     apply_fn *apply;
-    const char *usage; /* its arguments; NULL: another name of the row above */
+    const char *usage; /* its arguments in the help; NULL: another name of the option above */
     const char *help;
 };
 
@@ -69,69 +45,71 @@ struct option {
 #define IN_SECTION(name) offsetof(struct section, name), NULL
 
 static const struct option table[] = {
-    TITLE("What to run"),
-    { "n", CALL, 0, apply_n, "N", "N processes of the program that follows (default 1)" },
+    TITLE("Programs"),
+    { "n", CALL, 0, apply_n, "N", "start N processes of the program that follows (default 1)" },
     { "np", CALL, 0, apply_n, NULL, NULL },
     { "c", CALL, 0, apply_n, NULL, NULL },
-    { "N", CALL, 0, apply_per_node, "N", "N processes on each machine" },
+    { "N", CALL, 0, apply_per_node, "N", "start N processes on each machine" },
     { "npernode", CALL, 0, apply_per_node, NULL, NULL },
     { "ppn", CALL, 0, apply_per_node, NULL, NULL },
-    { "wdir", SECTION, IN_SECTION(wdir), "DIR", "start them in DIR" },
+    { "wdir", SECTION, IN_SECTION(wdir), "DIR", "start the processes in DIR" },
     { "wd", SECTION, IN_SECTION(wdir), NULL, NULL },
-    { "path", SECTION, IN_SECTION(path), "DIRS", "look for the program in DIRS (a:b:c) before PATH" },
-    { "configfile", CALL, 0, apply_configfile, "FILE", "read programs and options from FILE, a program to a line" },
+    { "path", SECTION, IN_SECTION(path), "DIRS", "search for the program in DIRS (a:b:c) before PATH" },
+    { "configfile", CALL, 0, apply_configfile, "FILE", "read programs and options from FILE, one program per line" },
     { "file", CALL, 0, apply_configfile, NULL, NULL },
     { "job", TEXT, IN_OPTIONS(job), "FILE", "run the job that FILE describes, in JSON" },
     { "pset", CALL, 0, apply_pset, "NAME=RANKS", "define a process set, such as app://io=0-3,7" },
-    { "host", CALL, 0, apply_host, "HOSTS", "the machines; for others than this one see --launcher" },
+    { "host", CALL, 0, apply_host, "HOSTS", "run on these hosts; for hosts other than this one see --launcher" },
     { "H", CALL, 0, apply_host, NULL, NULL },
     { "hosts", CALL, 0, apply_host, NULL, NULL },
-    { "hostfile", CALL, 0, apply_hostfile, "FILE", "the same from FILE, a machine to a line" },
+    { "hostfile", CALL, 0, apply_hostfile, "FILE", "read the hosts from FILE, one host per line" },
     { "machinefile", CALL, 0, apply_hostfile, NULL, NULL },
     { "launcher", CALL, 0, apply_launcher, "WHICH",
-      "auto (default), embedded, or who takes the job over: slurm, prte, openmpi" },
-    { "soft", CALL, 0, apply_soft, "TRIPLETS", "fewer processes would do (all are always started)" },
+      "auto (default), embedded, or a launcher that takes the job over: slurm, prte, openmpi" },
+    { "soft", CALL, 0, apply_soft, "TRIPLETS", "accept fewer processes (mpiexec always starts all)" },
 
     TITLE("Environment (inherited from mpiexec)"),
-    { "x", CALL, 0, apply_export, "NAME[=VALUE]", "set a variable, or insist that there is one" },
+    { "x", CALL, 0, apply_export, "NAME[=VALUE]", "set a variable, or pass one that must exist" },
     { "genv", CALL2, 0, apply_genv, "NAME VALUE", "set a variable for all programs" },
     { "env", CALL2, 0, apply_env, "NAME VALUE", "set a variable for the program that follows" },
     { "genvlist", CALL, 0, apply_genvlist, "NAMES", "pass only these variables (A,B,C)" },
-    { "genvnone", CALL0, 0, apply_genvnone, "", "pass none, but those of -x, --env and --genv" },
-    { "genvall", ACCEPT, 0, NULL, "", "pass all, as is usual" },
+    { "genvnone", CALL0, 0, apply_genvnone, "", "pass no variables except those of -x, --env and --genv" },
+    { "genvall", ACCEPT, 0, NULL, "", "pass all variables (default)" },
     { "envall", ACCEPT, 0, NULL, NULL, NULL },
     { "initial-errhandler", CALL, 0, apply_errhandler, "NAME",
       "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return" },
     { "initial_errhandler", CALL, 0, apply_errhandler, NULL, NULL },
     { "memory-alloc-kinds", CALL, 0, apply_alloc_kinds, "KINDS",
-      "kinds of memory that the program asks MPI to support" },
+      "the kinds of memory that the program asks MPI to support" },
 
-    TITLE("Where and how to run it"),
+    TITLE("Placement and execution"),
     { "bind-to", CALL, 0, apply_bind, "WHAT", "bind each process to a core, hwthread, socket or numa; none (default)" },
-    { "map-by", CALL, 0, apply_map, "WHAT", "in which order: slot (default), socket or numa in turn" },
-    { "report-bindings", FLAG, IN_OPTIONS(report_bindings), "", "say who is bound to what" },
+    { "map-by", CALL, 0, apply_map, "WHAT", "the order of binding: slot (default), or socket or numa in turn" },
+    { "report-bindings", FLAG, IN_OPTIONS(report_bindings), "", "print the processors of each bound rank" },
     { "oversubscribe", ACCEPT, 0, NULL, "", "accepted: more processes than cores are always allowed" },
     { "allow-run-as-root", ACCEPT, 0, NULL, "", "accepted: root needs no permission" },
     { "timeout", CALL, 0, apply_timeout, "SECONDS", "end the job after this time, with exit code 124" },
-    { "grace", CALL, 0, apply_grace, "SECONDS", "from SIGTERM to SIGKILL when a job is ended (default 2)" },
-    { "keep-going", FLAG, IN_OPTIONS(keep_going), "", "let the others go on when a process fails" },
-    { "stdin", CALL, 0, apply_stdin, "RANK", "who gets standard input (default 0), or none" },
-    { "pmix", CALL, 0, apply_pmix, "MODE", "a PMIx server for programs that want one: auto, on or off" },
+    { "grace", CALL, 0, apply_grace, "SECONDS", "the time from SIGTERM to SIGKILL when a job is ended (default 2)" },
+    { "keep-going", FLAG, IN_OPTIONS(keep_going), "", "let the other processes continue when one fails" },
+    { "stdin", CALL, 0, apply_stdin, "RANK", "the rank that gets standard input (default 0), or none" },
+    { "pmix", CALL, 0, apply_pmix, "MODE", "a PMIx server for programs that need one: auto, on or off" },
 
-    TITLE("What to see of it"),
-    { "tag-output", FLAG, IN_OPTIONS(tag), "", "put [rank] before every line" },
+    TITLE("Output"),
+    { "tag-output", FLAG, IN_OPTIONS(tag), "", "print [rank] before every line" },
     { "l", FLAG, IN_OPTIONS(tag), NULL, NULL },
     { "prepend-rank", FLAG, IN_OPTIONS(tag), NULL, NULL },
     { "output-filename", CALL, 0, apply_output, "DIR", "write to DIR/rank.N.out and DIR/rank.N.err instead" },
-    { "outfile-pattern", TEXT, IN_OPTIONS(out_pattern), "FILE", "write standard output to FILE, %r in it is the rank" },
-    { "errfile-pattern", TEXT, IN_OPTIONS(err_pattern), "FILE", "the same for standard error" },
-    { "json-events", TEXT, IN_OPTIONS(json_events), "FILE", "write what happens to FILE, one JSON object to a line" },
-    { "dry-run", MAYBE, 0, apply_dry_run, "[=json]", "say what would be started, and start nothing" },
-    { "verbose", FLAG, IN_OPTIONS(verbose), "", "say what happens, and what this machine does not allow" },
+    { "outfile-pattern", TEXT, IN_OPTIONS(out_pattern), "FILE",
+      "write standard output to FILE; %r stands for the rank" },
+    { "errfile-pattern", TEXT, IN_OPTIONS(err_pattern), "FILE",
+      "write standard error to FILE; %r stands for the rank" },
+    { "json-events", TEXT, IN_OPTIONS(json_events), "FILE", "log events to FILE, one JSON object per line" },
+    { "dry-run", MAYBE, 0, apply_dry_run, "[=json]", "print what would be started, and start nothing" },
+    { "verbose", FLAG, IN_OPTIONS(verbose), "", "print all events, and what this machine does not allow" },
     { "v", FLAG, IN_OPTIONS(verbose), NULL, NULL },
-    { "quiet", FLAG, IN_OPTIONS(quiet), "", "say nothing; the exit code tells" },
+    { "quiet", FLAG, IN_OPTIONS(quiet), "", "print no messages; only the exit code reports errors" },
     { "q", FLAG, IN_OPTIONS(quiet), NULL, NULL },
-    { "help", FLAG, IN_OPTIONS(help), "", "show this" },
+    { "help", FLAG, IN_OPTIONS(help), "", "show this help" },
     { "h", FLAG, IN_OPTIONS(help), NULL, NULL },
     { "version", FLAG, IN_OPTIONS(version), "", "show the version" },
     { "V", FLAG, IN_OPTIONS(version), NULL, NULL },
@@ -147,8 +125,8 @@ const char *options_name(int number)
     return NULL;
 }
 
-/* The other names of an option, behind its line. */
-static void print_other_names(int row)
+/* Prints the other names of an option at the end of its line. */
+static void options_print_other_names(int row)
 {
     const char *before = "  (also ";
     for (int i = row + 1; i < TABLE && table[i].name && !table[i].usage; i++) {
@@ -162,7 +140,7 @@ void options_help(void)
 {
     puts("Usage: mpiexec [OPTION]... PROGRAM [ARGUMENT]... [: [OPTION]... PROGRAM [ARGUMENT]...]...\n"
          "       mpiexec [OPTION]... --job FILE\n"
-         "Runs MPI programs, as one job. One or two dashes before an option mean the same, and so do\n"
+         "Runs MPI programs as one job. One or two dashes before an option mean the same, and so do\n"
          "--name=value and --name value.");
     for (int i = 0; i < TABLE; i++) {
         char left[64];
@@ -173,21 +151,21 @@ void options_help(void)
         snprintf(left, sizeof left, "%s%s%s%s", strlen(table[i].name) > 1 ? "--" : "-", table[i].name,
                  table[i].usage[0] == '[' ? "" : " ", table[i].usage);
         printf("  %-26s %s", left, table[i].help);
-        print_other_names(i);
+        options_print_other_names(i);
     }
     puts("\nExamples:\n"
          "  mpiexec -n 4 ./ocean --days 30\n"
          "  mpiexec -n 1 ./master : -n 3 ./worker\n"
          "  mpiexec --bind-to core --timeout 600 --output-filename log -n 8 ./ocean\n"
          "\nStandard input goes to rank 0. SIGINT and SIGTERM end the job; a second one kills it.\n"
-         "The exit code is that of an abort, else the first one that is not 0, 128 + N for a process killed by\n"
-         "signal N, 124 when the time was over, 127 when there was no such program, 126 when it cannot be executed,\n"
-         "2 when this command line was wrong.");
+         "The exit code is that of an abort, else the first exit code of a process that is not 0, or 128 + N for a\n"
+         "process killed by signal N; 124 after a timeout, 127 if a program does not exist, 126 if it cannot be\n"
+         "executed, 2 for an invalid command line.");
 }
 
 /* --- the command line -------------------------------------------------------------------------------------- */
 
-static const struct option *find_option(const char *name, size_t length)
+static const struct option *options_find(const char *name, size_t length)
 {
     for (int i = 0; i < TABLE; i++)
         if (table[i].name && strlen(table[i].name) == length && memcmp(table[i].name, name, length) == 0)
@@ -199,12 +177,12 @@ static bool options_fail_unknown(struct parse *p, const char *name, size_t lengt
 {
     char brief[64], meant[80];
     snprintf(brief, sizeof brief, "%.*s", (int)length, name);
-    if (options_suggest(brief, meant, sizeof meant))
+    if (suggest_option(brief, meant, sizeof meant))
         return parse_fail(p, "unknown option %s; did you mean %s?", p->name, meant);
-    return parse_fail(p, "unknown option %s; mpiexec --help lists them", p->name);
+    return parse_fail(p, "unknown option %s; mpiexec --help lists the options", p->name);
 }
 
-static int arguments_of(const struct option *option)
+static int options_arguments_of(const struct option *option)
 {
     switch (option->kind) {
     case TEXT:
@@ -232,25 +210,25 @@ static bool options_apply(struct parse *p, const struct option *option, char *co
 }
 
 /* Applies the option at argv[*at] and moves *at to its last argument. */
-static bool parse_option(struct parse *p, int argc, char *const argv[], int *at)
+static bool options_parse_option(struct parse *p, int argc, char *const argv[], int *at)
 {
     const char *name = argv[*at] + 1 + (argv[*at][1] == '-');
     size_t length = strcspn(name, "=");
-    const struct option *option = find_option(name, length);
+    const struct option *option = options_find(name, length);
     p->name = argv[*at];
     p->taken = NULL;
     if (!option)
         return options_fail_unknown(p, name, length);
-    int wanted = arguments_of(option);
+    int wanted = options_arguments_of(option);
     if (name[length]) {
         char *value = (char *)name + length + 1;
         if (wanted != 1 && option->kind != MAYBE)
             return parse_fail(p, "--%s takes %s", option->name, wanted ? "two arguments" : "no argument");
-        p->name = parse_keep(p, strndup(argv[*at], (size_t)(value - 1 - argv[*at])));
+        p->name = parse_keep(p, pl_strndup(argv[*at], (size_t)(value - 1 - argv[*at])));
         return options_apply(p, option, &value);
     }
     if (*at + wanted >= argc)
-        return parse_fail(p, "%s wants %s", p->name, wanted == 2 ? "two arguments" : "an argument");
+        return parse_fail(p, "%s needs %s", p->name, wanted == 2 ? "two arguments" : "an argument");
     static char *const nothing[] = { NULL };
     char *const *arg = wanted > 0 ? argv + *at + 1 : nothing;
     *at += wanted;
@@ -258,61 +236,61 @@ static bool parse_option(struct parse *p, int argc, char *const argv[], int *at)
     return options_apply(p, option, arg);
 }
 
-static void new_section(struct parse *p)
+static void options_new_section(struct parse *p)
 {
     p->o->section = parse_append(p->o->section, &p->o->sections, sizeof *p->o->section);
     p->s = &p->o->section[p->o->sections - 1];
     p->s->ranks = 1;
 }
 
-/* What follows when all options of a program are known. */
-static void end_section(struct parse *p)
+/* All options of a program are known. */
+static void options_end_section(struct parse *p)
 {
     struct section *s = p->s;
     if (s->per_node && !s->counted)
         s->ranks = s->per_node;
 }
 
-static void add_argument(struct section *s, const char *argument)
+static void options_add_argument(struct section *s, const char *argument)
 {
     if (!s->argv)
         s->argv = parse_append(NULL, &(int){ 0 }, sizeof *s->argv);
-    int room = s->argc + 1;
-    s->argv = parse_append(s->argv, &room, sizeof *s->argv);
+    int count = s->argc + 1; /* with the NULL */
+    s->argv = parse_append(s->argv, &count, sizeof *s->argv);
     s->argv[s->argc++] = argument;
 }
 
-bool parse_arguments(struct parse *p, int argc, char *const argv[])
+bool options_parse_words(struct parse *p, int argc, char *const argv[])
 {
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], ":") == 0) {
             if (p->s->argc == 0)
-                return parse_fail(p, "there is no program before \":\"");
-            end_section(p);
-            new_section(p);
-        } else if (p->s->argc == 0 && strcmp(argv[i], "--") == 0) { /* what follows is no option */
+                return parse_fail(p, "no program before \":\"");
+            options_end_section(p);
+            options_new_section(p);
+        } else if (p->s->argc == 0 && strcmp(argv[i], "--") == 0) { /* the next word is not an option */
             if (i + 1 < argc)
-                add_argument(p->s, argv[++i]);
+                options_add_argument(p->s, argv[++i]);
         } else if (p->s->argc == 0 && argv[i][0] == '-' && argv[i][1]) {
-            if (!parse_option(p, argc, argv, &i))
+            if (!options_parse_option(p, argc, argv, &i))
                 return false;
         } else {
-            add_argument(p->s, argv[i]);
+            options_add_argument(p->s, argv[i]);
         }
     }
     return true;
 }
 
-static bool fail_without_program(struct parse *p)
+static bool options_fail_without_program(struct parse *p)
 {
     const char *where = p->o->sections > 1 ? " after \":\"" : " to run";
     if (p->taken)
-        return parse_fail(p, "there is no program%s: \"%s\" is the argument of %s; see mpiexec --help", where, p->taken,
+        return parse_fail(p, "no program%s: \"%s\" is the argument of %s; see mpiexec --help", where, p->taken,
                           p->name);
-    return parse_fail(p, "there is no program%s; see mpiexec --help", where);
+    return parse_fail(p, "no program%s; see mpiexec --help", where);
 }
 
-/* A job in a file has its programs there. */
+/* With --job, the file describes the programs. */
 static bool options_check_job(struct parse *p)
 {
     const struct section *s = &p->o->section[0];
@@ -321,23 +299,23 @@ static bool options_check_job(struct parse *p)
                        : s->wdir || s->path || s->env.count ? "--wdir, --path and --env"
                                                             : NULL;
     return !what ||
-           parse_fail(p, "--job \"%s\" describes the programs, so %s cannot be given beside it", p->o->job, what);
+           parse_fail(p, "--job \"%s\" describes the programs, so %s cannot be given with it", p->o->job, what);
 }
 
 bool options_parse(struct options *o, int argc, char *const argv[], char *error, size_t size)
 {
     struct parse p = { .o = o, .error = error, .size = size };
     o->pmix = PLENUM_PMIX_AUTO;
-    new_section(&p);
-    if (!parse_arguments(&p, argc - 1, argv + 1))
+    options_new_section(&p);
+    if (!options_parse_words(&p, argc - 1, argv + 1))
         return false;
     if (o->help || o->version)
         return true;
     if (o->job)
         return options_check_job(&p);
     if (p.s->argc == 0)
-        return fail_without_program(&p);
-    end_section(&p);
+        return options_fail_without_program(&p);
+    options_end_section(&p);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of mpiexec, parsed. */
+/* The command line of mpiexec, parsed. Strings are borrowed from the command line, or kept by the options. */
 #ifndef PLENUM_MPIEXEC_OPTIONS_H
 #define PLENUM_MPIEXEC_OPTIONS_H
 
@@ -10,7 +10,7 @@
 
 enum { EXIT_USAGE = 2 };
 
-/* A variable to be set. Strings are borrowed from the command line, or kept by the options. */
+/* An environment variable to set. */
 struct setting {
     const char *name, *value;
 };
@@ -20,7 +20,7 @@ struct settings {
     int count;
 };
 
-/* One program of the job: what stands between two colons. */
+/* One program of the job: the words between two colons. */
 struct section {
     int ranks;
     bool counted;      /* by -n */
@@ -42,47 +42,45 @@ enum launcher { LAUNCHER_AUTO, LAUNCHER_EMBEDDED, LAUNCHER_SLURM, LAUNCHER_PRTE,
 enum dry_run { DRY_RUN_NO, DRY_RUN_TEXT, DRY_RUN_JSON };
 
 struct options {
-    const char *job; /* a file that describes the job; NULL: the sections do */
+    const char *job; /* a file that describes the job; NULL: the sections describe it */
     struct section *section;
     int sections;
     struct settings env; /* for all programs */
     bool env_clear;
     struct pset_option *pset;
     int psets;
-    long timeout, grace;   /* milliseconds; timeout 0: none */
+    long timeout, grace;   /* milliseconds; timeout 0: no limit */
     enum plenum_pmix pmix; /* PLENUM_PMIX_AUTO unless given */
     enum plenum_bind bind;
     enum plenum_map map;
     bool bind_given, map_given, pmix_given, grace_given, stdin_given;
-    int stdin_rank; /* -1: nobody gets it */
+    int stdin_rank; /* -1: no rank gets standard input */
     enum dry_run dry_run;
     bool tag, keep_going, report_bindings, verbose, quiet, help, version;
     const char *output;                    /* a directory or a file with %r; NULL: mpiexec's own output */
-    const char *out_pattern, *err_pattern; /* the same for one of the streams */
+    const char *out_pattern, *err_pattern; /* files with %r, for standard output and standard error; NULL: not given */
     enum launcher launcher;
-    const char *hosts, *hosts_with_slots; /* of --host and the host file: "a,b", "a:2,b"; NULL: none */
-    const char *hostfile;                 /* NULL: none */
-    const char *elsewhere;                /* the first that is not this machine; NULL: none is */
-    const char *json_events;              /* NULL: none */
-    void **kept;                          /* memory that strings of the above lie in */
+    const char *hosts, *hosts_with_slots; /* of --host and the host file: "a,b", "a:2,b"; NULL: not given */
+    const char *hostfile;                 /* NULL: not given */
+    const char *elsewhere;                /* the first host that is not this machine; NULL: all are */
+    const char *json_events;              /* NULL: not given */
+    void **kept;                          /* memory of strings above */
     int kept_count;
 };
 
-/* Parses the command line into zeroed options. False: `error` holds one line that says why. To be freed either way. */
+/* Parses the command line into zeroed options. False: `error` holds one line that says why. The caller frees the
+ * options in both cases. */
 bool options_parse(struct options *options, int argc, char *const argv[], char *error, size_t size);
 void options_free(struct options *options);
 
-/* The help text, on standard output. */
+/* Reads words into the sections, starting with the one that is being filled. */
+struct parse;
+bool options_parse_words(struct parse *p, int argc, char *const argv[]);
+
+/* Prints the help text on standard output. */
 void options_help(void);
 
-/* The names that an option can have, by number; NULL behind the last. */
+/* All names of options, by number; NULL: there is no such number. */
 const char *options_name(int number);
-
-/* What to type instead of an unknown option (without dashes), if it can be guessed. */
-bool options_suggest(const char *name, char *text, size_t size);
-
-/* Splits the text of a configuration file into the arguments of a command line with a colon between its lines; `text`
- * is changed. NULL: an open quote, or out of memory. */
-char **config_split(char *text, int *count);
 
 #endif

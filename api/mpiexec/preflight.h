@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this machine does not allow, and what happens instead. Nothing of it keeps a job from running. */
+/* Checks for things that this machine does not allow, and says what happens instead. Jobs run without all of them. */
 #ifndef PLENUM_MPIEXEC_PREFLIGHT_H
 #define PLENUM_MPIEXEC_PREFLIGHT_H
 
 #include "api/mpiexec/run.h"
 
-/* One line for each thing that is not as it could be. */
+/* Prints one line for each restriction that it finds. */
 void preflight_say(struct run *run);
 
 #endif

@@ -23,7 +23,7 @@ void run_say(struct run *run, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    sink_flush(&run->out); /* what the ranks wrote before it comes before it, also on a terminal */
+    sink_flush(&run->out); /* earlier output of the ranks comes first, also on a terminal */
     if (run->err.midline)
         sink_put(&run->err, "\n", 1);
     sink_put(&run->err, "mpiexec: ", 9);
@@ -49,21 +49,22 @@ bool run_catch_signals(struct run *run)
     return run->signals >= 0;
 }
 
-/* The first one asks the job to end, the second one kills it and waits for no reader any more. */
+/* The first interrupt ends the job; the second one kills it and drops the output that no reader has taken. */
 static void run_interrupt(struct run *run, int signo)
 {
     run->interrupts++;
     run->last_interrupt = signo;
     plenum_job_cancel(run->job);
     if (run->interrupts == 1) {
-        run_say(run, "%s: ending the job%s", sigdescr_np(signo), signo == SIGINT ? " (once more to kill it)" : "");
+        run_say(run, "%s: ending the job%s", sigdescr_np(signo),
+                signo == SIGINT ? " (press Ctrl-C again to kill it)" : "");
         return;
     }
     sink_drop(&run->out);
     sink_drop(&run->err);
 }
 
-static void handle_signal(struct run *run, int signo)
+static void run_handle_signal(struct run *run, int signo)
 {
     switch (signo) {
     case SIGTSTP:
@@ -80,7 +81,7 @@ static void handle_signal(struct run *run, int signo)
 
 /* --- events ------------------------------------------------------------------------------------------------ */
 
-static void put_tagged(struct sink *sink, const struct plenum_event *e)
+static void run_put_tagged(struct sink *sink, const struct plenum_event *e)
 {
     char tag[32];
     int length = snprintf(tag, sizeof tag, e->stream == 1 ? "[%d] " : "[%d:err] ", e->rank);
@@ -94,18 +95,18 @@ static void put_tagged(struct sink *sink, const struct plenum_event *e)
     }
 }
 
-static void handle_output(struct run *run, const struct plenum_event *e)
+static void run_handle_output(struct run *run, const struct plenum_event *e)
 {
     struct sink *sink = e->stream == 1 ? &run->out : &run->err;
     if (run->options->tag && !sink->midline)
-        put_tagged(sink, e);
+        run_put_tagged(sink, e);
     else
         sink_put(sink, e->text, e->length);
     if (run->options->tag && (e->flags & PLENUM_EVENT_PARTIAL))
         sink_put(sink, "\n", 1);
 }
 
-static void say_report(struct run *run, const struct plenum_event *e)
+static void run_say_report(struct run *run, const struct plenum_event *e)
 {
     if (!e->text)
         return;
@@ -116,8 +117,8 @@ static void say_report(struct run *run, const struct plenum_event *e)
     }
 }
 
-/* What a user has to know, without asking for it: that something went wrong, and where first. */
-static bool worth_saying(const struct plenum_event *e, bool verbose)
+/* Is the event printed? Without --verbose only errors are: what went wrong, and where first. */
+static bool run_prints(const struct plenum_event *e, bool verbose)
 {
     switch (e->kind) {
     case PLENUM_EVENT_OUTPUT:
@@ -133,31 +134,31 @@ static bool worth_saying(const struct plenum_event *e, bool verbose)
     }
 }
 
-static void log_event(struct run *run, const struct plenum_event *e)
+static void run_log_event(struct run *run, const struct plenum_event *e)
 {
-    char *line = plenum_event_json(e); /* "{...": the time goes in front of the rest */
+    char *line = plenum_event_json(e); /* "{...": the time is inserted after the brace */
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     if (!line ||
         fprintf(run->json, "{\"time\":%.3f,%s\n", (double)now.tv_sec + (double)now.tv_nsec * 1e-9, line + 1) < 0 ||
         fflush(run->json) != 0) {
-        run_say(run, "cannot write \"%s\": it ends here", run->options->json_events);
+        run_say(run, "cannot write \"%s\": logging no further events", run->options->json_events);
         fclose(run->json);
         run->json = NULL;
     }
     free(line);
 }
 
-static void handle_event(struct run *run, const struct plenum_event *e)
+static void run_handle_event(struct run *run, const struct plenum_event *e)
 {
     char line[1300];
     if (run->json)
-        log_event(run, e);
+        run_log_event(run, e);
     if (e->kind == PLENUM_EVENT_OUTPUT)
-        handle_output(run, e);
+        run_handle_output(run, e);
     if (e->kind == PLENUM_EVENT_REPORT)
-        say_report(run, e);
-    if (worth_saying(e, run->options->verbose)) {
+        run_say_report(run, e);
+    if (run_prints(e, run->options->verbose)) {
         plenum_event_describe(e, line, sizeof line);
         run_say(run, "%s", line);
     }
@@ -172,20 +173,20 @@ static bool run_full(const struct run *run)
     return sink_waiting(&run->out) > SINK_FULL || sink_waiting(&run->err) > SINK_FULL;
 }
 
-static void take_events(struct run *run)
+static void run_take_events(struct run *run)
 {
     struct plenum_event *e;
     while (!run_full(run) && plenum_runtime_next_event(run->runtime, &e) == PLENUM_OK && e) {
-        handle_event(run, e);
+        run_handle_event(run, e);
         plenum_event_free(e);
     }
 }
 
 /* --- the loop ---------------------------------------------------------------------------------------------- */
 
-/* Whoever read our output has gone away, as `head` does: there is nobody left to work for. A full disk is another
- * matter, of which somebody has to know. */
-static void notice_closed_output(struct run *run, bool *noticed)
+/* Ends the job when the output cannot be written: silently if its reader has exited, as `head` does, with a message in
+ * case of other errors, such as a full disk. */
+static void run_check_output(struct run *run, bool *noticed)
 {
     if (!run->out.closed || *noticed || run->interrupts > 0)
         return;
@@ -195,7 +196,7 @@ static void notice_closed_output(struct run *run, bool *noticed)
     plenum_job_cancel(run->job);
 }
 
-static void run_turn(struct run *run)
+static void run_poll(struct run *run)
 {
     struct pollfd p[] = {
         { .fd = run->signals, .events = POLLIN },
@@ -210,10 +211,10 @@ static void run_turn(struct run *run)
     while (read(run->signals, &got, sizeof got) == sizeof got) {
         if (got.ssi_code == SI_KERNEL && got.ssi_signo != SIGTSTP && isatty(STDERR_FILENO)) /* typed: shown as ^C */
             run->err.midline = true;
-        handle_signal(run, (int)got.ssi_signo);
+        run_handle_signal(run, (int)got.ssi_signo);
     }
     if (p[1].revents)
-        take_events(run);
+        run_take_events(run);
     sink_flush(&run->out);
     sink_flush(&run->err);
     if (p[4].revents || p[5].revents)
@@ -224,8 +225,8 @@ int run_follow(struct run *run)
 {
     bool closed = false;
     while (!run->finished || sink_waiting(&run->out) > 0 || sink_waiting(&run->err) > 0) {
-        run_turn(run);
-        notice_closed_output(run, &closed);
+        run_poll(run);
+        run_check_output(run, &closed);
     }
     terminal_close(&run->input);
     if (run->interrupts > 0)

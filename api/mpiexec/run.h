@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Following the job: events to output, signals to the job, the terminal to rank 0. */
+/* Follows the job: prints its events, forwards signals to it and the terminal's input to rank 0. */
 #ifndef PLENUM_MPIEXEC_RUN_H
 #define PLENUM_MPIEXEC_RUN_H
 
@@ -24,10 +24,10 @@ struct run {
     int code; /* exit code of the job */
 };
 
-/* Blocks the signals that mpiexec handles and opens run->signals. Before any thread is started. */
+/* Blocks the signals that mpiexec handles and opens run->signals. Must be called before any thread is started. */
 bool run_catch_signals(struct run *run);
 
-/* "mpiexec: ..." on standard error, in order with the output of the ranks. */
+/* Prints "mpiexec: ..." on standard error, after the output that ranks have written so far. */
 void run_say(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Follows the launched job to its end and returns mpiexec's exit code. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In builds with a leak checker: what the PMIx library keeps to itself is not ours to report. Ignored elsewhere. */
+/* In builds with a leak checker: leaks of the PMIx library are not reported. No effect in other builds. */
 const char *__lsan_default_options(void);
 const char *__lsan_default_suppressions(void);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/sink.h"
+#include "core/base/memory.h"
 
 void sink_init(struct sink *sink, int fd)
 {
@@ -29,24 +30,24 @@ void sink_drop(struct sink *sink)
     sink->first = sink->used = 0;
     free(sink->data);
     sink->data = NULL;
-    sink->room = 0;
+    sink->capacity = 0;
 }
 
-static bool sink_make_room(struct sink *sink, size_t length)
+static bool sink_reserve(struct sink *sink, size_t length)
 {
-    if (sink->first > 0 && sink->used + length > sink->room) {
+    if (sink->first > 0 && sink->used + length > sink->capacity) {
         memmove(sink->data, sink->data + sink->first, sink_waiting(sink));
         sink->used -= sink->first;
         sink->first = 0;
     }
-    if (sink->used + length <= sink->room)
+    if (sink->used + length <= sink->capacity)
         return true;
-    size_t room = 2 * (sink->used + length);
-    char *data = realloc(sink->data, room);
+    size_t capacity = 2 * (sink->used + length);
+    char *data = pl_realloc(sink->data, capacity);
     if (!data)
         return false;
     sink->data = data;
-    sink->room = room;
+    sink->capacity = capacity;
     return true;
 }
 
@@ -55,15 +56,15 @@ void sink_put(struct sink *sink, const char *text, size_t length)
     if (sink->closed || length == 0)
         return;
     sink->midline = text[length - 1] != '\n';
-    if (!sink_make_room(sink, length)) {
-        perror("mpiexec: output was lost");
+    if (!sink_reserve(sink, length)) {
+        perror("mpiexec: lost some output");
         return;
     }
     memcpy(sink->data + sink->used, text, length);
     sink->used += length;
 }
 
-/* A pipe that poll() calls writable takes PIPE_BUF bytes without waiting. */
+/* A pipe that poll() reports as writable takes PIPE_BUF bytes without blocking. */
 static bool sink_writable(const struct sink *sink)
 {
     struct pollfd p = { .fd = sink->fd, .events = POLLOUT };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What somebody who mistyped an option, or has it from another launcher, may have meant. */
+/* See suggest.h. */
+#include "api/mpiexec/suggest.h"
+
 #include <stdio.h>
+#include <string.h>
 
 #include "api/mpiexec/options.h"
 #include "core/base/nearest.h"
 
-/* Of Open MPI, MPICH and Slurm, where a name of ours means the same. */
+/* Options of Open MPI, MPICH and Slurm that have another name here. */
 static const struct {
     const char *theirs, *ours;
 } foreign[] = {
@@ -22,19 +25,19 @@ static const struct {
     { "label", "--tag-output" },
 };
 
-static const char *dashes_of(const char *name)
+static const char *suggest_dashes(const char *name)
 {
     return strlen(name) > 1 ? "--" : "-";
 }
 
-/* An option with its number and no blank between: -n4. */
+/* An option and its number without a blank: -n4. */
 static bool suggest_glued(const char *name, char *text, size_t size)
 {
     size_t letters = strcspn(name, "0123456789");
     const char *known;
     for (int i = 0; name[letters] && (known = options_name(i)); i++)
         if (strlen(known) == letters && memcmp(known, name, letters) == 0) {
-            snprintf(text, size, "%s%s %s", dashes_of(known), known, name + letters);
+            snprintf(text, size, "%s%s %s", suggest_dashes(known), known, name + letters);
             return true;
         }
     return false;
@@ -56,7 +59,7 @@ static const char *suggest_nearest(const char *name)
     return best ? best : longer;
 }
 
-bool options_suggest(const char *name, char *text, size_t size)
+bool suggest_option(const char *name, char *text, size_t size)
 {
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (strcmp(name, foreign[i].theirs) == 0) {
@@ -67,6 +70,6 @@ bool options_suggest(const char *name, char *text, size_t size)
         return true;
     const char *near = suggest_nearest(name);
     if (near)
-        snprintf(text, size, "%s%s", dashes_of(near), near);
+        snprintf(text, size, "%s%s", suggest_dashes(near), near);
     return near != NULL;
 }

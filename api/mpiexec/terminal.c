@@ -21,7 +21,7 @@ int terminal_open(struct terminal *t)
     return ends[0];
 }
 
-/* In the background a read would stop mpiexec. */
+/* A read in the background would stop mpiexec. */
 bool terminal_reads(const struct terminal *t)
 {
     return t->pipe >= 0 && t->first == t->used && tcgetpgrp(STDIN_FILENO) == getpgrp();
@@ -53,6 +53,6 @@ void terminal_move(struct terminal *t, bool readable)
         if (done > 0)
             t->first += (size_t)done;
         else if (done < 0 && errno != EINTR && errno != EAGAIN)
-            terminal_close(t); /* rank 0 reads no more */
+            terminal_close(t); /* rank 0 no longer reads */
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plenum-info config: the configuration variables, with the value of each and where that comes from. */
+/* plenum-info config: the configuration variables, with the value of each and its origin. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 
-static void print_allowed(const struct pl_config *variable)
+static void info_config_print_allowed(const struct pl_config *variable)
 {
     switch (variable->type) {
     case PL_CONFIG_TEXT:
@@ -22,17 +22,17 @@ static void print_allowed(const struct pl_config *variable)
     }
 }
 
-static void print_variable(const struct pl_config *variable)
+static void info_config_print(const struct pl_config *variable)
 {
     printf("PLENUM_");
     for (const char *letter = variable->name; *letter; letter++)
         putchar(toupper((unsigned char)*letter));
     printf("=%s (%s)\n    %s", pl_config_text(variable->name), pl_config_origin(variable->name), variable->help);
-    print_allowed(variable);
+    info_config_print_allowed(variable);
     putchar('\n');
 }
 
-static json_t *describe_variable(const struct pl_config *variable)
+static json_t *info_config_describe(const struct pl_config *variable)
 {
     json_t *object =
         json_pack("{ss ss ss ss ss}", "name", variable->name, "value", pl_config_text(variable->name), "origin",
@@ -46,11 +46,11 @@ static json_t *info_config_describe_all(void)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < pl_config_count; i++)
-        json_array_append_new(all, describe_variable(&pl_config_table[i]));
+        json_array_append_new(all, info_config_describe(&pl_config_table[i]));
     return all;
 }
 
-/* What is wrong in the environment is said so; the values shown are then the defaults. */
+/* Reports an error in the configuration. The values shown are then the defaults. */
 int info_config(json_t *to)
 {
     int err = pl_config_load();
@@ -59,6 +59,6 @@ int info_config(json_t *to)
     if (to)
         json_object_set_new(to, "variables", info_config_describe_all());
     for (size_t i = 0; !to && i < pl_config_count; i++)
-        print_variable(&pl_config_table[i]);
+        info_config_print(&pl_config_table[i]);
     return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }

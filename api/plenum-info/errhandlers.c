@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plenum-info errhandlers: the error handlers by name; and whether the initial one and the policy, if any, can be
- * used. */
+/* plenum-info errhandlers: the error handlers by name, and whether the initial one and the policy are valid. */
 #include <stdio.h>
 #include <stdlib.h>
 

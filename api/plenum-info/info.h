@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The commands of plenum-info: one file each. `to` NULL: they print text to stdout; else they put their keys into that
- * object. They return an exit code. */
+/* The commands of plenum-info, one file each. With `to` NULL they print text on standard output, else they add their
+ * keys to that object. They return an exit code. */
 #ifndef PLENUM_INFO_H
 #define PLENUM_INFO_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plenum-info: what this Plenum is, its configuration variables, and what a job offers. */
+/* plenum-info: prints the version, the configuration variables, and what a job offers. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 
 enum { EXIT_USAGE = 2 };
 
-static void print_version(void)
+static void info_print_version(void)
 {
     printf("Plenum %s, MPI %d.%d, ABI %d.%d\n", PL_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION,
            MPI_ABI_SUBVERSION);
 }
 
-/* Everything. With a configuration that cannot be used nothing works: then that is all that there is to say. */
+/* Runs all commands. With an invalid configuration the others cannot work, so only info_config() runs. */
 static int info_all(json_t *to)
 {
     int code = EXIT_SUCCESS;
@@ -30,7 +30,7 @@ static int info_all(json_t *to)
         json_object_set_new(to, "abi", json_pack("[ii]", MPI_ABI_VERSION, MPI_ABI_SUBVERSION));
         json_object_set_new(to, "build", json_string(PL_BUILD));
     } else {
-        print_version();
+        info_print_version();
         puts("built: " PL_BUILD);
     }
     for (size_t i = pl_config_load() ? 2 : 0; i < sizeof commands / sizeof *commands; i++) {
@@ -46,8 +46,8 @@ static const struct command {
     int (*run)(json_t *to);
     const char *help;
 } commands[] = {
-    { "config", info_config, "configuration variables, with values and where those come from" },
-    { "errhandlers", info_errhandlers, "error handlers by name; whether the policy of errors can be used" },
+    { "config", info_config, "configuration variables, with their values and origins" },
+    { "errhandlers", info_errhandlers, "error handlers by name; whether the error policy is valid" },
     { "parts", info_parts, "transports and plugins: whether each works here, and why not" },
     { "psets", info_psets, "process sets of the job: mpiexec -n 4 plenum-info psets" },
 };
@@ -74,12 +74,12 @@ static int info_unknown(const char *word)
             near = commands[i].name;
         }
     }
-    fprintf(stderr, "plenum-info: \"%s\" cannot be here%s%s%s; plenum-info --help tells what can\n", word,
+    fprintf(stderr, "plenum-info: unexpected word \"%s\"%s%s%s; see plenum-info --help\n", word,
             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return EXIT_USAGE;
 }
 
-static int run_command(int (*run)(json_t *to), bool json)
+static int info_run_command(int (*run)(json_t *to), bool json)
 {
     json_t *top = json ? json_object() : NULL;
     int code = run(top);
@@ -96,7 +96,7 @@ static int info_run(int argc, char **argv)
     const struct command *command = NULL;
     bool json = false;
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        print_version();
+        info_print_version();
         return EXIT_SUCCESS;
     }
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
@@ -113,14 +113,14 @@ static int info_run(int argc, char **argv)
         else
             return info_unknown(argv[a]);
     }
-    return run_command(command ? command->run : info_all, json);
+    return info_run_command(command ? command->run : info_all, json);
 }
 
 int main(int argc, char **argv)
 {
     int code = info_run(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("plenum-info: cannot write");
+        perror("plenum-info: cannot write the output");
         return EXIT_FAILURE;
     }
     return code;

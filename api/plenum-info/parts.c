@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plenum-info parts: the transports and the plugins; whether each works here, and why not. A transport is tried by
- * opening a session with it, a plugin by loading it.
+ * plenum-info parts: the transports and the plugins, whether each works here, and why not. A test opens a session with
+ * each transport and loads each plugin.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,6 +15,7 @@
 #include "api/plenum-info/info.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/comm/topology_hw.h"
 #include "core/engine/transport.h"
 #include "core/job/process.h"
@@ -23,7 +24,7 @@
 
 enum { WHY_MAX = MPI_MAX_ERROR_STRING };
 
-/* One part: what it is for, and how the try went; `why` is empty when it works. */
+/* One part: its purpose, and the result of its test; `why` is empty when it works. */
 struct part {
     const char *kind, *name, *use;
     char why[WHY_MAX];
@@ -34,7 +35,7 @@ static void info_parts_note(struct part *part, const char *why)
     snprintf(part->why, sizeof part->why, "%s", why);
 }
 
-static void try_transport(struct part *part)
+static void info_parts_try_transport(struct part *part)
 {
     MPI_Session session;
     char why[MPI_MAX_ERROR_STRING];
@@ -47,13 +48,13 @@ static void try_transport(struct part *part)
         MPI_Session_finalize(&session);
 }
 
-/* The kernel's copy between processes of one user, as ranks of a job are to each other: from a sibling, not a child. */
-static void try_kernel_copy(struct part *part)
+/* Tests the kernel's copy between sibling processes, as ranks of a job are: a copy from a child needs fewer rights. */
+static void info_parts_try_cma(struct part *part)
 {
-    static char here[16] = "there and back?", there[16];
+    static char sent[16] = "copied by kernel", received[16];
     char ready;
     int ends[2];
-    struct iovec local = { there, sizeof there }, remote = { here, sizeof here };
+    struct iovec local = { received, sizeof received }, remote = { sent, sizeof sent };
     if (pipe(ends) != 0)
         return;
     pid_t owner = fork();
@@ -64,7 +65,7 @@ static void try_kernel_copy(struct part *part)
     pid_t reader = fork();
     if (reader == 0) {
         ssize_t n = process_vm_readv(owner, &local, 1, &remote, 1, 0);
-        ready = n == (ssize_t)sizeof here ? 0 : (char)errno;
+        ready = n == (ssize_t)sizeof sent ? 0 : (char)errno;
         _exit(write(ends[1], &ready, 1) == 1 ? 0 : 1);
     }
     close(ends[1]);
@@ -76,7 +77,7 @@ static void try_kernel_copy(struct part *part)
     waitpid(owner, NULL, 0);
 }
 
-static void try_plugin(struct part *part, const char *symbol)
+static void info_parts_try_plugin(struct part *part, const char *symbol)
 {
     if (pl_config_load() != MPI_SUCCESS || !pl_plugin_load(part->name, symbol))
         info_parts_note(part, pl_error_detail(NULL));
@@ -86,28 +87,28 @@ static struct part parts[] = {
     { "transport", "self", "messages to oneself", "" },
     { "transport", "shm", "processes of one node", "" },
     { "transport", "ucx", "processes of several nodes", "" },
-    { "memory", "cma", "long messages on the node by one copy of the kernel; without it by two copies", "" },
+    { "memory", "cma", "long messages on the node by one kernel copy; without it by two copies", "" },
     { "plugin", "ucx", "the transport ucx", "" },
     { "plugin", "pmix", "jobs of other launchers", "" },
-    { "plugin", "hwloc", "where processes run: process sets, kinds of communicators, reordering", "" },
+    { "plugin", "hwloc", "hardware topology: process sets, splitting of communicators, reordering", "" },
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
-static void try_all(void)
+static void info_parts_try_all(void)
 {
     const char *wanted = getenv("PLENUM_TRANSPORT");
-    char *kept = wanted ? strdup(wanted) : NULL;
+    char *kept = wanted ? pl_strdup(wanted) : NULL;
     for (int i = 0; i < 3; i++)
-        try_transport(&parts[i]);
+        info_parts_try_transport(&parts[i]);
     if (kept)
         setenv("PLENUM_TRANSPORT", kept, 1);
     else
         unsetenv("PLENUM_TRANSPORT");
     free(kept);
-    try_kernel_copy(&parts[3]);
-    try_plugin(&parts[4], PL_TRANSPORT_SYMBOL);
-    try_plugin(&parts[5], PL_BOOTSTRAP_SYMBOL);
-    try_plugin(&parts[6], PL_TOPOLOGY_SYMBOL);
+    info_parts_try_cma(&parts[3]);
+    info_parts_try_plugin(&parts[4], PL_TRANSPORT_SYMBOL);
+    info_parts_try_plugin(&parts[5], PL_BOOTSTRAP_SYMBOL);
+    info_parts_try_plugin(&parts[6], PL_TOPOLOGY_SYMBOL);
 }
 
 static void info_parts_print_text(void)
@@ -126,10 +127,10 @@ static json_t *info_parts_describe_all(void)
     return all;
 }
 
-/* A part that does not work is no failure: there are machines without each of them. */
+/* A part that does not work is not a failure: each is missing on some machines. */
 int info_parts(json_t *to)
 {
-    try_all();
+    info_parts_try_all();
     if (to)
         json_object_set_new(to, "parts", info_parts_describe_all());
     else

@@ -7,6 +7,7 @@
 
 #include "api/plenum-info/info.h"
 #include "core/base/error.h"
+#include "core/base/memory_libc.h"
 #include "core/job/process.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
@@ -19,11 +20,10 @@ static json_t *info_psets_failure(const char *name)
 }
 
 /* "0-3,7" in the order of the members. */
-static json_t *members_of(const struct pl_group *group)
+static json_t *info_psets_members(const struct pl_group *group)
 {
     char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
+    FILE *out = pl_text_open(&text);
     for (int i = 0, last; out && i < group->size; i = last + 1) {
         int first = PL_PROC_RANK(pl_group_proc(group, i));
         for (last = i; last + 1 < group->size && PL_PROC_RANK(pl_group_proc(group, last + 1)) == first + last + 1 - i;
@@ -36,8 +36,8 @@ static json_t *members_of(const struct pl_group *group)
     return members;
 }
 
-/* What the info says: our own keys by names of their own, the others under "info". */
-static void add_info(json_t *object, struct pl_info *info)
+/* Adds the keys of the info: Plenum's keys under short names, the others under "info". */
+static void info_psets_add_info(json_t *object, struct pl_info *info)
 {
     char key[MPI_MAX_INFO_KEY];
     json_t *others = json_object();
@@ -66,13 +66,13 @@ static json_t *info_psets_describe(struct pl_instance *session, const char *name
     if (pl_psets_info(session, name, &info) != MPI_SUCCESS)
         return info_psets_failure(name);
     json_t *object = json_pack("{ss}", "name", name);
-    add_info(object, info);
+    info_psets_add_info(object, info);
     pl_handle_drop(info);
     if (pl_psets_group(session, name, &group) != MPI_SUCCESS) {
         json_decref(object);
         return info_psets_failure(name);
     }
-    json_object_set_new(object, "members", members_of(group));
+    json_object_set_new(object, "members", info_psets_members(group));
     pl_handle_drop(group);
     return object;
 }
@@ -115,7 +115,7 @@ static void info_psets_describe_all(json_t *to, json_t *sets)
     json_object_set(to, "psets", sets);
 }
 
-/* All sets; one that cannot be told says why in its place. */
+/* Collects all sets. A set that cannot be read has a key "error". */
 static int info_psets_collect(struct pl_instance *session, json_t *sets, bool *all_good)
 {
     int count = 0;

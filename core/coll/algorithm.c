@@ -4,7 +4,7 @@
 
 /* --- data ------------------------------------------------------------------------------------------------------ */
 
-/* The datatype of an empty block of alltoallw need not be one. */
+/* The datatype of an empty block of alltoallw need not be valid. */
 static struct pl_block block_of(const void *buf, MPI_Count count, MPI_Datatype handle)
 {
     return count > 0 ? pl_block(buf, count, pl_type_from(handle)) : pl_block_bytes(buf, 0);
@@ -71,7 +71,7 @@ void pl_fold_in(struct pl_schedule *schedule, const struct pl_fold *fold, const 
         pl_schedule_wait(schedule);
         return;
     }
-    pl_schedule_recv(schedule, partial->room, fold->partner);
+    pl_schedule_recv(schedule, partial->operand, fold->partner);
     pl_schedule_wait(schedule);
     if (fold->partner & 1)
         pl_partial_merge_right(schedule, op, partial);
@@ -92,7 +92,7 @@ void pl_fold_out(struct pl_schedule *schedule, const struct pl_fold *fold, struc
 
 /* --- partial results ------------------------------------------------------------------------------------------- */
 
-struct pl_block pl_partial_room(struct pl_schedule *schedule, const struct pl_coll *coll)
+struct pl_block pl_partial_operand(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     return pl_schedule_temp_block(schedule, coll->comm->size > 1 ? coll->recvcount : 0, coll->recvtype);
 }
@@ -101,7 +101,7 @@ struct pl_partial pl_partial_make(struct pl_schedule *schedule, const struct pl_
 {
     struct pl_partial partial = {
         .value = pl_block(result, coll->recvcount, coll->recvtype),
-        .room = pl_partial_room(schedule, coll),
+        .operand = pl_partial_operand(schedule, coll),
     };
     struct pl_block input = pl_coll_input(coll, coll->recvcount);
     if (input.buf != result)
@@ -111,14 +111,14 @@ struct pl_partial pl_partial_make(struct pl_schedule *schedule, const struct pl_
 
 void pl_partial_merge_left(struct pl_schedule *schedule, const struct pl_op *op, struct pl_partial *partial)
 {
-    pl_schedule_reduce(schedule, op, partial->room.buf, partial->value);
+    pl_schedule_reduce(schedule, op, partial->operand.buf, partial->value);
 }
 
 void pl_partial_merge_right(struct pl_schedule *schedule, const struct pl_op *op, struct pl_partial *partial)
 {
-    pl_schedule_reduce(schedule, op, partial->value.buf, partial->room);
-    struct pl_block value = partial->room;
-    partial->room = partial->value;
+    pl_schedule_reduce(schedule, op, partial->value.buf, partial->operand);
+    struct pl_block value = partial->operand;
+    partial->operand = partial->value;
     partial->value = value;
 }
 
@@ -135,42 +135,42 @@ MPI_Count *pl_parts_make(struct pl_schedule *schedule, MPI_Count count, int n)
     return parts;
 }
 
-enum { PIECE = 128 * 1024, PIECES_MAX = 16 };
+enum { SEGMENT = 128 * 1024, SEGMENTS_MAX = 16 };
 
-/* Sender and receiver cut alike: by what both know, the count and the size of an element. */
-static int pieces_of(struct pl_block block)
+/* Sender and receiver segment alike, by what both know: the count and the size of an element. */
+static int coll_segments(struct pl_block block)
 {
-    size_t n = pl_block_size(block) / PIECE + 1;
-    if (n > PIECES_MAX)
-        n = PIECES_MAX;
+    size_t n = pl_block_size(block) / SEGMENT + 1;
+    if (n > SEGMENTS_MAX)
+        n = SEGMENTS_MAX;
     return (MPI_Count)n > block.count ? (int)block.count : (int)n;
 }
 
-static struct pl_block coll_piece_of(struct pl_block block, int i, int n)
+static struct pl_block coll_segment(struct pl_block block, int i, int n)
 {
     MPI_Count from = block.count / n * i, to = i == n - 1 ? block.count : block.count / n * (i + 1);
     return pl_block_slice(block, from, to - from);
 }
 
 void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, struct pl_block out, int dest,
-                        struct pl_block inout, void *room, int source)
+                        struct pl_block inout, void *operand, int source)
 {
-    int incoming = pieces_of(inout), outgoing = pieces_of(out), begin = pl_schedule_mark(schedule);
-    struct pl_block in = pl_block(room, inout.count, inout.type);
+    int incoming = coll_segments(inout), outgoing = coll_segments(out), begin = pl_schedule_mark(schedule);
+    struct pl_block in = pl_block(operand, inout.count, inout.type);
 
     for (int i = 0; i < incoming; i++)
-        pl_schedule_recv(schedule, coll_piece_of(in, i, incoming), source);
+        pl_schedule_recv(schedule, coll_segment(in, i, incoming), source);
     for (int i = 0; i < outgoing; i++)
-        pl_schedule_send(schedule, coll_piece_of(out, i, outgoing), dest);
+        pl_schedule_send(schedule, coll_segment(out, i, outgoing), dest);
     for (int i = 0; i < incoming; i++) {
         pl_schedule_wait_until(schedule, begin + i + 1);
-        pl_schedule_reduce(schedule, op, coll_piece_of(in, i, incoming).buf, coll_piece_of(inout, i, incoming));
+        pl_schedule_reduce(schedule, op, coll_segment(in, i, incoming).buf, coll_segment(inout, i, incoming));
     }
     pl_schedule_wait(schedule);
 }
 
-void pl_fold_in_pieces(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
-                       const struct pl_partial *partial)
+void pl_fold_in_segments(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
+                         const struct pl_partial *partial)
 {
     struct pl_block nothing = pl_block_slice(partial->value, 0, 0);
     if (fold->partner < 0)
@@ -178,7 +178,7 @@ void pl_fold_in_pieces(struct pl_schedule *schedule, const struct pl_fold *fold,
     if (fold->rank < 0)
         pl_exchange_reduce(schedule, op, partial->value, fold->partner, nothing, NULL, fold->partner);
     else
-        pl_exchange_reduce(schedule, op, nothing, fold->partner, partial->value, partial->room.buf, fold->partner);
+        pl_exchange_reduce(schedule, op, nothing, fold->partner, partial->value, partial->operand.buf, fold->partner);
 }
 
 void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
@@ -197,7 +197,7 @@ void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold,
         else
             high = middle;
         pl_exchange_reduce(schedule, op, give, peer, pl_part(partial->value, parts, low, high),
-                           pl_part(partial->room, parts, low, high).buf, peer);
+                           pl_part(partial->operand, parts, low, high).buf, peer);
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the algorithms of collectives share. An algorithm is a function that appends the steps of one rank to a
- * schedule; every file here holds those of one family. Which one is taken must follow from what all ranks know
- * alike: the kind, the number of ranks, the bytes, whether the operation commutes, MPI_IN_PLACE where the standard
- * wants it on all. It must not follow from a rank's own datatype.
+ * schedule; each file of this folder holds those of one collective. Their choice (select.h) must follow from what all
+ * ranks know alike: the kind, the number of ranks, the bytes, whether the operation commutes, MPI_IN_PLACE where the
+ * standard demands it on all. It must not follow from a rank's own datatype.
  */
 #ifndef PLENUM_CORE_COLL_ALGORITHM_H
 #define PLENUM_CORE_COLL_ALGORITHM_H
@@ -19,7 +19,7 @@ struct pl_algorithm {
     bool (*fits)(const struct pl_coll *coll); /* can it do this call? NULL: any of its kind */
 };
 
-/* All there are; the configuration names them so (core/base/config.c). */
+/* All algorithms, by the names that the configuration has for them (core/base/config.c). */
 /* clang-format off */
 #define PL_ALGORITHMS(X) \
     X(barrier_linear) X(barrier_dissemination) \
@@ -43,31 +43,12 @@ struct pl_algorithm {
 PL_ALGORITHMS(PL_ALGORITHM_DECLARE)
 #undef PL_ALGORITHM_DECLARE
 
-/* The algorithm for a call: the one that the configuration forces, if it can do it, else the table's (select.c). */
-const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll);
-
-/* The one that the configuration forces; NULL: none. */
-const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind);
-
-/* Does a short collective by the board of its communicator (core/coll/area/area.h), and says in *rc how it went. False: not this
- * one, or there is no board. */
-bool pl_coll_try_area(const struct pl_coll *coll, int *rc);
-
-/* The same by the nodes of its communicator (core/coll/hierarchy/hierarchy.h): what happens on each goes by its own board. */
-bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc);
-
-/* By name; NULL: there is none of that name, "auto" for instance. */
-const struct pl_algorithm *pl_coll_named(enum pl_coll_kind kind, const char *name);
-
-/* The algorithm of a kind on intercommunicators (inter.c). */
-const struct pl_algorithm *pl_coll_inter(enum pl_coll_kind kind);
-
-/* The one algorithm among neighbors (neighbor.c). */
-extern const struct pl_algorithm pl_neighbor_exchange;
+/* The one algorithm of neighborhood collectives, which need the topology of the communicator (core/kinds.c). */
+extern const struct pl_algorithm *const pl_coll_neighborhood;
 
 /* --- data ------------------------------------------------------------------------------------------------------ */
 
-/* Has an argument list counts for each rank? */
+/* Does an argument list have counts for each rank? */
 static inline bool pl_has_counts(struct pl_counts counts)
 {
     return counts.narrow || counts.wide;
@@ -81,11 +62,11 @@ static inline size_t pl_counts_sum(struct pl_counts counts, int n)
     return (size_t)sum;
 }
 
-/* What goes to a rank in scatter and alltoall, and comes from one in gather, allgather and alltoall; any form. */
+/* The block for a rank in scatter and alltoall, and from one in gather, allgather and alltoall; any form. */
 struct pl_block pl_send_block(const struct pl_coll *coll, int rank);
 struct pl_block pl_recv_block(const struct pl_coll *coll, int rank);
 
-/* A rank's whole contribution, and its whole result, where they are not cut into blocks. */
+/* A rank's whole contribution, and its whole result. */
 static inline struct pl_block pl_coll_sent(const struct pl_coll *coll)
 {
     return pl_block(coll->sendbuf, coll->sendcount, coll->sendtype);
@@ -95,7 +76,7 @@ static inline struct pl_block pl_coll_received(const struct pl_coll *coll)
     return pl_block(coll->recvbuf, coll->recvcount, coll->recvtype);
 }
 
-/* The vector that a reduction starts from, and with MPI_IN_PLACE ends in. */
+/* This rank's operand of a reduction, which with MPI_IN_PLACE the result replaces. */
 static inline struct pl_block pl_coll_input(const struct pl_coll *coll, MPI_Count count)
 {
     return pl_block(coll->sendbuf == MPI_IN_PLACE ? coll->recvbuf : coll->sendbuf, count, coll->recvtype);
@@ -106,13 +87,13 @@ static inline bool pl_coll_in_place(const struct pl_coll *coll)
     return coll->sendbuf == MPI_IN_PLACE;
 }
 
-/* `n` packed blocks of `each` bytes, from the i-th of a table on. */
+/* `n` packed blocks of `each` bytes, from the one at index i of a table on. */
 static inline struct pl_block pl_packed(const void *table, size_t each, int i, int n)
 {
     return pl_block_bytes(pl_address(table, (MPI_Aint)((size_t)i * each)), (size_t)n * each);
 }
 
-/* The same data to all others, beginning with the next one: not all to the same first. */
+/* Sends the same data to all other ranks, beginning with the next one: not all ranks to the same one first. */
 static inline void pl_append_to_all(struct pl_schedule *schedule, const struct pl_comm *comm, struct pl_block data)
 {
     for (int i = 1; i < comm->size; i++)
@@ -121,7 +102,7 @@ static inline void pl_append_to_all(struct pl_schedule *schedule, const struct p
 
 /* --- numbering ------------------------------------------------------------------------------------------------- */
 
-/* Ranks as seen from a root, which is 0, and back. */
+/* Ranks numbered from a root, which is 0, and back. */
 static inline int pl_rank_from(int root, int rank, int size)
 {
     return (rank - root + size) % size;
@@ -138,16 +119,16 @@ static inline int pl_power_below(int n)
 }
 
 /*
- * A power of two of ranks for algorithms that need one. The first 2 * extra ranks merge in pairs of neighbours, of
- * which the lower one, or `root` if it is in the pair, goes on for both; the order of contributions is kept. Those that
- * go on are numbered from 0 in order of their ranks.
+ * A power of two of ranks for algorithms that need one. The first 2 * extra ranks merge in pairs of neighbours. The
+ * lower one, or `root` if it is in the pair, goes on for both; the order of contributions is kept. The ranks that go on
+ * are numbered from 0 in the order of their ranks.
  */
 struct pl_fold {
-    int size;    /* how many go on: a power of two */
+    int size;    /* ranks that go on: a power of two */
     int extra;   /* pairs */
-    int root;    /* that must go on; -1: none */
-    int rank;    /* the number of this rank, -1: it was folded away */
-    int partner; /* the other rank of its pair, -1: it is in none */
+    int root;    /* a rank that must go on; -1: none */
+    int rank;    /* this one's number; -1: its partner goes on */
+    int partner; /* the other rank of its pair; -1: it has none */
 };
 struct pl_fold pl_fold_make(int rank, int size, int root);
 int pl_fold_real(const struct pl_fold *fold, int number); /* from number to rank */
@@ -155,24 +136,25 @@ int pl_fold_real(const struct pl_fold *fold, int number); /* from number to rank
 /* --- reductions ------------------------------------------------------------------------------------------------ */
 
 /*
- * A partial result, and room for the operand that comes next. A merge combines the two in the order of the ranks, which
- * matters when the operation does not commute; the result may then stand in what was the room.
+ * A partial result, and memory for the next operand. A merge combines the two in the order of the ranks, which matters
+ * when the operation does not commute. It may swap them: the result is in `value`.
  */
 struct pl_partial {
-    struct pl_block value, room;
+    struct pl_block value, operand;
 };
 
-/* Room for a vector of this call; none for a single rank, to which nothing comes. */
-struct pl_block pl_partial_room(struct pl_schedule *schedule, const struct pl_coll *coll);
+/* Memory for an operand of this call; none for a single rank, which receives nothing. */
+struct pl_block pl_partial_operand(struct pl_schedule *schedule, const struct pl_coll *coll);
 
 /* Starts with this rank's input, copied into its result buffer. */
 struct pl_partial pl_partial_make(struct pl_schedule *schedule, const struct pl_coll *coll, void *result);
 
-/* value = room op value; value = value op room. */
+/* value = operand op value; value = value op operand. */
 void pl_partial_merge_left(struct pl_schedule *schedule, const struct pl_op *op, struct pl_partial *partial);
 void pl_partial_merge_right(struct pl_schedule *schedule, const struct pl_op *op, struct pl_partial *partial);
 
-/* Merges both directions of a fold: before, into the one that goes on; after, the result back to the other. */
+/* The two directions of a fold: before, the pair merges in the rank that goes on; after, its partner gets the
+ * result. */
 void pl_fold_in(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
                 struct pl_partial *partial);
 void pl_fold_out(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block result);
@@ -184,17 +166,17 @@ static inline struct pl_block pl_part(struct pl_block whole, const MPI_Count *pa
     return pl_block_slice(whole, parts[from], parts[to] - parts[from]);
 }
 
-/* Sends a part and receives another, to be combined with `inout`, through `room`: in pieces, so that one is combined
- * while the next one is on its way. For operations that commute. */
+/* Sends a part and receives another into `operand`, to be combined with `inout`: in segments, so that one is combined
+ * while the next one is under way. For operations that commute. */
 void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, struct pl_block out, int dest,
-                        struct pl_block inout, void *room, int source);
+                        struct pl_block inout, void *operand, int source);
 
-/* pl_fold_in() for operations that commute: also in pieces. */
-void pl_fold_in_pieces(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
-                       const struct pl_partial *partial);
+/* pl_fold_in() for operations that commute: in segments, too. */
+void pl_fold_in_segments(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
+                         const struct pl_partial *partial);
 
-/* Recursive halving: afterwards part i of the sum of `partial.value` over all that go on stands at number i, and only
- * that part is valid. Its inverse: part i of number i goes to all. */
+/* Recursive halving over the ranks that go on: afterwards number i has part i of the reduction of all `partial.value`,
+ * and only that part is valid. Recursive doubling, its inverse: part i of number i goes to all. */
 void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
                        const struct pl_partial *partial, const MPI_Count *parts);
 void pl_append_doubling(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Allgather, with blocks of one length or each of its own.
+ * Allgather, with blocks of one length or of different lengths.
  *
- * Recursive doubling and ring move the blocks in the user's receive datatype, where they belong. Bruck's algorithm,
- * with as few messages for any number of ranks as recursive doubling has for a power of two, collects the packed blocks
- * in the order in which they come, from the own one upwards, and puts them in place at the end. Linear: each sends its
+ * Recursive doubling and ring receive the blocks in the user's datatype, in place. Bruck's algorithm has as few
+ * messages for any number of ranks as recursive doubling for a power of two. It collects the packed blocks in the order
+ * in which they arrive, upwards from the rank's own, and copies them into place at the end. Linear: each rank sends its
  * block to all others, in one round.
  */
 #include "core/coll/algorithm.h"
@@ -50,7 +50,7 @@ static void allgather_append_ring(struct pl_schedule *schedule, const struct pl_
 static void allgather_append_bruck(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
-    /* Where each block begins, from the own one on. */
+    /* Where each block begins, from this rank's on. */
     size_t *begin = pl_schedule_temp(schedule, (size_t)(size + 1) * sizeof *begin);
     if (!begin)
         return;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Allreduce. Every rank gets the same bits: partners combine the same operands in the same order (recursive doubling),
- * all combine those of all (linear), or each part of the vector is computed by one rank for all (the others).
+ * Allreduce. All ranks receive the same bits. Partners combine the same operands in the same order (recursive
+ * doubling), all ranks combine those of all (linear), or one rank computes each part of the vector for all (the
+ * others).
  *
- * Recursive doubling keeps the order of the ranks and serves every operation; ring and Rabenseifner's, for long
- * vectors, move each byte about twice but need an operation that commutes; reduce and broadcast is what is left for
- * long vectors when it does not.
+ * Recursive doubling keeps the order of the ranks and serves every operation. Ring and Rabenseifner's algorithm, for
+ * long vectors, move each byte about twice but need an operation that commutes. Reduce and broadcast is for long
+ * vectors and operations that do not.
  */
 #include "core/coll/algorithm.h"
 
@@ -18,7 +19,7 @@ static void allreduce_append_recursive_doubling(struct pl_schedule *schedule, co
     pl_fold_in(schedule, &fold, coll->op, &partial);
     for (int bit = 1; fold.rank >= 0 && bit < fold.size; bit *= 2) {
         int peer = pl_fold_real(&fold, fold.rank ^ bit);
-        pl_schedule_recv(schedule, partial.room, peer);
+        pl_schedule_recv(schedule, partial.operand, peer);
         pl_schedule_send(schedule, partial.value, peer);
         pl_schedule_wait(schedule);
         if (fold.rank & bit)
@@ -45,7 +46,7 @@ static void allreduce_append_linear(struct pl_schedule *schedule, const struct p
             pl_schedule_recv(schedule, from[i], i);
     pl_append_to_all(schedule, coll->comm, from[rank]);
     pl_schedule_wait(schedule);
-    for (int apart = 1; apart <= last; apart *= 2) /* as a binomial tree does, so that a reduce has the same bits */
+    for (int apart = 1; apart <= last; apart *= 2) /* as in a binomial tree, so that a reduce has the same bits */
         for (int i = 0; i + apart <= last; i += 2 * apart) {
             pl_schedule_reduce(schedule, coll->op, from[i].buf, from[i + apart]);
             from[i] = from[i + apart];
@@ -53,7 +54,7 @@ static void allreduce_append_linear(struct pl_schedule *schedule, const struct p
     pl_schedule_copy(schedule, from[0], pl_coll_received(coll));
 }
 
-/* Part i travels once around the ring, growing, to rank i - 1, and once more around it, complete. */
+/* Part i goes around the ring to rank i - 1, which completes it, and once more around it, complete. */
 static void allreduce_append_ring(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size, next = (rank + 1) % size, previous = (rank - 1 + size) % size;
@@ -65,7 +66,7 @@ static void allreduce_append_ring(struct pl_schedule *schedule, const struct pl_
     for (int i = 0; i < size - 1; i++) {
         int out = (rank - i + size) % size, in = (rank - i - 1 + size) % size;
         pl_exchange_reduce(schedule, coll->op, pl_part(partial.value, parts, out, out + 1), next,
-                           pl_part(partial.value, parts, in, in + 1), pl_part(partial.room, parts, in, in + 1).buf,
+                           pl_part(partial.value, parts, in, in + 1), pl_part(partial.operand, parts, in, in + 1).buf,
                            previous);
     }
     for (int i = 0; i < size - 1; i++) {
@@ -82,7 +83,7 @@ static void allreduce_append_rabenseifner(struct pl_schedule *schedule, const st
     struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, -1);
     struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
 
-    pl_fold_in_pieces(schedule, &fold, coll->op, &partial);
+    pl_fold_in_segments(schedule, &fold, coll->op, &partial);
     if (fold.rank >= 0) {
         MPI_Count *parts = pl_parts_make(schedule, coll->recvcount, fold.size);
         pl_append_halving(schedule, &fold, coll->op, &partial, parts);

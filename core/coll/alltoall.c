@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Alltoall in its three kinds. Linear starts all messages at once; pairwise has one partner in each direction at a
- * time; exchange is for MPI_IN_PLACE, swapping with one partner at a time through a copy of one block. Bruck's
- * algorithm, for short blocks of one length, takes log(size) messages of packed blocks, each of which travels the bits
- * of its distance.
+ * time; exchange, for MPI_IN_PLACE, swaps with one partner at a time through a copy of one block. Bruck's algorithm,
+ * for short blocks of one length, takes log(size) messages of packed blocks; a block moves once for each bit of its
+ * distance.
  *
- * Empty blocks of the v and w kinds send no message: both sides know that they are empty.
+ * Empty blocks send no message: both sides know that they are empty.
  */
 #include "core/coll/algorithm.h"
 
@@ -49,7 +49,7 @@ static void alltoall_append_pairwise(struct pl_schedule *schedule, const struct 
     }
 }
 
-/* In step i the partner of `rank` is i - rank, and the other way round. */
+/* In step i the partner of `rank` is i - rank, whose partner is `rank`. */
 static void alltoall_append_exchange(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
@@ -72,7 +72,7 @@ static void alltoall_append_exchange(struct pl_schedule *schedule, const struct 
     }
 }
 
-/* The blocks whose distance has this bit, one after the other: from the table to a message, or back. */
+/* Copies the blocks whose distance has this bit from the table to a message, or back. Returns their number. */
 static int append_selected(struct pl_schedule *schedule, unsigned char *table, unsigned char *message, size_t each,
                            int size, int bit, bool out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Barrier. Dissemination: after round k a rank has heard, directly or not, of the 2^(k+1) - 1 ranks before it. Linear:
- * each tells all others, in one round. */
+/* Barrier. Dissemination: after round k a rank knows, directly or not, that the 2^(k+1) - 1 ranks before it have
+ * arrived. Linear: each rank sends to all others, in one round. */
 #include "core/coll/algorithm.h"
 
 static void append_dissemination(struct pl_schedule *schedule, const struct pl_coll *coll)

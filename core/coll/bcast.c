@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Broadcast. The binomial tree moves the data in the user's datatype. The others cut it into pieces of bytes, which
+ * Broadcast. The binomial tree moves the data in the user's datatype. The other algorithms cut it into segments, which
  * must mean the same on all ranks whatever their datatypes: they work on the packed bytes.
  */
 #include "core/coll/algorithm.h"
@@ -26,7 +26,7 @@ static void bcast_append_binomial(struct pl_schedule *schedule, const struct pl_
 struct packed {
     unsigned char *bytes;
     size_t size;
-    bool copied; /* else the bytes are the user's own */
+    bool copied; /* else the bytes are in the user's buffer */
 };
 
 static struct packed bcast_pack(struct pl_schedule *schedule, const struct pl_coll *coll)
@@ -47,10 +47,10 @@ static void bcast_unpack(struct pl_schedule *schedule, const struct pl_coll *col
     pl_schedule_copy(schedule, pl_block_bytes(packed.bytes, packed.size), pl_coll_received(coll));
 }
 
-/* Pieces `from` to `to` (exclusive) of equal size, of which the last ones may be short or empty. */
-static struct pl_block bcast_pieces(struct packed packed, size_t piece, int from, int to)
+/* Segments `from` to `to` (exclusive) of equal size, of which the last ones may be short or empty. */
+static struct pl_block bcast_segments(struct packed packed, size_t segment, int from, int to)
 {
-    size_t begin = (size_t)from * piece, end = (size_t)to * piece;
+    size_t begin = (size_t)from * segment, end = (size_t)to * segment;
     if (begin > packed.size)
         begin = packed.size;
     if (end > packed.size)
@@ -60,9 +60,9 @@ static struct pl_block bcast_pieces(struct packed packed, size_t piece, int from
 
 /* --- scatter and allgather (van de Geijn): every byte leaves a rank about twice, whatever the number of ranks --- */
 
-/* Down a binomial tree; a rank gets the pieces of all ranks below it, and keeps the first. */
+/* Down a binomial tree; a rank receives the segments of all ranks below it, and keeps the first. */
 static void bcast_append_scatter(struct pl_schedule *schedule, const struct pl_coll *coll, struct packed packed,
-                                 size_t piece)
+                                 size_t segment)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit = 1;
 
@@ -70,22 +70,22 @@ static void bcast_append_scatter(struct pl_schedule *schedule, const struct pl_c
         bit *= 2;
     if (me != 0) {
         int end = me + bit < size ? me + bit : size;
-        pl_schedule_recv(schedule, bcast_pieces(packed, piece, me, end), pl_rank_back(coll->root, me - bit, size));
+        pl_schedule_recv(schedule, bcast_segments(packed, segment, me, end), pl_rank_back(coll->root, me - bit, size));
         pl_schedule_wait(schedule);
     }
     for (bit /= 2; bit > 0; bit /= 2)
         if (me + bit < size) {
             int end = me + 2 * bit < size ? me + 2 * bit : size;
-            pl_schedule_send(schedule, bcast_pieces(packed, piece, me + bit, end),
+            pl_schedule_send(schedule, bcast_segments(packed, segment, me + bit, end),
                              pl_rank_back(coll->root, me + bit, size));
         }
 }
 
-/* The scatter leaves a rank with its own piece and those of all ranks below it, which it need not get again. */
-static bool has_piece(int rank, int size, int piece)
+/* The scatter leaves a rank with its own segment and those of all ranks below it: it does not receive them again. */
+static bool has_segment(int rank, int size, int segment)
 {
     int below = rank == 0 ? size : rank & -rank;
-    return piece >= rank && piece < rank + below;
+    return segment >= rank && segment < rank + below;
 }
 
 static void append_scatter_allgather(struct pl_schedule *schedule, const struct pl_coll *coll)
@@ -93,16 +93,16 @@ static void append_scatter_allgather(struct pl_schedule *schedule, const struct 
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
     int next = pl_rank_back(coll->root, me + 1, size), previous = pl_rank_back(coll->root, me - 1 + size, size);
     struct packed packed = bcast_pack(schedule, coll);
-    size_t piece = (packed.size + (size_t)size - 1) / (size_t)size;
+    size_t segment = (packed.size + (size_t)size - 1) / (size_t)size;
 
-    bcast_append_scatter(schedule, coll, packed, piece);
+    bcast_append_scatter(schedule, coll, packed, segment);
     for (int i = 0; i < size - 1; i++) {
         int out = (me - i + size) % size, in = (me - i - 1 + size) % size;
-        if (!has_piece(me, size, in))
-            pl_schedule_recv(schedule, bcast_pieces(packed, piece, in, in + 1), previous);
+        if (!has_segment(me, size, in))
+            pl_schedule_recv(schedule, bcast_segments(packed, segment, in, in + 1), previous);
         int received = pl_schedule_mark(schedule);
-        if (!has_piece((me + 1) % size, size, out))
-            pl_schedule_send(schedule, bcast_pieces(packed, piece, out, out + 1), next);
+        if (!has_segment((me + 1) % size, size, out))
+            pl_schedule_send(schedule, bcast_segments(packed, segment, out, out + 1), next);
         pl_schedule_wait_until(schedule, received);
     }
     bcast_unpack(schedule, coll, packed);
@@ -124,11 +124,11 @@ static void append_chain(struct pl_schedule *schedule, const struct pl_coll *col
 
     for (int i = 0; i < n + 1; i++) {
         if (!first && i < n)
-            pl_schedule_recv(schedule, bcast_pieces(packed, segment, i, i + 1), previous);
+            pl_schedule_recv(schedule, bcast_segments(packed, segment, i, i + 1), previous);
         received[i % 2] = pl_schedule_mark(schedule);
         if (!last && i > 0) {
             pl_schedule_wait_until(schedule, received[(i - 1) % 2]); /* and the send before the last */
-            pl_schedule_send(schedule, bcast_pieces(packed, segment, i - 1, i), next);
+            pl_schedule_send(schedule, bcast_segments(packed, segment, i - 1, i), next);
         }
     }
     bcast_unpack(schedule, coll, packed);

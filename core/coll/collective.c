@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives in their three forms, from one schedule, and the few that the library uses itself. */
+/* Collectives in their three forms, from one schedule, and those that the library uses itself. */
 #include "core/coll/collective.h"
 
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 #include "core/base/memory.h"
 #include "core/coll/algorithm.h"
 #include "core/coll/schedule.h"
+#include "core/coll/select.h"
 #include "core/coll/table.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
@@ -20,7 +21,7 @@ int pl_coll_check(const struct pl_comm *comm)
         return pl_failure_record(comm);
     return pl_fail(MPI_ERR_OTHER,
                    "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
-                   "must be the same on all",
+                   "must be the same on all ranks",
                    comm->coll.unlike - 1, pl_comm_label(comm), comm->rank);
 }
 
@@ -42,7 +43,10 @@ int pl_coll_run(const struct pl_coll *coll)
 {
     struct pl_schedule schedule;
     int rc = pl_coll_check(coll->comm);
-    if (rc || pl_coll_try_area(coll, &rc) || pl_coll_try_hierarchy(coll, &rc))
+    for (int i = 0; rc == MPI_SUCCESS && i < PL_COLL_SHORTCUTS; i++)
+        if (pl_coll_shortcuts[i](coll, &rc))
+            return rc;
+    if (rc)
         return rc;
     pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
     pl_coll_select(coll)->append(&schedule, coll);
@@ -67,7 +71,7 @@ static int coll_restart(struct pl_request *request)
     return pl_schedule_start(request->coll.schedule, request);
 }
 
-/* A request that owns a schedule: a used one, or new ones. */
+/* A request that owns a schedule: both used before, or both new. */
 static struct pl_request *make_scheduled(struct pl_comm *comm)
 {
     struct pl_request *made = pl_request_create(PL_REQ_COLL, comm, NULL, false);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives. Each algorithm is written once, as a schedule (core/coll/schedule.h), in core/collectives/; the blocking, the
- * nonblocking and the persistent form of an operation run the same one. Arguments are checked by the caller.
+ * Collectives. Each algorithm is written once, as a schedule (schedule.h); the blocking, the nonblocking and the
+ * persistent form of an operation run the same one. The caller has checked the arguments.
  */
 #ifndef PLENUM_CORE_COLL_COLLECTIVE_H
 #define PLENUM_CORE_COLL_COLLECTIVE_H
 
+#include "core/base/compiler.h"
 #include "core/base/counts.h"
 #include "core/datatype/datatype.h"
 #include "core/datatype/op.h"
@@ -31,7 +32,7 @@ enum pl_coll_kind {
     PL_COLL_REDUCE_SCATTER,
     PL_COLL_SCAN,
     PL_COLL_EXSCAN,
-    PL_COLL_KINDS, /* so many have a choice of algorithms; those among neighbors have not */
+    PL_COLL_KINDS, /* those with a choice of algorithms; neighborhood collectives have none */
     PL_COLL_NEIGHBOR_ALLGATHER = PL_COLL_KINDS,
     PL_COLL_NEIGHBOR_ALLGATHERV,
     PL_COLL_NEIGHBOR_ALLTOALL,
@@ -40,9 +41,9 @@ enum pl_coll_kind {
 };
 
 /*
- * What a collective is asked to do: the arguments of the public function, of which each kind uses its own.
- * MPI_IN_PLACE, and MPI_ROOT and MPI_PROC_NULL as root, are understood as there. bcast uses recvbuf; reductions take
- * the datatype and count as those of receiving. All borrowed until the schedule is made.
+ * The arguments of a collective: those of the public function, of which each kind uses its own. MPI_IN_PLACE, and
+ * MPI_ROOT and MPI_PROC_NULL as root, mean the same as there. bcast uses recvbuf; reductions have the datatype and
+ * count in recvtype and recvcount. All borrowed until the schedule is made.
  */
 struct pl_coll {
     enum pl_coll_kind kind;
@@ -53,36 +54,37 @@ struct pl_coll {
     const struct pl_type *sendtype, *recvtype;
     int root;
     const struct pl_op *op;
-    /* For the v and w kinds, [comm size], among neighbors [outdegree] and [indegree]. */
+    /* For the v and w kinds: [comm size], in a neighborhood [outdegree] and [indegree]. */
     struct pl_counts sendcounts, recvcounts;
     struct pl_displs senddispls, recvdispls;
     const MPI_Datatype *sendtypes, *recvtypes; /* for alltoallw: committed */
 };
 
-/* Blocking: does it. Nonblocking: starts it. Persistent: makes a request that is started by pl_coll_restart().
- * MPI error class; *request has one handle. */
+/* Blocking: does it. Nonblocking: starts it. Persistent: makes a request, which request->coll.restart() starts. MPI
+ * error class; *request has one handle. */
 int pl_coll_run(const struct pl_coll *coll);
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request);
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
 
-/* The short way of a blocking collective whose arguments are right, of a kind in comm->by_board, with at most
- * PL_AREA_SHORT bytes: as struct pl_area_call has them. What this kind does not use need not be set in *coll. MPI
- * error class. */
-int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes);
-
-/* Can there be collectives? MPI_ERR_OTHER when a member of the communicator is known to have other settings for them
- * than this process; MPI_ERR_PROC_ABORTED when one has died, so that others may have given up in the middle. */
+/* Can the communicator do collectives? MPI_ERR_OTHER when a member is known to have other settings for them than this
+ * process; MPI_ERR_PROC_ABORTED when a member has died, since others may have given up in the middle of one. */
 int pl_coll_check(const struct pl_comm *comm);
-static inline bool pl_coll_can(const struct pl_comm *comm) /* the same without a word */
+static inline bool pl_coll_can(const struct pl_comm *comm) /* the same without recording an error */
 {
-    return __builtin_expect(!comm->coll.unlike && !comm->health.failed, 1);
+    return pl_likely(!comm->coll.unlike && !comm->health.failed);
 }
+
+/* What a blocking collective tries, in this order, before it makes a schedule (core/kinds.c). False: not for this one. True:
+ * it is done, and *rc is its result. */
+typedef bool pl_coll_shortcut(const struct pl_coll *coll, int *rc);
+enum { PL_COLL_SHORTCUTS = 2 };
+extern pl_coll_shortcut *const pl_coll_shortcuts[PL_COLL_SHORTCUTS];
 
 /* For the engine (core/engine/client.h): a member has these settings; a message of a collective was too long. */
 void pl_coll_compare(struct pl_comm *comm, int rank, uint32_t settings);
 int pl_coll_truncated(const struct pl_request *request);
 
-/* For the library itself, on intracommunicators; pl_allgather() between the groups of an intercommunicator too. */
+/* For the library itself, on intracommunicators; pl_allgather() also between the groups of an intercommunicator. */
 int pl_barrier(struct pl_comm *comm);
 int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root);
 int pl_gather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,

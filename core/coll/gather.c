@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gather. Linear: everybody to the root, in the datatypes of the user, blocks of any length. Binomial: a rank collects
+ * Gather. Linear: all ranks to the root, in the user's datatypes, blocks of any length. Binomial: a rank collects
  * the packed blocks of those below it in a tree and passes them on in one message; for short blocks and many ranks.
  */
 #include "core/coll/algorithm.h"

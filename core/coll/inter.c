@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives on intercommunicators. All messages go between the two groups, straight from those who have the data to
- * those who get it, so that no communicator of the own group is needed. In rooted operations the root says MPI_ROOT,
- * the others of its group MPI_PROC_NULL (and do nothing), and the other group names the root's rank.
+ * Collectives on intercommunicators. All messages go between the two groups, directly from the ranks that have the data
+ * to those that receive it, so that no communicator of the local group is needed. In rooted operations the root passes
+ * MPI_ROOT, the rest of its group MPI_PROC_NULL (and does nothing), and the other group the root's rank.
  */
-#include "core/coll/algorithm.h"
+#include "core/coll/inter.h"
 
 static void send_to_all(struct pl_schedule *schedule, const struct pl_coll *coll, struct pl_block data)
 {
@@ -68,23 +68,23 @@ static void append_alltoall(struct pl_schedule *schedule, const struct pl_coll *
     send_blocks(schedule, coll);
 }
 
-/* The other group's vectors, combined in the order of its ranks: from the last one down, the next one on its way. */
+/* The other group's vectors, combined in the order of its ranks: from the last one down, the next one under way. */
 static void append_reduction_of_remote(struct pl_schedule *schedule, const struct pl_coll *coll, struct pl_block value)
 {
     int n = pl_comm_targets(coll->comm), received[2];
-    struct pl_block rooms[2] = {
+    struct pl_block operands[2] = {
         pl_schedule_temp_block(schedule, value.count, value.type),
         pl_schedule_temp_block(schedule, value.count, value.type),
     };
     for (int i = n - 1; i >= -1; i--) {
         if (i >= 0)
-            pl_schedule_recv(schedule, i == n - 1 ? value : rooms[i % 2], i);
+            pl_schedule_recv(schedule, i == n - 1 ? value : operands[i % 2], i);
         received[i & 1] = pl_schedule_mark(schedule);
         if (i == n - 1)
             continue;
         pl_schedule_wait_until(schedule, received[(i + 1) & 1]);
         if (i + 1 < n - 1)
-            pl_schedule_reduce(schedule, coll->op, rooms[(i + 1) % 2].buf, value);
+            pl_schedule_reduce(schedule, coll->op, operands[(i + 1) % 2].buf, value);
     }
 }
 
@@ -102,7 +102,7 @@ static void append_allreduce(struct pl_schedule *schedule, const struct pl_coll 
     append_reduction_of_remote(schedule, coll, pl_coll_received(coll));
 }
 
-/* The counts are those of the own group; only their sum is the same in both, so whole vectors travel. */
+/* The counts are those of the local group. Only their sum is the same in both groups, so whole vectors are sent. */
 static void append_reduce_scatter(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     MPI_Count before = 0, total = 0, own = coll->recvcount;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reduce. Binomial is numbered from the root and so needs an operation that commutes; in_order is a tree over the ranks
- * as they are, whose root is rank 0, and passes the result on; Rabenseifner's is for long vectors: the
+ * Reduce. Binomial numbers the ranks from the root, and so needs an operation that commutes. In_order is a tree over
+ * the ranks as they are, whose root, rank 0, passes the result on. Rabenseifner's algorithm is for long vectors: the
  * reduction is scattered by recursive halving, then gathered at the root.
  */
 #include "core/coll/algorithm.h"
@@ -21,7 +21,7 @@ static void append_input(struct pl_schedule *schedule, const struct pl_coll *col
         pl_schedule_copy(schedule, pl_coll_input(coll, coll->recvcount), value);
 }
 
-/* Two rooms for what the children send: one fills while the other is combined. */
+/* Two buffers for operands of the children: one is received while the other is combined. */
 static void reduce_append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
@@ -35,20 +35,20 @@ static void reduce_append_binomial(struct pl_schedule *schedule, const struct pl
         pl_schedule_send(schedule, pl_coll_input(coll, coll->recvcount), parent);
         return;
     }
-    struct pl_block value = reduce_accumulator(schedule, coll), rooms[2];
+    struct pl_block value = reduce_accumulator(schedule, coll), operands[2];
     append_input(schedule, coll, value);
     for (int i = 0; i < 2 && i < n; i++)
-        rooms[i] = pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype);
+        operands[i] = pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype);
     int received = 0; /* mark behind the receive of child i - 1 */
     for (int i = 0; i <= n; i++) {
         int before = received;
         if (i < n) {
-            pl_schedule_recv(schedule, rooms[i % 2], children[i]);
+            pl_schedule_recv(schedule, operands[i % 2], children[i]);
             received = pl_schedule_mark(schedule);
         }
         if (i > 0) {
             pl_schedule_wait_until(schedule, before);
-            pl_schedule_reduce(schedule, coll->op, rooms[(i - 1) % 2].buf, value);
+            pl_schedule_reduce(schedule, coll->op, operands[(i - 1) % 2].buf, value);
         }
     }
     if (me != 0)
@@ -58,13 +58,13 @@ static void reduce_append_binomial(struct pl_schedule *schedule, const struct pl
 static void reduce_append_in_order(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size, bit;
-    struct pl_partial partial = { reduce_accumulator(schedule, coll), pl_partial_room(schedule, coll) };
+    struct pl_partial partial = { reduce_accumulator(schedule, coll), pl_partial_operand(schedule, coll) };
     struct pl_block result = partial.value;
 
     append_input(schedule, coll, partial.value);
     for (bit = 1; bit < size && !(rank & bit); bit *= 2)
         if (rank + bit < size) {
-            pl_schedule_recv(schedule, partial.room, rank + bit);
+            pl_schedule_recv(schedule, partial.operand, rank + bit);
             pl_schedule_wait(schedule);
             pl_partial_merge_right(schedule, coll->op, &partial);
         }
@@ -82,7 +82,8 @@ static void reduce_append_in_order(struct pl_schedule *schedule, const struct pl
     }
 }
 
-/* Halving left part i at number i. Going up the bits, whoever differs from the root there gives what it has. */
+/* Recursive halving has left part i at number i. From the lowest bit up, a rank whose number differs from the root's in
+ * the bit sends what it has. */
 static void append_gather_parts(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole,
                                 const MPI_Count *parts)
 {
@@ -101,10 +102,10 @@ static void append_gather_parts(struct pl_schedule *schedule, const struct pl_fo
 static void reduce_append_rabenseifner(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, coll->root);
-    struct pl_partial partial = { reduce_accumulator(schedule, coll), pl_partial_room(schedule, coll) };
+    struct pl_partial partial = { reduce_accumulator(schedule, coll), pl_partial_operand(schedule, coll) };
 
     append_input(schedule, coll, partial.value);
-    pl_fold_in_pieces(schedule, &fold, coll->op, &partial);
+    pl_fold_in_segments(schedule, &fold, coll->op, &partial);
     if (fold.rank < 0)
         return;
     MPI_Count *parts = pl_parts_make(schedule, coll->recvcount, fold.size);

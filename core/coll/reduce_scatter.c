@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reduce_scatter, with parts of one length or each of its own. Recursive halving and pairwise exchange need an
- * operation that commutes; in_order brings all contributions to the part's owner, which combines them in the order of
+ * Reduce_scatter, with parts of one length or of different lengths. Recursive halving and pairwise exchange need an
+ * operation that commutes. In_order sends all contributions to the part's owner, which combines them in the order of
  * the ranks.
  */
 #include "core/coll/algorithm.h"
@@ -20,7 +20,7 @@ static MPI_Count *parts_of(struct pl_schedule *schedule, const struct pl_coll *c
     return parts;
 }
 
-/* Those of a folded numbering: a pair of ranks has its two parts as one. */
+/* The parts of the ranks that go on after a fold: a pair's two parts are one. */
 static MPI_Count *folded_parts(struct pl_schedule *schedule, const struct pl_fold *fold, const MPI_Count *parts,
                                int size)
 {
@@ -45,7 +45,7 @@ static void append_recursive_halving(struct pl_schedule *schedule, const struct 
                     result = pl_block(coll->recvbuf, own.count, coll->recvtype);
 
     pl_schedule_copy(schedule, pl_coll_input(coll, parts[size]), partial.value);
-    pl_fold_in_pieces(schedule, &fold, coll->op, &partial);
+    pl_fold_in_segments(schedule, &fold, coll->op, &partial);
     if (fold.rank < 0) {
         pl_schedule_recv(schedule, result, fold.partner);
         return;
@@ -56,26 +56,26 @@ static void append_recursive_halving(struct pl_schedule *schedule, const struct 
     pl_schedule_copy(schedule, own, result);
 }
 
-/* Two rooms for what arrives: one fills while the other is combined. They are one piece of memory, since malloc() gives
- * two, side by side at the end of its heap, back to the kernel each time. Two ranks exchange in pieces. */
+/* Two buffers for operands: one is received while the other is combined. They are one allocation, since malloc()
+ * returns two, side by side at the end of its heap, to the kernel each time. Two ranks exchange in segments. */
 static void reduce_scatter_append_pairwise(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
     MPI_Count *parts = parts_of(schedule, coll);
     if (!parts)
         return;
-    struct pl_block input = pl_coll_input(coll, parts[size]), own = pl_part(input, parts, rank, rank + 1), rooms[2];
+    struct pl_block input = pl_coll_input(coll, parts[size]), own = pl_part(input, parts, rank, rank + 1), operands[2];
     struct pl_block result = pl_block(coll->recvbuf, own.count, coll->recvtype);
     struct pl_block value = pl_coll_in_place(coll) ? pl_schedule_temp_block(schedule, own.count, own.type) : result;
 
-    int some = size > 2 ? 2 : 1;
-    struct pl_block room = pl_schedule_temp_block(schedule, some * own.count, own.type);
-    for (int i = 0; i < some; i++)
-        rooms[i] = pl_block_slice(room, i * own.count, own.count);
+    int buffers = size > 2 ? 2 : 1;
+    struct pl_block memory = pl_schedule_temp_block(schedule, buffers * own.count, own.type);
+    for (int i = 0; i < buffers; i++)
+        operands[i] = pl_block_slice(memory, i * own.count, own.count);
     pl_schedule_copy(schedule, own, value);
     if (size == 2) {
-        pl_exchange_reduce(schedule, coll->op, pl_part(input, parts, 1 - rank, 2 - rank), 1 - rank, value, rooms[0].buf,
-                           1 - rank);
+        pl_exchange_reduce(schedule, coll->op, pl_part(input, parts, 1 - rank, 2 - rank), 1 - rank, value,
+                           operands[0].buf, 1 - rank);
         if (value.buf != result.buf)
             pl_schedule_copy(schedule, value, result);
         return;
@@ -85,13 +85,13 @@ static void reduce_scatter_append_pairwise(struct pl_schedule *schedule, const s
         int before = received;
         if (i < size) {
             int to = (rank + i) % size;
-            pl_schedule_recv(schedule, rooms[i % 2], (rank - i + size) % size);
+            pl_schedule_recv(schedule, operands[i % 2], (rank - i + size) % size);
             received = pl_schedule_mark(schedule);
             pl_schedule_send(schedule, pl_part(input, parts, to, to + 1), to);
         }
         if (i > 1) {
             pl_schedule_wait_until(schedule, before);
-            pl_schedule_reduce(schedule, coll->op, rooms[(i - 1) % 2].buf, value);
+            pl_schedule_reduce(schedule, coll->op, operands[(i - 1) % 2].buf, value);
         }
     }
     if (value.buf != result.buf) {

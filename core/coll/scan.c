@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scan and exscan, in the order of the ranks. Doubling: in step k everybody's partial result, over the 2^k ranks up to
- * the own one, goes 2^k ranks up. Linear: from rank to rank.
+ * Scan and exscan, in the order of the ranks. Doubling: in step k each rank sends its partial result, over the 2^k
+ * ranks up to itself, 2^k ranks up. Linear: from rank to rank.
  *
- * Exscan by doubling is a scan, over ranks 1 and up, of the input of the rank below.
+ * Exscan by doubling is a scan over ranks 1 and up, of the input of the rank below.
  */
 #include "core/coll/algorithm.h"
 
@@ -15,7 +15,7 @@ static void append_upward(struct pl_schedule *schedule, const struct pl_coll *co
     for (int distance = 1; distance < size - first; distance *= 2) {
         bool below = rank - distance >= first;
         if (below)
-            pl_schedule_recv(schedule, partial->room, rank - distance);
+            pl_schedule_recv(schedule, partial->operand, rank - distance);
         if (rank + distance < size)
             pl_schedule_send(schedule, partial->value, rank + distance);
         pl_schedule_wait(schedule);
@@ -35,7 +35,7 @@ static void append_scan_linear(struct pl_schedule *schedule, const struct pl_col
     int rank = coll->comm->rank, size = coll->comm->size;
     struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
     if (rank > 0) {
-        pl_schedule_recv(schedule, partial.room, rank - 1);
+        pl_schedule_recv(schedule, partial.operand, rank - 1);
         pl_schedule_wait(schedule);
         pl_partial_merge_left(schedule, coll->op, &partial);
     }
@@ -46,12 +46,12 @@ static void append_scan_linear(struct pl_schedule *schedule, const struct pl_col
 static void append_exscan_doubling(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
-    struct pl_partial partial = { pl_coll_received(coll), pl_partial_room(schedule, coll) };
+    struct pl_partial partial = { pl_coll_received(coll), pl_partial_operand(schedule, coll) };
     struct pl_block input = pl_coll_input(coll, coll->recvcount);
 
     if (pl_coll_in_place(coll)) {
-        pl_schedule_copy(schedule, input, partial.room);
-        input = partial.room;
+        pl_schedule_copy(schedule, input, partial.operand);
+        input = partial.operand;
     }
     if (rank > 0)
         pl_schedule_recv(schedule, partial.value, rank - 1);

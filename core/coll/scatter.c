@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scatter: gather the other way round. Linear: the root to everybody. Binomial: packed blocks for a whole subtree in
+ * Scatter: gather the other way round. Linear: the root to all ranks. Binomial: packed blocks for a whole subtree in
  * one message, for short blocks and many ranks.
  */
 #include "core/coll/algorithm.h"

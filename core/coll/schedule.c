@@ -9,19 +9,21 @@
 #include "core/base/memory.h"
 #include "core/engine/instance.h"
 #include "core/engine/p2p.h"
+#include "core/engine/p2p_blocking.h"
 #include "core/engine/request.h"
 #include "core/engine/wait_record.h"
 
 struct pl_chunk {
     struct pl_chunk *next;
-    size_t left; /* bytes at its beginning that are free */
+    size_t free_bytes; /* at its beginning */
     alignas(16) unsigned char data[];
 };
 
 enum {
-    PUT_OFF = 8 << 10, /* bytes of the longest receive that is: longer ones may have to be fetched, in that time */
-    PAIRED = 16 << 20, /* bytes of the longest temporary memory that comes with as much for the next one: of two pieces
-                          side by side malloc() gives back to the kernel each time what it keeps of one */
+    DEFERRED_MAX = 8 << 10, /* bytes of the longest receive that is not posted at once: the time until then would delay
+                               longer ones, whose data may have to be fetched */
+    PAIRED_MAX = 16 << 20,  /* bytes of the longest temporary memory that comes with as much for the next: malloc()
+                               returns two blocks side by side to the kernel each time, and keeps one */
 };
 
 static int run_hook(struct pl_hook *hook);
@@ -35,7 +37,7 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
     schedule->tag = tag;
     schedule->broken = schedule->error = MPI_SUCCESS;
     schedule->count = schedule->next = schedule->settled = schedule->begun = 0;
-    schedule->room = PL_SCHEDULE_STEPS;
+    schedule->capacity = PL_SCHEDULE_STEPS;
     schedule->steps = schedule->few;
     schedule->chunks = NULL;
     schedule->scratch_used = 0;
@@ -124,9 +126,9 @@ static void break_for_memory(struct pl_schedule *schedule, const char *what)
 
 static bool schedule_grow(struct pl_schedule *schedule)
 {
-    int room = schedule->room * 2;
+    int capacity = schedule->capacity * 2;
     bool first = schedule->steps == schedule->few;
-    struct pl_step *steps = pl_realloc(first ? NULL : schedule->steps, (size_t)room * sizeof *steps);
+    struct pl_step *steps = pl_realloc(first ? NULL : schedule->steps, (size_t)capacity * sizeof *steps);
     if (!steps) {
         break_for_memory(schedule, "the steps of a collective");
         return false;
@@ -134,14 +136,14 @@ static bool schedule_grow(struct pl_schedule *schedule)
     if (first)
         memcpy(steps, schedule->few, sizeof schedule->few);
     schedule->steps = steps;
-    schedule->room = room;
+    schedule->capacity = capacity;
     return true;
 }
 
-/* A new last step, NULL when there cannot be one any more. */
+/* A new last step; NULL: the schedule is broken. */
 static struct pl_step *schedule_append(struct pl_schedule *schedule, enum pl_step_kind kind)
 {
-    if (schedule->broken || (schedule->count == schedule->room && !schedule_grow(schedule)))
+    if (schedule->broken || (schedule->count == schedule->capacity && !schedule_grow(schedule)))
         return NULL;
     struct pl_step *step = &schedule->steps[schedule->count++];
     step->kind = kind;
@@ -211,20 +213,20 @@ void *pl_schedule_temp(struct pl_schedule *schedule, size_t bytes)
         return schedule->scratch + schedule->scratch_used - padded;
     }
     struct pl_chunk *chunk = schedule->chunks;
-    if (chunk && padded <= chunk->left) {
-        chunk->left -= padded;
-        return chunk->data + chunk->left;
+    if (chunk && padded <= chunk->free_bytes) {
+        chunk->free_bytes -= padded;
+        return chunk->data + chunk->free_bytes;
     }
-    size_t room = padded <= PAIRED ? 2 * padded : padded;
-    chunk = padded < bytes ? NULL : pl_malloc(sizeof *chunk + room);
+    size_t space = padded <= PAIRED_MAX ? 2 * padded : padded;
+    chunk = padded < bytes ? NULL : pl_malloc(sizeof *chunk + space);
     if (!chunk) {
         break_for_memory(schedule, "the temporary buffers of a collective");
         return NULL;
     }
     chunk->next = schedule->chunks;
-    chunk->left = room - padded;
+    chunk->free_bytes = space - padded;
     schedule->chunks = chunk;
-    return chunk->data + chunk->left;
+    return chunk->data + chunk->free_bytes;
 }
 
 struct pl_block pl_schedule_temp_block(struct pl_schedule *schedule, MPI_Count count, const struct pl_type *type)
@@ -239,7 +241,7 @@ struct pl_block pl_schedule_temp_block(struct pl_schedule *schedule, MPI_Count c
 
 /* --- executing ------------------------------------------------------------------------------------------------- */
 
-static inline bool is_message(const struct pl_step *step)
+static inline bool step_is_message(const struct pl_step *step)
 {
     return step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
 }
@@ -252,7 +254,7 @@ static int schedule_send(struct pl_schedule *schedule, struct pl_step *step)
     return pl_coll_isend(schedule->comm, data->buf, data->count, data->type, step->peer, schedule->tag, &step->request);
 }
 
-/* Posts the receives that are put off, up to a step: in order, as their messages come. */
+/* Posts the deferred receives before step `end`, in order, as their messages arrive. */
 static int schedule_post(struct pl_schedule *schedule, int end)
 {
     int rc = MPI_SUCCESS;
@@ -265,7 +267,7 @@ static int schedule_post(struct pl_schedule *schedule, int end)
     return rc;
 }
 
-/* The first receive that is not complete: takes its message if it is there, else all that are put off are posted. */
+/* The first receive that is not complete: receives its message if it has arrived, else posts all deferred ones. */
 static int schedule_take(struct pl_schedule *schedule, const struct pl_step *step)
 {
     bool blocking = !schedule->request;
@@ -286,7 +288,7 @@ static int schedule_settle(struct pl_schedule *schedule, int end)
             error = schedule_take(schedule, step);
         if (error)
             return error;
-        if (is_message(step) && step->request) {
+        if (step_is_message(step) && step->request) {
             if (!pl_request_done(step->request)) {
                 error = schedule_post(schedule, schedule->next);
                 return error ? error : PL_PENDING;
@@ -294,7 +296,7 @@ static int schedule_settle(struct pl_schedule *schedule, int end)
             if (step->request->outcome.error) {
                 error = pl_request_report(step->request);
                 if (schedule->request)
-                    schedule->request->args.peer_rank = step->peer; /* whom its report names */
+                    schedule->request->args.peer_rank = step->peer; /* the rank that its record names */
             }
             pl_request_recycle(step->request);
             step->request = NULL;
@@ -311,7 +313,7 @@ static int schedule_perform(struct pl_schedule *schedule, struct pl_step *step)
     switch (step->kind) {
     case PL_STEP_SEND: return schedule_send(schedule, step);
     case PL_STEP_RECV:
-        return pl_block_size(step->data) > PUT_OFF ? schedule_post(schedule, schedule->next + 1) : MPI_SUCCESS;
+        return pl_block_size(step->data) > DEFERRED_MAX ? schedule_post(schedule, schedule->next + 1) : MPI_SUCCESS;
     case PL_STEP_COPY:
         pl_type_copy(step->data.buf, step->data.count, step->data.type, step->to.buf, step->to.count, step->to.type);
         return MPI_SUCCESS;
@@ -333,22 +335,22 @@ static int schedule_execute(struct pl_schedule *schedule)
     return schedule_settle(schedule, schedule->count);
 }
 
-/* Calls back what is under way: the buffers are about to go. */
-static void call_back(struct pl_schedule *schedule)
+/* Cancels what is under way: its buffers are about to be freed. */
+static void schedule_cancel(struct pl_schedule *schedule)
 {
     for (int i = schedule->settled; i < schedule->next; i++)
-        if (is_message(&schedule->steps[i]) && schedule->steps[i].request)
+        if (step_is_message(&schedule->steps[i]) && schedule->steps[i].request)
             pl_cancel(schedule->steps[i].request);
 }
 
-/* What is too long for its buffer spoils that, and nothing else: others wait for what is sent here, and send what is to be
- * received. After any other error nobody knows what they do. */
+/* After MPI_ERR_TRUNCATE only the contents of one buffer are wrong: the other ranks expect what this one sends, and
+ * send what it expects. After any other error this rank does not know what they do. */
 static bool goes_on(const struct pl_schedule *schedule)
 {
     return schedule->error == MPI_SUCCESS || schedule->error == MPI_ERR_TRUNCATE;
 }
 
-/* Goes on until the end or until a message is not complete (PL_PENDING): that at `settled`. No lock held. */
+/* Executes until the end, or until a message is not complete (PL_PENDING): that at `settled`. No lock held. */
 static int schedule_advance(struct pl_schedule *schedule)
 {
     for (;;) {
@@ -361,7 +363,7 @@ static int schedule_advance(struct pl_schedule *schedule)
         schedule->error = rc;
         if (!goes_on(schedule)) {
             schedule->begun = schedule->next;
-            call_back(schedule);
+            schedule_cancel(schedule);
         }
     }
 }
@@ -389,9 +391,9 @@ static inline bool can_advance(const struct pl_schedule *schedule)
 }
 
 /*
- * Executes as far as possible and gives `busy` back. That is decided under the lock: a message that completes later
- * finds the schedule idle and hands it over again, one that completed earlier is seen here. Nothing is touched after
- * the completion of the request, whose owner may free the schedule at once.
+ * Executes as far as possible and clears `busy`, under the lock: a message that completes later finds the schedule idle
+ * and hands it over again; one that completed earlier is seen here. Nothing is touched after the completion of the
+ * request, whose owner may free the schedule at once.
  */
 static void schedule_drive(struct pl_schedule *schedule)
 {
@@ -435,7 +437,7 @@ int pl_schedule_start(struct pl_schedule *schedule, struct pl_request *request)
     schedule->request = request;
     schedule->error = MPI_SUCCESS;
     schedule->next = schedule->settled = schedule->begun = 0;
-    schedule->busy = true; /* the engine does not know of it before it has to wait */
+    schedule->busy = true; /* no hook runs it before it has to wait */
     schedule_drive(schedule);
     return MPI_SUCCESS;
 }

@@ -3,22 +3,21 @@
  * Schedules: a collective operation as a straight-line program for one rank.
  *
  * An algorithm appends steps; later they are executed in the order in which they were appended:
- *   - send and recv start a message and go on at once; short receives are put off until something is waited for, when
- *     most have come and are taken without a request;
- *   - copy and reduce move or combine data here and now;
+ *   - send and recv start a message and go on at once; short receives are not posted before something waits, by when
+ *     most messages have arrived and need no request;
+ *   - copy and reduce move or combine data at once;
  *   - wait stops until all messages started so far (or up to a mark) are complete.
- * So whatever stands between the start of a message and its wait overlaps with it, and nothing else is ordered. A
- * buffer must not be touched between a message's start and its wait; a schedule in which every rank waits only for
- * messages that another rank can start without waiting for this one does not deadlock.
+ * Steps between the start of a message and its wait overlap with it; nothing else is ordered. An algorithm must not
+ * touch a buffer between a message's start and its wait. A schedule in which every rank waits only for messages that
+ * another rank can start without waiting for this one does not deadlock.
  *
- * Appending never fails visibly: the first failure (memory) is kept and comes out of run or start, so that algorithms
- * are straight lines too. Memory from pl_schedule_temp() belongs to the schedule; small schedules need no other memory
- * than the struct itself, which may be on the stack.
+ * Appending never fails visibly: the schedule keeps the first failure (memory), and run or start returns it, so that
+ * algorithms are straight lines, too. Memory from pl_schedule_temp() belongs to the schedule; small schedules need no
+ * memory but the struct itself, which may be on the stack.
  *
- * Locking: a schedule is executed by one thread at a time, which holds no lock (operations of the user are called
- * here). Blocking: the thread that called. Nonblocking: a hook of the engine sees, under the engine's lock, that the
- * message at which the schedule waits is complete, and hands the schedule to whoever drops the lock next; `busy` keeps
- * others away.
+ * Locking: one thread at a time executes a schedule. It holds no lock, since it may call the user's operations.
+ * Blocking: the calling thread. Nonblocking: a hook of the engine, under its lock, finds the message complete for which
+ * the schedule waits. It hands the schedule to the thread that drops the lock next; `busy` keeps other threads away.
  */
 #ifndef PLENUM_CORE_COLL_SCHEDULE_H
 #define PLENUM_CORE_COLL_SCHEDULE_H
@@ -86,13 +85,13 @@ enum { PL_SCHEDULE_STEPS = 24, PL_SCHEDULE_SCRATCH = 512 };
 struct pl_schedule {
     struct pl_comm *comm; /* borrowed; a request retains it */
     int tag;
-    int broken;            /* first error in appending: it will not run */
-    int error;             /* in running: unless it is MPI_ERR_TRUNCATE what is under way is called back, and it ends */
-    int count, room;       /* steps */
-    int next;              /* step to execute */
-    int settled;           /* all messages before this step are complete and their requests released */
-    int begun;             /* receives from here on to `next` are put off: not posted */
-    struct pl_step *steps; /* `few`, or from malloc */
+    int broken;              /* first error in appending: it will not run */
+    int error;               /* in running; any but MPI_ERR_TRUNCATE cancels what is under way, and ends it */
+    int count, capacity;     /* steps */
+    int next;                /* step to execute */
+    int settled;             /* all messages before this step are complete and their requests released */
+    int begun;               /* receives from here to `next` are deferred: not posted */
+    struct pl_step *steps;   /* `few`, or from malloc */
     struct pl_chunk *chunks; /* temporary memory that did not fit into `scratch` */
     size_t scratch_used;
     bool retains; /* holds references to the types and operations of its steps */
@@ -101,7 +100,7 @@ struct pl_schedule {
     struct pl_request *request;  /* completed at the end; owns the schedule */
     bool busy;                   /* a thread executes it, or is about to: engine's lock */
     struct pl_hook hook;         /* in engine->hooks */
-    struct pl_deferred deferred; /* in engine->chores */
+    struct pl_deferred deferred; /* in engine->deferred.work */
 
     struct pl_step few[PL_SCHEDULE_STEPS];
     alignas(16) unsigned char scratch[PL_SCHEDULE_SCRATCH];
@@ -128,7 +127,7 @@ void pl_schedule_copy(struct pl_schedule *schedule, struct pl_block from, struct
 /* inout = in op inout, for as many elements as `inout` has. */
 void pl_schedule_reduce(struct pl_schedule *schedule, const struct pl_op *op, const void *in, struct pl_block inout);
 
-/* The place behind the last step. */
+/* The position after the last step. */
 static inline int pl_schedule_mark(const struct pl_schedule *schedule)
 {
     return schedule->count;
@@ -138,11 +137,11 @@ static inline int pl_schedule_mark(const struct pl_schedule *schedule)
 void pl_schedule_wait_until(struct pl_schedule *schedule, int mark);
 void pl_schedule_wait(struct pl_schedule *schedule);
 
-/* Memory that lives as long as the schedule, aligned for any element. NULL: the schedule is broken, nothing that is
- * appended matters any more (but the memory must not be written to now). */
+/* Memory that lives as long as the schedule, aligned for any element. NULL: the schedule is broken. Further steps may
+ * be appended and will not run; only the memory must not be written. */
 void *pl_schedule_temp(struct pl_schedule *schedule, size_t bytes);
 
-/* Memory for `count` elements of a type: a block, wherever the type's bytes lie relative to its address. */
+/* The same as a block of `count` elements, wherever the type's bytes lie relative to its address. */
 struct pl_block pl_schedule_temp_block(struct pl_schedule *schedule, MPI_Count count, const struct pl_type *type);
 
 /* Runs it to the end. MPI error class. */
@@ -151,7 +150,7 @@ int pl_schedule_run(struct pl_schedule *schedule);
 /* Retains what the steps use, for a schedule that outlives the call that made it. Released by fini. */
 void pl_schedule_retain(struct pl_schedule *schedule);
 
-/* Starts it (again: a persistent one); the request is completed at its end. An error here: it was not started. */
+/* Starts it, a persistent one again; its end completes the request. On an error it was not started. */
 int pl_schedule_start(struct pl_schedule *schedule, struct pl_request *request);
 
 #endif

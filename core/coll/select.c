@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which algorithm does a collective: what PLENUM_COLL_<NAME> asks for if it can do the call, else the first rule that
- * applies, of the user's table (table.h) and then of the one here. All ranks must come to the same answer, so only what
- * all know alike is looked at.
+ * The algorithm of a collective: the one that PLENUM_COLL_<NAME> names if it can do the call, else that of the first
+ * rule that applies, of the user's table (table.h) and then of the one here. All ranks must choose alike, so the choice
+ * reads only what all of them know.
  */
+#include "core/coll/select.h"
+
 #include <limits.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/config.h"
+#include "core/coll/inter.h"
 #include "core/coll/table.h"
 #include "core/job/process.h"
 
@@ -15,10 +19,11 @@
 #define ANY_BYTES SIZE_MAX
 #define K         ((size_t)1024)
 
-/* For up to so many ranks and so many bytes: of the whole vector in bcast, reductions and scans, of one block in
- * gather, scatter and alltoall, of all blocks in allgather. The last rules of a kind together serve every call. */
-enum { RULES_MOST = 6 }; /* of a kind */
-static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MOST] = {
+/* Each rule is for up to a number of ranks and of bytes: of the whole vector in bcast, reductions and scans, of one
+ * block in gather, scatter and alltoall, of all blocks in allgather. The last rules of a kind together serve every
+ * call. */
+enum { RULES_MAX = 6 }; /* of a kind */
+static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
     [PL_COLL_BARRIER] = {
         { ANY_RANKS, ANY_BYTES, &pl_barrier_dissemination },
     },
@@ -108,8 +113,8 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MOST] = {
     },
 };
 
-/* Before these, for few ranks on one node: one round, as rounds take turns on the cores. Over a network it is messages
- * that take the time. */
+/* Before these, for few ranks on one node: one round, since ranks that share cores need a switch for each round. Over a
+ * network messages take the time. */
 static const struct pl_coll_rule near[PL_COLL_KINDS] = {
     [PL_COLL_BARRIER] = { 8, ANY_BYTES, &pl_barrier_linear },
     [PL_COLL_ALLGATHER] = { 8, 8 * K, &pl_allgather_linear },
@@ -133,14 +138,14 @@ const struct pl_algorithm *pl_coll_named(enum pl_coll_kind kind, const char *nam
     return NULL;
 }
 
-/* What the configuration forces, NULL: nothing. Looked up again when the configuration was read again; that two threads
- * may do so at once does no harm, as they find the same. */
+/* Looks the names up again after the configuration has been read again. Two threads may do so at once: they store the
+ * same. */
 const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind)
 {
     static _Atomic(const struct pl_algorithm *) found[PL_COLL_KINDS];
     static _Atomic unsigned seen;
     unsigned now = pl_config_loads();
-    if (__builtin_expect(atomic_load_explicit(&seen, memory_order_acquire) != now, 0)) {
+    if (pl_unlikely(atomic_load_explicit(&seen, memory_order_acquire) != now)) {
         for (int i = 0; i < PL_COLL_KINDS; i++) {
             const char *name = pl_config_text(pl_coll_variable((enum pl_coll_kind)i));
             const struct pl_algorithm *forced =
@@ -152,7 +157,7 @@ const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind)
     return atomic_load_explicit(&found[kind], memory_order_relaxed);
 }
 
-/* The bytes by which rules go. */
+/* The bytes that rules compare. */
 static size_t select_bytes_of(const struct pl_coll *coll)
 {
     int size = coll->comm->size;
@@ -161,7 +166,7 @@ static size_t select_bytes_of(const struct pl_coll *coll)
     case PL_COLL_GATHERV:
     case PL_COLL_SCATTERV:
     case PL_COLL_ALLTOALLV:
-    case PL_COLL_ALLTOALLW: return 0; /* nobody knows them all */
+    case PL_COLL_ALLTOALLW: return 0; /* no rank knows them all */
     case PL_COLL_GATHER:
         return pl_block_size(coll->comm->rank == coll->root ? pl_coll_received(coll) : pl_coll_sent(coll));
     case PL_COLL_SCATTER:
@@ -179,7 +184,7 @@ static inline bool select_fits(const struct pl_algorithm *algorithm, const struc
     return !algorithm->fits || algorithm->fits(coll);
 }
 
-/* The first that applies; NULL: none. */
+/* The algorithm of the first rule that applies; NULL: none does. */
 static const struct pl_algorithm *select_first_of(const struct pl_coll_rule *table, int count,
                                                   const struct pl_coll *coll, size_t bytes)
 {
@@ -189,7 +194,7 @@ static const struct pl_algorithm *select_first_of(const struct pl_coll_rule *tab
     return NULL;
 }
 
-/* Are all ranks on one node, as all of them know? They are of one job, which has no other node. */
+/* Are all ranks on one node, and do all of them know it? Only if they are of this job, which has no other node. */
 static bool are_near(const struct pl_comm *comm)
 {
     const struct pl_group *group = comm->group;
@@ -203,7 +208,7 @@ static bool are_near(const struct pl_comm *comm)
 const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
 {
     if (coll->kind >= PL_COLL_KINDS)
-        return &pl_neighbor_exchange;
+        return pl_coll_neighborhood;
     if (pl_comm_is_inter(coll->comm))
         return pl_coll_inter(coll->kind);
     const struct pl_algorithm *wanted = pl_coll_forced(coll->kind);
@@ -216,7 +221,7 @@ const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
     if (!found && (found = select_first_of(&near[coll->kind], 1, coll, bytes)) != NULL && !are_near(coll->comm))
         found = NULL;
     if (!found)
-        found = select_first_of(rules[coll->kind], RULES_MOST, coll, bytes);
+        found = select_first_of(rules[coll->kind], RULES_MAX, coll, bytes);
     assert(found && "the table has a rule for every call");
     return found;
 }

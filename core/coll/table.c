@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of collectives from a file. Locking: the process's while it is read and dropped; nothing is changed
- * between. */
+/* See table.h. Locking: the process's lock is held while the table is read and dropped; in between it is constant. */
 #include "core/coll/table.h"
 
 #include <errno.h>
@@ -13,8 +12,9 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
+#include "core/coll/select.h"
 
-enum { WHERE_ROOM = 128, RULES_MAX = 1000 };
+enum { WHERE_SIZE = 128, FILE_RULES_MAX = 1000 };
 
 static struct {
     struct pl_coll_rule *rules;
@@ -58,9 +58,14 @@ const struct pl_coll_rule *pl_coll_table(enum pl_coll_kind kind, int *count)
     return tables[kind].rules;
 }
 
+bool pl_coll_has_rules(enum pl_coll_kind kind)
+{
+    return tables[kind].count > 0;
+}
+
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-/* A whole number from 0 on; as a text it may end with K, M or G. */
+/* A whole number from 0 on; a string may end with K, M or G. */
 static bool parse_bytes(const json_t *value, size_t *bytes)
 {
     const char *text = json_string_value(value), *unit;
@@ -86,7 +91,7 @@ static bool parse_bytes(const json_t *value, size_t *bytes)
 
 static int fail_at(const struct pl_json *json, const char *where, const char *key, const char *what)
 {
-    char place[WHERE_ROOM];
+    char place[WHERE_SIZE];
     snprintf(place, sizeof place, "%s", where);
     pl_json_enter(place, sizeof place, key);
     return pl_json_fail(json, MPI_ERR_ARG, place, "%s", what);
@@ -98,7 +103,7 @@ static int fail_algorithm(const struct pl_json *json, const char *where, enum pl
     snprintf(what, sizeof what, "must name an algorithm of %s", pl_coll_name(kind));
     for (size_t i = 0; i < pl_config_count; i++)
         if (strcmp(pl_config_table[i].name, variables[kind]) == 0) /* its choices are "auto|first|second" */
-            snprintf(what, sizeof what, "\"%.40s\" is no algorithm of %s; there are %s",
+            snprintf(what, sizeof what, "\"%.40s\" is not an algorithm of %s; there are %s",
                      json_is_string(value) ? json_string_value(value) : "?", pl_coll_name(kind),
                      strchr(pl_config_table[i].choices, '|') + 1);
     return value ? fail_at(json, where, "algorithm", what)
@@ -118,13 +123,14 @@ static int coll_table_read_rule(const struct pl_json *json, const char *where, e
     if (rc)
         return rc;
     if (ranks && (!json_is_integer(ranks) || json_integer_value(ranks) < 1 || json_integer_value(ranks) > INT_MAX))
-        return fail_at(json, where, "ranks", "must be a whole number from 1 on: the most ranks that the rule is for");
+        return fail_at(json, where, "ranks",
+                       "must be a whole number from 1 on: the largest number of ranks for which the rule applies");
     if (ranks)
         rule->ranks = (int)json_integer_value(ranks);
     if (bytes && !parse_bytes(bytes, &rule->bytes))
-        return fail_at(
-            json, where, "bytes",
-            "must be a whole number from 0 on, as a text with K, M or G: the most bytes that the rule is for");
+        return fail_at(json, where, "bytes",
+                       "must be a whole number from 0 on, or a string that ends with K, M or G: the most bytes for "
+                       "which the rule applies");
     if (json_is_string(algorithm))
         rule->algorithm = pl_coll_named(kind, json_string_value(algorithm));
     return rule->algorithm ? MPI_SUCCESS : fail_algorithm(json, where, kind, algorithm);
@@ -132,11 +138,11 @@ static int coll_table_read_rule(const struct pl_json *json, const char *where, e
 
 static int read_kind(const struct pl_json *json, enum pl_coll_kind kind, const json_t *rules)
 {
-    char where[WHERE_ROOM], index[24];
+    char where[WHERE_SIZE], index[24];
     size_t count = json_array_size(rules);
-    if (!json_is_array(rules) || count == 0 || count > RULES_MAX)
+    if (!json_is_array(rules) || count == 0 || count > FILE_RULES_MAX)
         return pl_json_fail(json, MPI_ERR_ARG, pl_coll_name(kind), "must be an array of 1 to %d rules, [...]",
-                            RULES_MAX);
+                            FILE_RULES_MAX);
     tables[kind].rules = pl_calloc(count, sizeof *tables[kind].rules);
     if (!tables[kind].rules)
         return pl_fail_memory("the table of collectives");
@@ -168,7 +174,7 @@ static int coll_table_read_file(const char *path)
     return rc;
 }
 
-/* --- what others compare ------------------------------------------------------------------------------------------ */
+/* --- the number that processes compare ---------------------------------------------------------------------------- */
 
 static uint64_t coll_table_mix(uint64_t sum, const void *data, size_t size)
 {
@@ -177,8 +183,8 @@ static uint64_t coll_table_mix(uint64_t sum, const void *data, size_t size)
     return sum;
 }
 
-/* What is forced from outside. What a tool writes while the process runs is not in the number: it comes when others
- * have theirs already, and it is for the tool to see that it is the same everywhere. */
+/* The algorithm that is forced from outside. The number leaves out what a tool writes while the process runs: other
+ * processes have their numbers by then, and the tool must write the same everywhere. */
 static const struct pl_algorithm *forced_outside(enum pl_coll_kind kind)
 {
     if (!pl_config_written())
@@ -213,7 +219,7 @@ uint32_t pl_coll_settings(void)
     return settings;
 }
 
-/* --- the current one ---------------------------------------------------------------------------------------------- */
+/* --- opening and closing ------------------------------------------------------------------------------------------ */
 
 int pl_coll_table_open(void)
 {

@@ -6,6 +6,7 @@
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 
 int pl_comm_disconnect(struct pl_comm *comm)

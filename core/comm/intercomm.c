@@ -13,6 +13,8 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
+#include "core/engine/p2p.h"
 #include "core/engine/request.h"
 #include "core/job/process.h"
 
@@ -135,7 +137,7 @@ static int intercomm_create_local(struct pl_instance *instance, struct pl_comm *
 {
     int rc = pl_comm_create_with_av(instance, parent, av, group, NULL, id, made);
     if (rc == MPI_SUCCESS) {
-        (*made)->serves = "";
+        (*made)->role.serves = "";
         pl_handle_drop(pl_object_retain(*made)); /* a reference without a handle */
     }
     return rc;

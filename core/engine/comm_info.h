@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hints of a communicator (MPI-5.0 section 7.4.4). Each has a default; what a communicator is not told explicitly keeps
- * it, also in a duplicate of one that was. What is not a hint, and what has a value that is none, is passed over.
+ * Hints of a communicator (MPI-5.0 section 7.4.4). A hint that the user does not set has its default, also in a
+ * duplicate of a communicator that has it. Unknown keys and invalid values are ignored.
  *
- * Locking: the hints by the communicator's own lock; `asserted` is set before anybody else has the communicator, or by
- * the collective call that sets it.
+ * Locking: the communicator's lock protects the hints. `asserted` is set before other threads have the communicator, or
+ * by the collective call that sets hints.
  */
 #ifndef PLENUM_CORE_ENGINE_COMM_INFO_H
 #define PLENUM_CORE_ENGINE_COMM_INFO_H
@@ -21,10 +21,10 @@ enum {
     PL_ASSERT_STRICT_ORDERING = 16,
 };
 
-/* Takes over the hints of `info`; those that it does not have stay as they are. NULL: nothing. MPI_ERR_NO_MEM. */
+/* Sets the hints that `info` has; NULL: none. MPI_ERR_NO_MEM. */
 int pl_comm_info_set(struct pl_comm *comm, struct pl_info *info);
 
-/* Puts all hints that are in use into `used`, also those that are so by default. MPI_ERR_NO_MEM. */
+/* Adds all hints in use to `used`, including defaults. MPI_ERR_NO_MEM. */
 int pl_comm_info_get(struct pl_comm *comm, struct pl_info *used);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that have left: they have closed their engine in good order, by MPI_Finalize or with their session, while
- * others go on with a communicator that has them. That is no harm by itself, and what is under way among the others
- * goes on. But who waits for one that has left would wait for ever, as nothing comes from there any more: a wait that
- * takes long looks for that, and ends with MPI_ERR_PROC_ABORTED. Only a wait: a receive that nobody waits for may still
- * be cancelled.
+ * Departed processes: those that have closed their engine in good order, by MPI_Finalize or with their session, while
+ * others still use a communicator that has them as members. Operations among the others go on. But a wait for a departed
+ * process would never end: a wait that takes long checks for that, and ends with MPI_ERR_PROC_ABORTED. Only waits check:
+ * a receive that no thread waits for may still be cancelled.
  *
- * The transport tells who has left of those with whom it has a connection; a wait makes one. Who cannot be reached any
- * more is seen by the end of its process.
+ * The transport reports the departure of a process that it is connected to; a check makes the connection. If that fails
+ * the process has departed once its end is known.
  */
 #ifndef PLENUM_CORE_ENGINE_DEPARTURE_H
 #define PLENUM_CORE_ENGINE_DEPARTURE_H
@@ -19,15 +18,15 @@ struct pl_engine;
 struct pl_request;
 struct pl_waiting;
 
-/* A wait for this request takes long; or for one of those in `what`, when `request` is NULL. Completes it, or them all,
- * if all that is waited for has left. Lock not held. */
+/* A wait takes long: for this request, or for one of those in `what` if `request` is NULL. Completes it, or all of
+ * them, if every process that is waited for has departed. Lock not held. */
 void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
 
-/* Has this rank left, or for MPI_ANY_SOURCE have all others (false where another thread of this process may send to
- * itself)? What it has sent has arrived. Notes it in comm->left. Engine lock held. */
+/* Has this rank departed, and all that it sent arrived? For MPI_ANY_SOURCE: have all other ranks? (False where another
+ * thread of this process may send to itself.) Records it in comm->health.departed. Engine lock held. */
 bool pl_departure_has(struct pl_comm *comm, int rank);
 
-/* "rank 1 of ocean has finalized": MPI_ERR_PROC_ABORTED, recorded. Somebody in comm->left. */
+/* "rank 1 of ocean has finalized", of the rank in comm->health.departed: MPI_ERR_PROC_ABORTED, recorded. */
 int pl_departure_record(const struct pl_comm *comm) __attribute__((cold));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Instances: an instance owns everything that communication needs. The World is one, every session is one.
- * Two instances share no lock and no queue.
+ * Instances: the World, and each session. An instance owns everything that communication needs; two instances share no
+ * lock and no queue.
  */
 #ifndef PLENUM_CORE_ENGINE_INSTANCE_H
 #define PLENUM_CORE_ENGINE_INSTANCE_H
@@ -27,28 +27,28 @@ struct pl_child {
 };
 
 struct pl_instance {
-    struct pl_object obj; /* of kind PL_SESSION; the World's is hidden */
+    struct pl_object obj; /* of kind PL_SESSION; the World's has no handle */
     bool world;
     bool open;
-    bool strict;      /* what is left at the end is an error */
+    bool strict;      /* objects that the user has not freed at the end are an error */
     int thread_level; /* MPI_THREAD_* */
-    uint64_t serial;  /* different for every instance that this process ever opens */
+    uint64_t serial;  /* unique among all instances of this process */
     struct pl_engine engine;
     struct pl_lock lock;              /* the fields below */
     struct pl_list comms;             /* of pl_comm.siblings */
     struct pl_list children;          /* of pl_child.link */
-    struct pl_errhandler *errhandler; /* of the session, and first one of its communicators; retained */
-    struct pl_info *info;             /* the hints in use; set once, when it opens */
-    struct pl_bsend *bsend;           /* session's attached buffer */
-    _Atomic(struct pl_psets *) psets; /* registry of process sets (sessions/psets/psets.h); NULL until somebody asks */
+    struct pl_errhandler *errhandler; /* the session's, and the initial one of its communicators; retained */
+    struct pl_info *info;             /* the hints in use; set once, when the instance opens */
+    struct pl_bsend *bsend;           /* the session's attached buffer; NULL: none */
+    _Atomic(struct pl_psets *) psets; /* registry of process sets (sessions/psets/psets.h), made when first needed */
 };
 
-/* Opens one; reference counts the process (core/job/process.h). Never waits for another process. `kinds`: memory allocation
- * kinds that are wanted, NULL for those of the configuration. */
+/* Opens an instance, and the process with the first one (core/job/process.h). Never waits for another process. `kinds`:
+ * the requested kinds of memory; NULL: those of the configuration. */
 int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_instance **instance);
 
-/* Completes what must be, frees all communicators that are left, gives every resource back but the locks, which what
- * the user still holds may take. Does not release. */
+/* Closes children, orphans all communicators that are left, waits until sends are delivered, and releases all
+ * resources except the locks, which objects that the user still holds may take. The instance stays referenced. */
 void pl_instance_close(struct pl_instance *instance);
 
 /* Enters a child, or takes it out again if it is in. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the user has left alive in an instance that ends. */
+/* The objects that the user has not freed when an instance ends. */
 #ifndef PLENUM_CORE_ENGINE_LEAK_REPORT_H
 #define PLENUM_CORE_ENGINE_LEAK_REPORT_H
 
@@ -8,11 +8,11 @@
 struct pl_instance;
 
 /*
- * Looks for communicators, windows and files that were not freed, for requests and matched messages that were neither
- * completed nor freed, and for messages that have arrived and that nobody received. Each object is a line of the log
- * (PLENUM_LOG=session:warning), by name. `text` gets as many as fit, for an error; the number of all is returned.
+ * Finds communicators, windows and files that were not freed, requests and matched messages that were neither completed
+ * nor freed, and messages that were not received. Logs a line for each communicator, window and file by name
+ * (PLENUM_LOG=session:warning). Writes as many of them as fit to `text`, for an error, and returns the number of all.
  * The instance is open, and no other thread uses it.
  */
-int pl_leak_report(struct pl_instance *instance, char *text, size_t room);
+int pl_leak_report(struct pl_instance *instance, char *text, size_t capacity);
 
 #endif

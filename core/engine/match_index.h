@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An index of long queues of matching, for communicators whose user has promised to use no wildcards
- * (mpi_assert_no_any_source and mpi_assert_no_any_tag, comm_info.h): a message finds its receive, and a receive its
- * message, among those of its source and tag alone.
+ * An index of long matching queues, for communicators whose user asserts that no wildcards are used
+ * (mpi_assert_no_any_source and mpi_assert_no_any_tag, comm_info.h). A search visits only entries whose source and tag
+ * hash alike.
  *
- * It stands beside the queues, which stay as they are, with their order; messages of one source and tag are in the
- * index in that order, too. Made when a search has been long; gone for good when a wildcard is used all the same.
- * Point-to-point only. The engine's lock is held in all functions.
+ * The index supplements the queues; entries of one source and tag are in the queue's order in it. A long search makes
+ * it, and a wildcard that is used nevertheless drops it for good. Only the point-to-point queues have one. The engine's
+ * lock is held in all functions.
  */
 #ifndef PLENUM_CORE_ENGINE_MATCH_INDEX_H
 #define PLENUM_CORE_ENGINE_MATCH_INDEX_H
 
 #include "core/engine/match.h"
 
-enum { PL_SEARCH_LONG = 64 /* steps of a search that is worth an index */ };
+enum { PL_SEARCH_LONG = 64 /* steps of a search that makes an index worth its cost */ };
 
-/* Makes it, if there may be one; without memory there is none. */
+/* Makes the index if the assertions allow it and there is memory; drops it for good. */
 void pl_match_index_make(struct pl_comm *comm);
 void pl_match_index_drop(struct pl_comm *comm);
 
-/* What has come to the end of its queue. A receive with a wildcard drops the index. */
+/* Add an entry that was appended to its queue. A receive with a wildcard drops the index. */
 void pl_match_index_add_posted(struct pl_comm *comm, struct pl_request *request);
 void pl_match_index_add_unexpected(struct pl_comm *comm, struct pl_unexpected *unexpected);
 

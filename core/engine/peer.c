@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whom an engine knows: peers by their engine's id, the way to them that their address card names (life.c says
- * what is in it; it comes from other processes, so every length is checked), and communicators by id.
+ * Peers: found by their engine's id, and connected by the addresses in its card. life.c documents the card's format. It
+ * comes from other processes, so every length is checked.
  */
+#include "core/engine/peer.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +15,16 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "core/engine/match_index.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 
-/* The address of one transport in a card; NULL: it has none, or the card is damaged. */
+/* An entry of a card: a transport's address, or a client's settings. NULL: there is none, or the card is damaged. */
 static const void *card_address(const unsigned char *card, size_t card_length, const char *transport, size_t *length)
 {
     const unsigned char *at = card + 8, *end = card + card_length;
@@ -54,7 +58,7 @@ static void grow_peers(struct pl_engine *engine)
     size_t buckets = engine->peers.buckets * 2;
     struct pl_peer **table = pl_calloc(buckets, sizeof *table);
     if (!table)
-        return; /* longer chains */
+        return; /* the chains get longer */
     for (size_t i = 0; i < engine->peers.buckets; i++)
         for (struct pl_peer *peer = engine->peers.table[i], *next; peer; peer = next) {
             next = peer->next;
@@ -66,32 +70,32 @@ static void grow_peers(struct pl_engine *engine)
     engine->peers.buckets = buckets;
 }
 
-/* "self, shm": those of a card. */
+/* The transports of a card: "self, shm". */
 static void name_transports(const unsigned char *card, size_t length, char text[64])
 {
     static const char *const names[] = { "self", "shm", PL_NETWORK };
     text[0] = '\0';
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (pl_engine_card_has(card, length, names[i]))
-            strcat(strcat(text, *text ? ", " : ""), names[i]); /* all together have room */
+            strcat(strcat(text, *text ? ", " : ""), names[i]); /* all of them fit */
 }
 
-/* `tried`: one that both have, but not for this peer. */
+/* `tried`: a transport that both have refused this peer. */
 static int fail_unreachable(const struct pl_engine *engine, const struct pl_peer *peer, const unsigned char *card,
                             size_t card_length, bool tried)
 {
-    char why[PL_DETAIL_MAX], who[PL_JOB_NAME_MAX + 32], own[64], theirs[64];
-    pl_jobs_describe(peer->proc, who, sizeof who);
+    char why[PL_DETAIL_MAX], label[PL_JOB_NAME_MAX + 32], own[64], theirs[64];
+    pl_jobs_describe(peer->proc, label, sizeof label);
     snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
     if (tried)
-        return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s): %s", who,
+        return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s): %s", label,
                        pl_config_text("transport"), why);
     name_transports(engine->card, engine->card_length, own);
     name_transports(card, card_length, theirs);
     return pl_fail(MPI_ERR_OTHER,
                    "no transport reaches %s (PLENUM_TRANSPORT=%s): this process has %s, that one %s; "
                    "shm is missing where there is no shared memory (PLENUM_LOG=engine:warning says why)",
-                   who, pl_config_text("transport"), *own ? own : "none", *theirs ? theirs : "none");
+                   label, pl_config_text("transport"), *own ? own : "none", *theirs ? theirs : "none");
 }
 
 static int connect_peer(struct pl_engine *engine, struct pl_peer *peer, const unsigned char *card, size_t card_length)
@@ -171,7 +175,8 @@ void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer)
     free(peer);
 }
 
-/* The card of a communicator's rank: one's own, from when it was made, or what a process of the World published. */
+/* The card of a communicator's rank: this engine's own, one of the communicator's address vector, or the one that a
+ * process of the World published. */
 static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *length)
 {
     struct pl_engine *engine = &comm->instance->engine;
@@ -229,63 +234,4 @@ int pl_engine_find(struct pl_comm *comm, int rank, struct pl_peer **peer)
         wait.rounds = events ? 0 : wait.rounds;
         pl_engine_idle(engine, &wait);
     }
-}
-
-/* --- communicators by id ---------------------------------------------------------------------------------------- */
-
-static size_t comm_bucket(const struct pl_engine *engine, const struct pl_comm *comm)
-{
-    return (comm->id.home ^ comm->id.serial) & (engine->comms.buckets - 1);
-}
-
-static void grow_comms(struct pl_engine *engine)
-{
-    size_t old = engine->comms.buckets;
-    struct pl_comm **from = engine->comms.table, **table = pl_calloc(old * 2, sizeof *table);
-    if (!table)
-        return;
-    engine->comms.buckets = old * 2;
-    for (size_t i = 0; i < old; i++)
-        for (struct pl_comm *comm = from[i], *next; comm; comm = next) {
-            next = comm->next;
-            comm->next = table[comm_bucket(engine, comm)];
-            table[comm_bucket(engine, comm)] = comm;
-        }
-    free(from);
-    engine->comms.table = table;
-}
-
-void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
-{
-    for (int kind = PL_MSG_P2P; kind <= PL_MSG_COLL; kind++)
-        comm->envelopes[kind] = (struct pl_header){
-            .home = comm->id.home, .serial = comm->id.serial, .source = comm->rank, .kind = (uint8_t)kind
-        };
-    if (++engine->comms.count > engine->comms.buckets)
-        grow_comms(engine);
-    size_t bucket = comm_bucket(engine, comm);
-    comm->next = engine->comms.table[bucket];
-    engine->comms.table[bucket] = comm;
-    if (__builtin_expect(engine->failure != NULL, 0))
-        pl_failure_admit(engine, comm);
-    pl_match_adopt(engine, comm);
-}
-
-void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
-{
-    struct pl_comm **at = &engine->comms.table[comm_bucket(engine, comm)];
-    while (*at && *at != comm)
-        at = &(*at)->next;
-    if (*at) {
-        *at = comm->next;
-        engine->comms.count--;
-    }
-    if (engine->comms.last == comm)
-        engine->comms.last = NULL;
-    pl_match_index_drop(comm);
-    for (int i = 0; i < PL_QUEUES; i++)
-        PL_LIST_EACH(unexpected, &comm->match.queues[i].unexpected, struct pl_unexpected, link) {
-            pl_list_remove(&unexpected->link);
-            pl_match_drop(engine, unexpected, false);
-        }
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests: operations that are under way.
+ * Requests: operations under way.
  *
- * A request is made with one reference for the user's handle and one for the engine while it is active. `done` goes
- * from 0 to 1 once for each activation, stored with release order after the outcome (status fields) is written; whoever
- * reads 1 with acquire order may read the outcome.
+ * A request has one reference for the user's handle, and one for the engine while it is active. `done` goes from 0 to 1
+ * once in each activation. It is stored with release order after the outcome is written: a thread that reads 1 with
+ * acquire order may read the outcome.
  */
 #ifndef PLENUM_CORE_ENGINE_REQUEST_H
 #define PLENUM_CORE_ENGINE_REQUEST_H
@@ -25,27 +25,27 @@ enum pl_request_kind {
     PL_REQ_RECV,
     PL_REQ_COLL, /* a schedule: core/coll/schedule.h */
     PL_REQ_GENERALIZED,
-    PL_REQ_PARTITIONED, /* a message in parts: core/engine/partitioned.h */
-    PL_REQ_PAIR,        /* a send and a receive at once: MPI_Isendrecv */
+    PL_REQ_PARTITIONED, /* a partitioned message: core/engine/partitioned.h */
+    PL_REQ_PAIR,        /* a send and a receive: MPI_Isendrecv */
     PL_REQ_COMM,        /* creation of a communicator: MPI_Comm_idup */
     PL_REQ_RMA,         /* a one-sided operation: core/rma/rma.h */
-    PL_REQ_COMPLETE,    /* never does anything: PROC_NULL, buffered sends */
+    PL_REQ_COMPLETE,    /* complete from the start: MPI_PROC_NULL, buffered sends */
     PL_REQ_KINDS
 };
 
-/* Where a send or receive stands: which list holds its `link`, and who will complete it. */
+/* The progress of a send or receive: it says which list holds its `link`. */
 enum pl_request_state {
     PL_STATE_IDLE,       /* none; not started, or done */
-    PL_STATE_UNRESOLVED, /* engine->unresolved: the receiver's address is not known yet */
+    PL_STATE_UNRESOLVED, /* sends.unresolved: the receiver's address is not known yet */
     PL_STATE_QUEUED,     /* peer->pending: the transport had no room */
-    PL_STATE_MOVING,     /* the transport has it: a send is in engine->moving, or engine->awaiting if synchronous */
-    PL_STATE_AWAITING,   /* engine->awaiting: sent, not yet acknowledged */
-    PL_STATE_POSTED,     /* comm->queues[].posted */
+    PL_STATE_MOVING,     /* the transport has it: a send is in sends.moving, or in sends.awaiting if synchronous */
+    PL_STATE_AWAITING,   /* sends.awaiting: sent, not yet acknowledged */
+    PL_STATE_POSTED,     /* match.queues[].posted of its communicator */
 };
 
 enum pl_send_mode { PL_SEND_STANDARD, PL_SEND_SYNC, PL_SEND_READY, PL_SEND_BUFFERED };
 
-/* The outcome, as MPI_Status wants it. */
+/* The outcome, as MPI_Status has it. */
 struct pl_outcome {
     int source, tag, error;
     bool cancelled;
@@ -54,36 +54,35 @@ struct pl_outcome {
 #define PL_OUTCOME_OF_NOBODY                                                                                           \
     {                                                                                                                  \
         .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG                                                                    \
-    } /* of a send, or of a receive from there */
+    } /* of a send, or of a receive from MPI_PROC_NULL */
 
 struct pl_request;
 
-/* What a request is, and what has become of it. */
 struct pl_request_flags {
     bool persistent;
-    bool active; /* a persistent one: started and not yet waited for */
+    bool active; /* a persistent request that was started and not yet waited for */
     bool cancelling;
-    bool caller_owned; /* embedded in a caller's memory: not an object of the arena, never freed */
+    bool caller_owned; /* in the caller's memory: no object of the arena, never freed */
     bool detached;     /* the user freed it while it was active: completion frees it */
-    bool shared;       /* the one of pl_request_sent(): many handles, none of them the user's to free */
-    bool acked;        /* a synchronous send whose acknowledgement came before its completion */
+    bool shared;       /* the one of pl_request_sent(): many handles, of which the user frees none */
+    bool acked;        /* a synchronous send that was acknowledged before the transport was done with it */
 };
 
-/* The arguments, kept for persistent requests. */
+/* The operation's arguments, which persistent requests keep. */
 struct pl_request_args {
     const void *buf;
     MPI_Count count;
-    struct pl_type *datatype; /* borrowed: retained by `type` unless predefined */
+    struct pl_type *datatype; /* borrowed: pl_request.type retains it unless it is predefined */
     int peer_rank, tag;
 };
 
 /* Of the library's own requests. */
 struct pl_request_callbacks {
-    /* Called with the engine's lock held in place of setting `done`, when the outcome is there; may free the request.
-     * NULL: `done` is set. */
+    /* Called instead of setting `done`, once the outcome is written; may free the request. NULL: `done` is set. Engine
+     * lock held. */
     void (*completed)(struct pl_request *request);
-    void (*destroyed)(struct pl_request *request); /* frees what `owner` names, with the request; NULL: nothing */
-    void *owner;                                   /* for these two */
+    void (*destroyed)(struct pl_request *request); /* frees `owner` with the request; NULL: nothing */
+    void *owner;                                   /* context of these two */
 };
 
 struct pl_request {
@@ -96,10 +95,10 @@ struct pl_request {
     uint8_t state;            /* enum pl_request_state */
     struct pl_engine *engine; /* its progress completes the request; NULL: a generalized request */
     struct pl_comm *comm;     /* retained */
-    struct pl_type *type;     /* retained, NULL for predefined */
+    struct pl_type *type;     /* retained; NULL: the datatype is predefined */
     struct pl_outcome outcome;
-    struct pl_list link;  /* in the list of its state */
-    struct pl_list index; /* of a posted receive: in its communicator's index, if there is one (match_index.h) */
+    struct pl_list link;  /* in the list that `state` says */
+    struct pl_list index; /* a posted receive: in its communicator's index, if there is one (match_index.h) */
     struct pl_request_args args;
 
     union {
@@ -122,23 +121,24 @@ struct pl_request {
     struct pl_request_callbacks on;
 };
 
-/* Completes a request: sets the outcome's error, wakes sleepers. Engine lock held (if it has an engine). */
+/* Completes a request: sets the outcome's error and wakes sleepers. The lock of its engine, if it has one, is held. */
 void pl_request_complete(struct pl_request *request, int error);
 
-/* A request of this kind with one handle (or hidden: one reference). Retains comm and type. NULL: out of memory. */
+/* Makes a request with one handle; hidden: with one reference and no handle. Retains comm and type. NULL: out of
+ * memory. */
 struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type,
                                      bool hidden);
 
-/* A send or receive that is described and not started: one handle, or hidden. */
+/* The same for a send or receive with these arguments, not started. */
 int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm, const void *buf, MPI_Count count,
                    const struct pl_type *type, int rank, int tag, struct pl_request **request);
 
-/* One of the communicator's used ones, with a handle and no type of its own, described anew but for what is asked for.
- * NULL: it has none. Engine lock held. */
+/* Takes a spare request of the communicator: one handle, no type; the caller sets its arguments. NULL: there is no
+ * spare. Engine lock held. */
 struct pl_request *pl_request_again(struct pl_comm *comm, enum pl_request_kind kind);
 
-/* The one for all sends that were done at once, since nothing is known of them but that they are done: complete, for as
- * long as the process has an instance. NULL: out of memory. */
+/* The shared, already completed request that is returned for every send that completed immediately. It lives as long
+ * as the process has an instance. NULL: out of memory. */
 extern _Atomic(struct pl_request *) pl_request_the_sent;
 struct pl_request *pl_request_sent_make(void);
 static inline struct pl_request *pl_request_sent(void)
@@ -150,34 +150,34 @@ static inline bool pl_request_is_sent(const void *handle)
 {
     return handle && handle == atomic_load_explicit(&pl_request_the_sent, memory_order_acquire);
 }
-void pl_request_sent_forget(void); /* the last instance closes */
+void pl_request_sent_forget(void); /* the last instance has closed */
 
-/* The user has waited for it: takes the handle back, and keeps a send or receive for the communicator's next one. No
- * lock held. */
+/* The user has waited for it: drops the handle, and keeps the request for the communicator's next operation of its
+ * kind if it can be reused. No lock held. */
 void pl_request_retire(struct pl_request *request);
 
-/* The same for one of the library's own, that has no handle and is complete. */
+/* The same for a completed request of the library, which has no handle. */
 void pl_request_recycle(struct pl_request *request);
 
-/* Frees what retire() kept for a communicator that the user has freed or whose instance closes. No lock held. */
+/* Frees the spare requests of a communicator that the user has freed or whose instance closes. No lock held. */
 void pl_request_free_spares(struct pl_comm *comm);
 
-/* The user lets go of it (MPI_Request_free): frees it now, or once it completes. No lock held. */
+/* MPI_Request_free: frees it now, or once it completes. No lock held. */
 void pl_request_let_go(struct pl_request *request);
 
-/* Waits until the request is done, by progress of its engine; returns its error class, with the detail recorded. */
+/* Blocks until the request is done, making progress in its engine. Returns its error class, with the detail recorded. */
 int pl_request_wait(struct pl_request *request);
 
-/* The same for one of the library's own, which it releases. */
+/* The same for a request of the library, which it releases. */
 int pl_request_finish(struct pl_request *request);
 
-/* Records the detail of a failed request in this thread and returns its class. */
+/* Records the detail of a failed request for this thread; returns its error class. */
 int pl_request_report(const struct pl_request *request);
 
-/* True when done; makes progress once when not. */
+/* Is it done? Makes one round of progress if not. */
 bool pl_request_test(struct pl_request *request);
 
-/* Nothing has been done yet. */
+/* Initializes a request whose operation has not begun. */
 static inline void pl_request_begin(struct pl_request *request, enum pl_request_kind kind)
 {
     atomic_store_explicit(&request->done, 0, memory_order_relaxed);
@@ -189,7 +189,7 @@ static inline void pl_request_begin(struct pl_request *request, enum pl_request_
     request->on.completed = NULL;
 }
 
-/* What is to be done. The type is borrowed. */
+/* Sets the arguments. The type is borrowed. */
 static inline void pl_request_ask(struct pl_request *request, const void *buf, MPI_Count count,
                                   const struct pl_type *type, int rank, int tag)
 {

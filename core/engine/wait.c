@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting: spin briefly, yield the processor for a while, then sleep.
+ * Waiting: a thread spins, then yields the processor, then sleeps.
  *
- * Spinning is right when the peer runs on another processor and answers within a microsecond; yielding when it wants to
- * run on this one, so an engine with more ranks than cores (`patient`) begins with it; sleeping when the wait is long.
- * Other programs take cores too, and the job may not know how many there are. A yield from which it takes long to come
- * back has let somebody else run, perhaps the peer, which shares this processor: for a while there is hardly any
- * spinning (`crowd` above 0), and as the two need not share one, this thread sleeps once, since who is woken is put on
- * a core that is free. If it took as long as somebody runs who computes, and what was awaited is not there afterwards,
- * it was a stranger, and yielding to it again would only lose time: for a while there is more spinning than usual
- * (`crowd` below 0). Who gave the processor back earlier waits, too.
+ * Spinning is right when the peer runs on another core and answers within a microsecond, yielding when it needs this
+ * core, sleeping when the wait is long. How long each phase lasts is a policy (wait_policy.h). Every round chooses it
+ * anew, since other programs take cores, too: by whether the job has more ranks than cores, and by what the thread's
+ * yields have shown. These facts last for the next 32 short yields (`contention`):
+ *   - A long yield has let another process run, perhaps the peer, which then shares this core. The thread hardly spins.
+ *     As the two need not share a core it sleeps once, since the kernel wakes a process on a free core.
+ *   - If the yield took as long as a process runs that computes, and what was awaited is not there afterwards, that
+ *     process is an unrelated one. Yielding to it again would only lose time, so the thread spins longer than usual.
+ *     A missing message after a shorter yield proves nothing: the other process may only wait, too.
  *
  * Of the threads that wait in one engine, one sleeps in the transports, where messages wake it; the others sleep beside
- * it, on `activity`. When the first one wakes up it wakes the others, so that one of them takes its place. Whoever
- * completes something that a sleeper may wait for calls pl_engine_wake().
+ * it, on `activity`. When the first one wakes up it wakes the others, so that one of them takes its place. A thread
+ * that completes something for which another may sleep calls pl_engine_wake().
  *
- * Not everything that a waiter depends on can wake it: the process's other engines, an address that a peer has yet to
+ * Not everything that a wait depends on can wake it: the process's other engines, an address that a peer has yet to
  * publish, a second transport. So a sleep is never much longer than the wait has already been.
  *
  * Locking: `asleep` by the engine's lock. No function here is called with it held.
  */
+#include "core/engine/wait.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -28,35 +31,107 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/cpu.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
+#include "core/engine/life.h"
 #include "core/engine/request.h"
+#include "core/engine/wait_policy.h"
 #include "core/engine/wait_record.h"
 
-enum {
-    SPINS = 2000,            /* rounds of progress, each some tens of nanoseconds */
-    SPINS_CONTENDED = 50,    /* long enough for a peer that runs to answer */
-    SPINS_UNRELATED = 20000, /* most of the time for which the scheduler lets a stranger run instead of the peer */
-    YIELDS = 500,            /* each a microsecond, or as long as the others want to run */
-    YIELDS_OVERSUBSCRIBED = 100,
-    SPIN_NS = 100000, /* where a round asks the kernel, as over TCP, not so many but for so long */
-    SPIN_CONTENDED_NS = 4000,
-    SPIN_UNRELATED_NS = 600000,
-    SPINS_CLOCK = 8,        /* rounds between looks at the clock */
-    CONTENDED_NS = 5000,    /* a yield that takes longer has let somebody run */
-    STARVED_NS = 1000000,   /* one that takes longer has let somebody run who computes: better to sleep, and be woken */
-    CONTENTION_MEMORY = 32, /* short yields before it is forgotten */
-    PART_NS = 4000000,      /* between two sleeps for another core's sake: there may be none that is free */
-    NUDGE_SPINS = 64,       /* rounds between looks at the other engines */
-    NUDGE_YIELDS = 8,
-    POLLS = 2046, /* polls in vain between yields, as a mask of turns; some calls make two */
-    POLLS_OVERSUBSCRIBED = 14,
-    NAP_FIRST = 100,   /* microseconds; every further nap is twice as long ... */
-    NAP_DOUBLINGS = 7, /* ... until here: 12.8 ms */
-    NAP_BLIND = 500,   /* at most, when events may come where nobody listens */
-    NAPS_SURE = 8,     /* then it is time to look whether somebody is there for whom to wait */
+/* --- policies; docs/notes/waiting.md has the measurements -------------------------------------------------------- */
+
+/* The peer has a core of its own, as far as is known. */
+static const struct pl_wait_policy wait_alone = {
+    .spins = 2000, /* each some tens of nanoseconds */
+    /* Over TCP, where a round calls the kernel, 2000 rounds take more than a millisecond. With two ranks a host on
+     * shared cores a barrier then takes 8 ms; with this limit and the next policy it takes 0.05 to 0.1. */
+    .spin_ns = 100000,
+    .yields = 500, /* each 0.5 us, or as long as the other processes want to run */
+    .poll_period = 2048,
 };
+
+/* Another process ran during the last yields. It may be the peer: a message then takes 2 to 4 us, not the 200 us after
+ * which the scheduler would separate two processes that spin. */
+static const struct pl_wait_policy wait_contended_by_peer = {
+    .spins = 50, /* long enough for a peer that runs to answer */
+    .spin_ns = 4000,
+    .yields = 100,
+    .poll_period = 16,
+    /* Else the kernel moves one of the two after 10 ms. Meanwhile a barrier takes 2.5 us instead of 0.1. */
+    .moves_apart = true,
+};
+
+/* A process that computes ran during the last yield. With one such process on two cores a message takes 3.6 us, and
+ * 27 us without a spin before each yield. */
+static const struct pl_wait_policy wait_contended_by_unrelated = {
+    .spins = 20000,    /* most of the time for which the scheduler lets the unrelated process run instead of the peer */
+    .spin_ns = 600000, /* the same */
+    .yields = 500,
+    .poll_period = 2048,
+};
+
+/* The job has more ranks than cores: the peer most likely waits for this one. */
+static const struct pl_wait_policy wait_oversubscribed = {
+    .spins = 0,
+    .yields = 100,
+    /* A solver of hypre polls: six ranks on two busy cores take a second with this and STARVED_NS, else minutes. */
+    .poll_period = 16,
+};
+
+enum {
+    SPINS_CLOCK = 8,        /* spins between two readings of the clock */
+    SPINS_NUDGE = 64,       /* between two rounds of progress in the other engines */
+    YIELDS_NUDGE = 8,       /* the same */
+    CONTENDED_NS = 5000,    /* a longer yield has let another process run: one that has not takes 0.5 us */
+    STARVED_NS = 1000000,   /* a longer one has let a process run that computes: better to sleep, and be woken */
+    CONTENTION_MEMORY = 32, /* short yields until contention is forgotten */
+    APART_NS = 4000000,     /* between two sleeps that are to move the thread: there may be no free core */
+    SLEEP_FIRST_US = 100,   /* every further sleep is twice as long ... */
+    SLEEP_DOUBLINGS = 7,    /* ... until here: 12.8 ms */
+    SLEEP_BLIND_US = 500,   /* the longest, when events may come that do not wake the thread */
+    SLEEPS_DEPARTED = 8,    /* before a wait, 25 ms old by then, checks whether its peers have departed */
+};
+
+/* `contention` counts short yields: down to 0 after a peer has been seen, up to 0 after an unrelated process. */
+static bool is_contended_by_peer(int contention)
+{
+    return contention > 0;
+}
+
+static bool is_contended_by_unrelated(int contention)
+{
+    return contention < 0;
+}
+
+static const struct pl_wait_policy *wait_choose_policy(const struct pl_engine *engine)
+{
+    int contention = atomic_load_explicit(&engine->wait.contention, memory_order_relaxed);
+    if (engine->wait.oversubscribed)
+        return &wait_oversubscribed;
+    if (is_contended_by_peer(contention))
+        return &wait_contended_by_peer;
+    return is_contended_by_unrelated(contention) ? &wait_contended_by_unrelated : &wait_alone;
+}
+
+static void wait_note_peer(struct pl_engine *engine)
+{
+    atomic_store_explicit(&engine->wait.contention, CONTENTION_MEMORY, memory_order_relaxed);
+}
+
+static void wait_note_unrelated(struct pl_engine *engine)
+{
+    atomic_store_explicit(&engine->wait.contention, -CONTENTION_MEMORY, memory_order_relaxed);
+}
+
+static void wait_note_short_yield(struct pl_engine *engine)
+{
+    int contention = atomic_load_explicit(&engine->wait.contention, memory_order_relaxed);
+    if (contention != 0)
+        atomic_store_explicit(&engine->wait.contention,
+                              is_contended_by_peer(contention) ? contention - 1 : contention + 1, memory_order_relaxed);
+}
 
 static bool wait_is_there(const struct pl_awaited *awaited)
 {
@@ -99,37 +174,38 @@ static void wait_disarm(struct pl_engine *engine)
             engine->transport[i].ops->disarm(engine->transport[i].self);
 }
 
-/* Sleeps in the one transport that can; in one of several, by turns and briefly; in none, beside. Lock not held. */
-static void sleep_in(struct pl_engine *engine, unsigned nap, unsigned activity, long microseconds)
+/* Sleeps in the transport that can; in several of them by turns and briefly; beside them if none can. Lock not held. */
+static void sleep_in(struct pl_engine *engine, unsigned slept, unsigned activity, long microseconds)
 {
     int able[PL_TRANSPORTS_MAX], count = 0;
     for (int i = 0; i < engine->transports; i++)
         if (can_sleep(engine, i))
             able[count++] = i;
-    if (count != 1 && microseconds > NAP_BLIND)
-        microseconds = NAP_BLIND;
+    if (count != 1 && microseconds > SLEEP_BLIND_US)
+        microseconds = SLEEP_BLIND_US;
     if (count == 0) {
         sleep_beside(engine, activity, microseconds);
         return;
     }
-    int chosen = able[nap % (unsigned)count];
+    int chosen = able[slept % (unsigned)count];
     engine->transport[chosen].ops->sleep(engine->transport[chosen].self, microseconds);
 }
 
-/* `sleepers` is counted up before `done` is read, and read after `done` is written: one of the two sees the other. */
-static void take_nap(struct pl_engine *engine, const struct pl_awaited *awaited, unsigned nap)
+/* Sleeps after `slept` other sleeps. The sleeper counts itself before it reads `done`, and the completer reads that
+ * count after it has written `done`: one of the two sees the other. */
+static void wait_sleep(struct pl_engine *engine, const struct pl_awaited *awaited, unsigned slept)
 {
-    long microseconds = (long)NAP_FIRST << (nap < NAP_DOUBLINGS ? nap : NAP_DOUBLINGS);
+    long microseconds = (long)SLEEP_FIRST_US << (slept < SLEEP_DOUBLINGS ? slept : SLEEP_DOUBLINGS);
     pl_engine_enter(engine);
     unsigned activity = atomic_load_explicit(&engine->wait.activity, memory_order_acquire);
     atomic_fetch_add_explicit(&engine->wait.sleepers, 1, memory_order_seq_cst);
     bool first = !engine->wait.asleep, quiet = !wait_is_there(awaited);
     if (quiet && first) {
         engine->wait.asleep = true;
-        quiet = wait_arm(engine) && !wait_is_there(awaited); /* what lies in shared memory is not seen by wait_arm() */
+        quiet = wait_arm(engine) && !wait_is_there(awaited); /* wait_arm() does not see shared memory */
         pl_engine_leave(engine);
         if (quiet)
-            sleep_in(engine, nap, activity, microseconds);
+            sleep_in(engine, slept, activity, microseconds);
         pl_engine_enter(engine);
         wait_disarm(engine);
         engine->wait.asleep = false;
@@ -153,28 +229,118 @@ void pl_engine_wake(struct pl_engine *engine)
             engine->transport[i].ops->wake(engine->transport[i].self);
 }
 
-/* --- waiting ----------------------------------------------------------------------------------------------------- */
+/* --- phases ----------------------------------------------------------------------------------------------------- */
 
-static long wait_nanoseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000L + now.tv_nsec;
-}
-
-/* How long it took, in nanoseconds. */
+/* Lets other processes of this core run. Returns for how long, in nanoseconds. */
 static long wait_yield(struct pl_engine *engine)
 {
-    long before = wait_nanoseconds();
+    long before = pl_clock_ns();
     sched_yield();
-    long took = wait_nanoseconds() - before;
-    int contention = atomic_load_explicit(&engine->wait.contention, memory_order_relaxed);
+    long took = pl_clock_ns() - before;
     if (took > CONTENDED_NS)
-        atomic_store_explicit(&engine->wait.contention, CONTENTION_MEMORY, memory_order_relaxed);
-    else if (contention != 0)
-        atomic_store_explicit(&engine->wait.contention, contention > 0 ? contention - 1 : contention + 1,
-                              memory_order_relaxed);
+        wait_note_peer(engine);
+    else
+        wait_note_short_yield(engine);
     return took;
+}
+
+static bool has_spun_long(struct pl_wait *wait, unsigned round, long most)
+{
+    if (round == 0 || round % SPINS_CLOCK != 0)
+        return false;
+    long now = pl_clock_ns();
+    if (round == SPINS_CLOCK)
+        wait->spinning = now;
+    return now - wait->spinning > most;
+}
+
+static void wait_spin_phase(struct pl_engine *engine, const struct pl_wait_policy *policy, struct pl_wait *wait,
+                            unsigned round)
+{
+    if (round % SPINS_NUDGE == SPINS_NUDGE - 1)
+        pl_engine_nudge_others(engine);
+    if (has_spun_long(wait, round, policy->spin_ns))
+        wait->rounds = policy->spins;
+    pl_relax();
+}
+
+/* Is it time for a sleep from which the kernel may wake the thread on another core? */
+static bool should_move_apart(struct pl_engine *engine, const struct pl_wait_policy *policy)
+{
+    if (!policy->moves_apart)
+        return false;
+    long now = pl_clock_ns();
+    if (now - atomic_load_explicit(&engine->wait.moved_apart, memory_order_relaxed) < APART_NS)
+        return false;
+    atomic_store_explicit(&engine->wait.moved_apart, now, memory_order_relaxed);
+    return true;
+}
+
+static void wait_yield_phase(struct pl_engine *engine, const struct pl_wait_policy *policy, struct pl_wait *wait,
+                             unsigned round)
+{
+    if (round % YIELDS_NUDGE == YIELDS_NUDGE - 1)
+        pl_engine_nudge_others(engine);
+    wait->yielded = wait_yield(engine) > STARVED_NS;
+    if (wait->yielded)
+        wait->rounds = policy->spins + policy->yields;
+}
+
+static void wait_sleep_phase(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_request *request,
+                             const struct pl_wait *wait, unsigned slept)
+{
+    if (slept >= SLEEPS_DEPARTED)
+        pl_departure_check(engine, request, wait->what);
+    if (pl_engine_nudge_others(engine) == 0)
+        wait_sleep(engine, awaited, slept);
+}
+
+/* A wait is long enough to answer the runtime when it asks what for. */
+static void wait_answer_runtime(struct pl_engine *engine, const struct pl_request *request, struct pl_wait *wait)
+{
+    if (!wait->since)
+        wait->since = pl_clock_ns();
+    pl_wait_record_check(engine, request, wait);
+}
+
+/* --- waiting ---------------------------------------------------------------------------------------------------- */
+
+/* Between two unsuccessful rounds of progress: one step of the phase that the policy has for this round. */
+static void wait_idle(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_request *request,
+                      struct pl_wait *wait)
+{
+    if (wait->yielded) /* for long, and in vain */
+        wait_note_unrelated(engine);
+    wait->yielded = false;
+    const struct pl_wait_policy *policy = wait_choose_policy(engine);
+    unsigned round = wait->rounds;
+    if (round < UINT_MAX)
+        wait->rounds++;
+    if (round < policy->spins) {
+        wait_spin_phase(engine, policy, wait, round);
+        return;
+    }
+    round -= policy->spins;
+    wait_answer_runtime(engine, request, wait);
+    if (should_move_apart(engine, policy))
+        wait_sleep(engine, awaited, 0);
+    else if (round < policy->yields)
+        wait_yield_phase(engine, policy, wait, round);
+    else
+        wait_sleep_phase(engine, awaited, request, wait, round - policy->yields);
+}
+
+/* Waits for what no engine brings, a generalized request: makes progress in all engines, and sleeps briefly. */
+static void idle_anywhere(const struct pl_request *request, struct pl_wait *wait)
+{
+    wait_answer_runtime(NULL, request, wait);
+    struct timespec most = { .tv_nsec = SLEEP_FIRST_US * 1000 };
+    if (pl_engine_nudge_others(NULL) > 0)
+        wait->rounds = 0;
+    else if (wait->rounds++ < wait_alone.yields)
+        sched_yield();
+    else
+        nanosleep(&most, NULL);
 }
 
 bool pl_engine_yield(struct pl_engine *engine)
@@ -184,97 +350,9 @@ bool pl_engine_yield(struct pl_engine *engine)
 
 void pl_engine_polled(struct pl_engine *engine)
 {
-    unsigned turn = atomic_load_explicit(&engine->rounds, memory_order_relaxed);
-    if ((turn & (pl_engine_should_yield(engine) ? POLLS_OVERSUBSCRIBED : POLLS)) == 0)
+    unsigned round = atomic_load_explicit(&engine->rounds, memory_order_relaxed);
+    if ((round & (wait_choose_policy(engine)->poll_period - 2)) == 0) /* bit 0 aside: some calls make two rounds */
         wait_yield(engine);
-}
-
-/* It takes long: time to look whether somebody wants to know for what. */
-static void be_asked(struct pl_engine *engine, const struct pl_request *request, struct pl_wait *wait)
-{
-    if (!wait->since)
-        wait->since = wait_nanoseconds();
-    pl_wait_record_check(engine, request, wait);
-}
-
-/* Shares a processor with the peer, although there are enough. */
-static bool should_part(struct pl_engine *engine, int contention)
-{
-    if (engine->wait.oversubscribed || contention <= 0)
-        return false;
-    long now = wait_nanoseconds();
-    if (now - atomic_load_explicit(&engine->wait.moved_apart, memory_order_relaxed) < PART_NS)
-        return false;
-    atomic_store_explicit(&engine->wait.moved_apart, now, memory_order_relaxed);
-    return true;
-}
-
-static bool has_spun_long(struct pl_wait *wait, unsigned round, int contention)
-{
-    if (round == 0 || round % SPINS_CLOCK != 0)
-        return false;
-    long now = wait_nanoseconds(), most = contention > 0   ? SPIN_CONTENDED_NS
-                                          : contention < 0 ? SPIN_UNRELATED_NS
-                                                           : SPIN_NS;
-    if (round == SPINS_CLOCK)
-        wait->spinning = now;
-    return now - wait->spinning > most;
-}
-
-static void wait_idle(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_request *request,
-                      struct pl_wait *wait)
-{
-    if (wait->yielded) /* for long, and it has brought nothing */
-        atomic_store_explicit(&engine->wait.contention, -CONTENTION_MEMORY, memory_order_relaxed);
-    wait->yielded = false;
-    int contention = atomic_load_explicit(&engine->wait.contention, memory_order_relaxed);
-    unsigned round = wait->rounds, spins = engine->wait.oversubscribed ? 0
-                                           : contention > 0            ? SPINS_CONTENDED
-                                           : contention < 0            ? SPINS_UNRELATED
-                                                                       : SPINS;
-    unsigned yields = engine->wait.oversubscribed || contention > 0 ? YIELDS_OVERSUBSCRIBED : YIELDS;
-    if (round < UINT_MAX)
-        wait->rounds++;
-    if (round < spins) {
-        if (round % NUDGE_SPINS == NUDGE_SPINS - 1)
-            pl_engine_nudge_others(engine);
-        if (has_spun_long(wait, round, contention))
-            wait->rounds = spins;
-        pl_relax();
-        return;
-    }
-    round -= spins;
-    be_asked(engine, request, wait);
-    if (should_part(engine, contention)) {
-        take_nap(engine, awaited, 0);
-        return;
-    }
-    if (round < yields) {
-        if (round % NUDGE_YIELDS == NUDGE_YIELDS - 1)
-            pl_engine_nudge_others(engine);
-        long took = wait_yield(engine);
-        wait->yielded = took > STARVED_NS;
-        if (took > STARVED_NS)
-            wait->rounds = spins + yields;
-        return;
-    }
-    if (round - yields >= NAPS_SURE)
-        pl_departure_check(engine, request, wait->what);
-    if (pl_engine_nudge_others(engine) == 0)
-        take_nap(engine, awaited, round - yields);
-}
-
-/* Waiting for something that no engine brings, a generalized request: move all engines on, and be brief. */
-static void idle_anywhere(const struct pl_request *request, struct pl_wait *wait)
-{
-    be_asked(NULL, request, wait);
-    struct timespec nap = { .tv_nsec = NAP_FIRST * 1000 };
-    if (pl_engine_nudge_others(NULL) > 0)
-        wait->rounds = 0;
-    else if (wait->rounds++ < YIELDS)
-        sched_yield();
-    else
-        nanosleep(&nap, NULL);
 }
 
 void pl_engine_idle(struct pl_engine *engine, struct pl_wait *wait)

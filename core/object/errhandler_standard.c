@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The error handlers of the standard. They only tell the caller what to do with the error. */
+/* The error handlers of the MPI standard: they only decide what follows the error. */
 #include "core/object/errhandler_standard.h"
 
-static int are_fatal(void *state, const struct plenum_error_report *error)
+static int errors_are_fatal(void *state, const struct plenum_error_report *error)
 {
     (void)state, (void)error;
     return PLENUM_ERROR_FATAL;
@@ -23,7 +23,7 @@ static int errors_return(void *state, const struct plenum_error_report *error)
 const struct plenum_errhandler_ops pl_errhandler_are_fatal = {
     .abi = PLENUM_ERRHANDLER_ABI,
     .help = "ends all processes that it can reach",
-    .handle = are_fatal,
+    .handle = errors_are_fatal,
 };
 const struct plenum_errhandler_ops pl_errhandler_abort = {
     .abi = PLENUM_ERRHANDLER_ABI,

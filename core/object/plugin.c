@@ -23,6 +23,7 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
+#include "core/base/memory_plugin.h"
 #include "core/comm/topology_hw.h"
 #include "core/engine/transport.h"
 #include "core/job/process.h"
@@ -196,6 +197,7 @@ const void *pl_plugin_load(const char *name, const char *symbol)
                 (unsigned)abi_of(symbol));
         ops = NULL;
     }
+    pl_memory_share(dlsym(handle, PL_MEMORY_SYMBOL));
     dlclose(handle);
     return ops;
 }

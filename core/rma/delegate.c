@@ -8,6 +8,7 @@
 #include "core/base/cpu.h"
 #include "core/base/error.h"
 #include "core/engine/instance.h"
+#include "core/engine/wait.h"
 #include "core/rma/cma_copy.h"
 #include "core/rma/delegate_target.h"
 #include "core/rma/rma.h"

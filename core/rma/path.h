@@ -31,9 +31,9 @@ struct pl_rma_path {
 
     /* Begin an operation of at least one byte. They do not wait for the target's progress. `offset`: bytes from the
      * start of the target's memory; in a dynamic window, the address. `rma` is borrowed for the call, its buffers until
-     * the operation completes. `request` NULL: a later flush or wait_local completes the operation. Else *request
-     * is NULL on entry; the path stores a request with one handle, or leaves NULL and completes the operation at
-     * once. An operation that failed is not pending. */
+     * the operation completes. `request` NULL: drain(), wait_flush() or wait_local() complete the operation. Else
+     * *request is NULL on entry; the path stores a request with one handle, or leaves NULL if the buffers may be
+     * reused on return. An operation that failed is not pending. */
     int (*put)(const struct pl_rma *rma, int64_t offset, struct pl_request **request);
     int (*get)(const struct pl_rma *rma, int64_t offset, struct pl_request **request);
     int (*accumulate)(const struct pl_rma *rma, int64_t offset, struct pl_request **request); /* the other kinds */

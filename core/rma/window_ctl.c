@@ -6,6 +6,7 @@
 
 #include "core/base/cpu.h"
 #include "core/engine/instance.h"
+#include "core/engine/wait.h"
 #include "core/rma/window.h"
 #include "core/rma/window_wait.h"
 

@@ -8,6 +8,7 @@
 #include "core/coll/collective.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/wait.h"
 #include "core/rma/message_response.h"
 #include "core/rma/message_send.h"
 #include "core/rma/window.h"

@@ -7,9 +7,11 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "core/coll/collective.h"
 #include "core/comm/hw.h"
 #include "core/engine/instance.h"
+#include "core/engine/peer.h"
 #include "core/rma/delegate_slot.h"
 #include "core/rma/path_direct.h"
 #include "core/rma/window.h"
@@ -58,7 +60,7 @@ static int memory_own_bytes(struct pl_win *win, size_t *bytes)
 static int memory_make_private(struct pl_win *win, size_t bytes)
 {
     size_t all = (PL_WIN_CTL + bytes + PL_WIN_CTL - 1) / PL_WIN_CTL * PL_WIN_CTL;
-    win->memory.private_area = pl_memory_fails() ? NULL : aligned_alloc(PL_WIN_CTL, all);
+    win->memory.private_area = pl_memory_fails() ? NULL : pl_aligned_alloc(PL_WIN_CTL, all);
     if (!win->memory.private_area)
         return pl_fail_memory("a window's memory");
     memset(win->memory.private_area, 0, sizeof(struct pl_win_ctl));

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bootstrap of a process that is attached to a pool (core/job/attach.h): its rank there, and cards in the pool's segment.
+ * Bootstrap of a process that is attached to a pool (core/job/attach.h). Its rank and all cards are in the pool's
+ * segment.
  *
- * Nobody watches over a pool but its members: a process that aborts tells people why, and the others notice that it has
- * died.
+ * A pool has no launcher. A process that aborts prints the reason, and the other members notice that it has died.
  */
 #include <sched.h>
 #include <stdio.h>
 
 #include "core/base/error.h"
 #include "core/job/attach.h"
+#include "core/job/attach_file.h"
 #include "core/job/card.h"
 #include "core/job/process.h"
 
 static struct pl_seat seat = { .fd = -1, .rank = -1 };
 
-static int attached_open(struct pl_identity *place)
+static int attached_open(struct pl_identity *identity)
 {
     cpu_set_t cpus;
     int rc = pl_attach_take(&seat);
     if (rc)
         return rc;
-    snprintf(place->nspace, sizeof place->nspace, "%s", seat.job->nspace);
-    place->key = seat.job->cookie;
-    place->rank = seat.rank;
-    place->size = place->local_size = place->universe = (int)seat.job->size;
-    place->slots = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 0;
-    place->generation = 1;
-    place->job = seat.job;
-    place->attached = place->watched = true;
+    snprintf(identity->nspace, sizeof identity->nspace, "%s", seat.job->nspace);
+    identity->key = seat.job->cookie;
+    identity->rank = seat.rank;
+    identity->size = identity->local_size = identity->universe = (int)seat.job->size;
+    identity->slots = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 0;
+    identity->generation = 1;
+    identity->job = seat.job;
+    identity->attached = identity->watched = true;
     return MPI_SUCCESS;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plenum://backtrace: the line of plenum://log, and one line for each frame of the thread that made the error, from the
- * MPI function outwards. backtrace(3) loads a library the first time that it is called: open() does that, so that in
- * an error nothing is allocated.
+ * plenum://backtrace: the line of plenum://log, and one line for each frame of the calling thread, from the MPI
+ * function outwards. The first call of backtrace(3) loads a library. open() makes that call, so that an error
+ * allocates nothing.
  */
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -11,11 +11,11 @@
 #include <stdio.h>
 
 #include "core/base/log.h"
-#include "plugins/errhandlers/line.h"
+#include "plugins/errhandlers/log.h"
 
 enum { FRAMES = 64 };
 
-static int open_backtrace(const struct plenum_errhandler_host *host, const char *argument, void **state)
+static int backtrace_open(const struct plenum_errhandler_host *host, const char *argument, void **state)
 {
     (void)host, (void)argument, (void)state;
     void *frames[2];
@@ -23,7 +23,7 @@ static int open_backtrace(const struct plenum_errhandler_host *host, const char 
     return 0;
 }
 
-/* What the address belongs to; a return address may be behind the end of its function, the byte before it is not. */
+/* The symbol and file of a return address, which may be behind the end of its function; the byte before it is not. */
 static Dl_info backtrace_look_up(void *address)
 {
     Dl_info info = { 0 };
@@ -32,22 +32,23 @@ static Dl_info backtrace_look_up(void *address)
     return info;
 }
 
-/* The frame of the MPI function: the outermost of this library. 0 in a program that it is linked into. */
-static int first_frame(void *const *frames, int count)
+/* The frame of the MPI function: the outermost one of this library. 0 if the library is linked into the program. */
+static int backtrace_first_frame(void *const *frames, int count)
 {
     Dl_info own = { 0 };
     struct link_map *map = NULL;
     int i = 0;
-    if (!dladdr1(__extension__(void *) first_frame, &own, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0])
+    if (!dladdr1(__extension__(void *) backtrace_first_frame, &own, (void **)&map, RTLD_DL_LINKMAP) || !map ||
+        !map->l_name[0])
         return 0;
     while (i + 1 < count && backtrace_look_up(frames[i + 1]).dli_fbase == own.dli_fbase)
         i++;
     return i;
 }
 
-/* "#2 solve+0x1c in ./a.out(+0x13b7)": addr2line understands the latter. `name`: of a function that has none, or
- * NULL. */
-static void log_frame(int number, void *address, const char *name)
+/* Logs "#2 solve+0x1c in ./a.out(+0x13b7)": addr2line accepts the second part. `name`: the name of a function without
+ * a symbol, or NULL. */
+static void backtrace_log_frame(int number, void *address, const char *name)
 {
     char line[1024];
     Dl_info info = backtrace_look_up(address);
@@ -69,10 +70,10 @@ static int backtrace_handle(void *state, const struct plenum_error_report *error
 {
     (void)state;
     void *frames[FRAMES];
-    int count = backtrace(frames, FRAMES), first = first_frame(frames, count);
+    int count = backtrace(frames, FRAMES), first = backtrace_first_frame(frames, count);
     pl_errhandler_log_error(error);
     for (int i = first; i < count; i++)
-        log_frame(i - first, frames[i], i == first && first > 0 ? error->function : NULL);
+        backtrace_log_frame(i - first, frames[i], i == first && first > 0 ? error->function : NULL);
     return PLENUM_ERROR_RETURN;
 }
 
@@ -80,6 +81,6 @@ extern const struct plenum_errhandler_ops pl_errhandler_backtrace;
 const struct plenum_errhandler_ops pl_errhandler_backtrace = {
     .abi = PLENUM_ERRHANDLER_ABI,
     .help = "logs one line and the calling thread's stack, then the function returns the error code",
-    .open = open_backtrace,
+    .open = backtrace_open,
     .handle = backtrace_handle,
 };

@@ -1,58 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * In which parts of the machine this process is confined to run, by hwloc. What for: core/comm/topology_hw.h.
+ * The parts of the machine to which this process is confined, by hwloc. core/comm/topology_hw.h uses them.
  *
- * The machine is read anew for each question, with the binding of the moment, and nothing is kept: questions are rare
- * (splitting a communicator by hardware), and a topology takes memory.
+ * Each call reads the machine anew, with the current binding, and keeps nothing: calls are rare (splitting a
+ * communicator by hardware), and a topology takes memory.
  */
 #include <hwloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "core/base/compiler.h"
 #include "core/comm/topology_hw.h"
 
 #define SCHEME "hwloc://"
 
 /* The machine, and the processors that this process may use now. */
-static int hwloc_load(hwloc_topology_t *topology, hwloc_cpuset_t *where)
+static int machine_load(hwloc_topology_t *topology, hwloc_cpuset_t *cpus)
 {
     if (hwloc_topology_init(topology) != 0)
         return -1;
-    *where = hwloc_bitmap_alloc();
-    if (!*where)
+    *cpus = hwloc_bitmap_alloc();
+    if (!*cpus)
         goto destroy;
     if (hwloc_topology_load(*topology) != 0)
-        goto free_where;
-    if (hwloc_get_cpubind(*topology, *where, HWLOC_CPUBIND_PROCESS) == 0 && !hwloc_bitmap_iszero(*where))
+        goto free_cpus;
+    if (hwloc_get_cpubind(*topology, *cpus, HWLOC_CPUBIND_PROCESS) == 0 && !hwloc_bitmap_iszero(*cpus))
         return 0;
-    hwloc_bitmap_copy(*where, hwloc_topology_get_allowed_cpuset(*topology));
+    hwloc_bitmap_copy(*cpus, hwloc_topology_get_allowed_cpuset(*topology));
     return 0;
 
-free_where:
-    hwloc_bitmap_free(*where);
+free_cpus:
+    hwloc_bitmap_free(*cpus);
 destroy:
     hwloc_topology_destroy(*topology);
     return -1;
 }
 
-static void hwloc_unload(hwloc_topology_t topology, hwloc_cpuset_t where)
+static void machine_unload(hwloc_topology_t topology, hwloc_cpuset_t cpus)
 {
-    hwloc_bitmap_free(where);
+    hwloc_bitmap_free(cpus);
     hwloc_topology_destroy(topology);
 }
 
-/* The one object of this type that has all of the processors; NULL: there is none. */
-static hwloc_obj_t hwloc_confining(hwloc_topology_t topology, hwloc_const_cpuset_t where, hwloc_obj_type_t type)
+/* The object of this type that has all of the processors; NULL: none. */
+static hwloc_obj_t machine_confining(hwloc_topology_t topology, hwloc_const_cpuset_t cpus, hwloc_obj_type_t type)
 {
     hwloc_obj_t object = NULL;
     while ((object = hwloc_get_next_obj_by_type(topology, type, object)) != NULL)
-        if (object->cpuset && hwloc_bitmap_isincluded(where, object->cpuset))
+        if (object->cpuset && hwloc_bitmap_isincluded(cpus, object->cpuset))
             return object;
     return NULL;
 }
 
-/* Types that hold processors, from the machine down; memory sits where its processors are. */
+/* Types that contain processors, from the machine down. Memory is where its processors are. */
 static const hwloc_obj_type_t types[] = {
     HWLOC_OBJ_MACHINE, HWLOC_OBJ_PACKAGE, HWLOC_OBJ_DIE,     HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE,
     HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_CORE,     HWLOC_OBJ_PU,
@@ -60,63 +61,63 @@ static const hwloc_obj_type_t types[] = {
 enum { TYPES = sizeof types / sizeof *types };
 
 /* hwloc's full names tell caches apart: "L3Cache". */
-static void hwloc_name_of(hwloc_obj_t object, char *name, size_t room)
+static void machine_name_of(hwloc_obj_t object, char *name, size_t capacity)
 {
     char type[PL_TOPOLOGY_TYPE_MAX - sizeof SCHEME];
     hwloc_obj_type_snprintf(type, sizeof type, object, 1);
-    snprintf(name, room, SCHEME "%s", type);
+    snprintf(name, capacity, SCHEME "%s", type);
 }
 
-static int get_places(struct pl_topology_place *places, int room)
+static int machine_places(struct pl_topology_place *places, int capacity)
 {
     hwloc_topology_t topology;
-    hwloc_cpuset_t where;
+    hwloc_cpuset_t cpus;
     int count = 0;
-    if (hwloc_load(&topology, &where) != 0)
+    if (machine_load(&topology, &cpus) != 0)
         return -1;
     for (int i = 0; i < TYPES; i++) {
-        hwloc_obj_t object = hwloc_confining(topology, where, types[i]);
+        hwloc_obj_t object = machine_confining(topology, cpus, types[i]);
         if (!object)
             continue;
-        if (count < room) {
-            hwloc_name_of(object, places[count].type, sizeof places[count].type);
+        if (count < capacity) {
+            machine_name_of(object, places[count].type, sizeof places[count].type);
             places[count].index = (int)object->logical_index;
         }
         count++;
     }
-    hwloc_unload(topology, where);
+    machine_unload(topology, cpus);
     return count;
 }
 
-static int get_index(const char *type)
+static int machine_index(const char *type)
 {
     hwloc_topology_t topology;
-    hwloc_cpuset_t where;
+    hwloc_cpuset_t cpus;
     int index = -2;
     if (strncasecmp(type, SCHEME, strlen(SCHEME)) == 0)
         type += strlen(SCHEME);
-    if (hwloc_load(&topology, &where) != 0)
+    if (machine_load(&topology, &cpus) != 0)
         return -2;
     for (int i = 0; i < TYPES; i++) {
         char name[PL_TOPOLOGY_TYPE_MAX];
         hwloc_obj_t any = hwloc_get_obj_by_type(topology, types[i], 0);
         if (!any)
             continue;
-        hwloc_name_of(any, name, sizeof name);
+        machine_name_of(any, name, sizeof name);
         if (strcasecmp(name + strlen(SCHEME), type) != 0)
             continue;
-        hwloc_obj_t object = hwloc_confining(topology, where, types[i]);
+        hwloc_obj_t object = machine_confining(topology, cpus, types[i]);
         index = object ? (int)object->logical_index : -1;
         break;
     }
-    hwloc_unload(topology, where);
+    machine_unload(topology, cpus);
     return index;
 }
 
 enum { WORDS_MAX = 256 };
 
 /* The processors of an object, in words of 64. */
-static int hwloc_words_of(hwloc_const_cpuset_t cpuset, uint64_t *words)
+static int machine_words_of(hwloc_const_cpuset_t cpuset, uint64_t *words)
 {
     int last = hwloc_bitmap_last(cpuset), count = last < 0 ? 0 : last / 64 + 1;
     if (count > WORDS_MAX)
@@ -127,30 +128,30 @@ static int hwloc_words_of(hwloc_const_cpuset_t cpuset, uint64_t *words)
     return count;
 }
 
-static int for_each(int (*found)(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words),
-                    void *to)
+static int machine_each(int (*found)(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words),
+                        void *to)
 {
     hwloc_topology_t topology;
-    hwloc_cpuset_t where;
+    hwloc_cpuset_t cpus;
     uint64_t words[WORDS_MAX];
     int rc = 0;
-    if (hwloc_load(&topology, &where) != 0)
+    if (machine_load(&topology, &cpus) != 0)
         return -1;
     for (int i = 0; rc == 0 && i < TYPES; i++)
         for (hwloc_obj_t o = NULL; rc == 0 && (o = hwloc_get_next_obj_by_type(topology, types[i], o)) != NULL;) {
             struct pl_topology_place place = { .index = (int)o->logical_index };
-            hwloc_name_of(o, place.type, sizeof place.type);
+            machine_name_of(o, place.type, sizeof place.type);
             if (o->cpuset)
-                rc = found(to, &place, words, hwloc_words_of(o->cpuset, words));
+                rc = found(to, &place, words, machine_words_of(o->cpuset, words));
         }
-    hwloc_unload(topology, where);
+    machine_unload(topology, cpus);
     return rc;
 }
 
-__attribute__((visibility("default"))) const struct pl_topology_ops plenum_topology = {
+PL_EXPORT const struct pl_topology_ops plenum_topology = {
     .abi = PL_TOPOLOGY_ABI,
     .name = "hwloc",
-    .places = get_places,
-    .index = get_index,
-    .each = for_each,
+    .places = machine_places,
+    .index = machine_index,
+    .each = machine_each,
 };

@@ -2,11 +2,11 @@
 /*
  * Bootstrap by inheritance: the job segment that the embedded launcher left open for this process (core/job/segment.h).
  *
- * A rank has one owner. The first process that opens it moves the owner word to its pid; a child of it that inherited
- * the same environment finds the rank taken and becomes a singleton. An owner that lets go leaves its pid negated:
- * while it lives the rank is kept for it, whatever it starts between two sessions. A rank whose owner is gone may be
- * claimed again (`mpiexec sh -c "./a; ./b"`): every process that claims it has a number, and only those with the same
- * number see each other's World.
+ * A rank has one owner. The first process that opens it sets the owner word to its pid. A child with the same
+ * environment finds the rank taken and becomes a singleton. An owner that releases the rank leaves its pid negated: the
+ * rank stays reserved while that process lives, whatever it starts between two sessions. A rank whose owner has ended
+ * may be claimed again (`mpiexec sh -c "./a; ./b"`). Claims are numbered (the generation), and only processes with the
+ * same number see each other's World.
  */
 #include <errno.h>
 #include <signal.h>
@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
@@ -32,7 +32,7 @@ static uint32_t generation;
 
 static int inherited_bad(const char *text, const char *why)
 {
-    return pl_fail(MPI_ERR_OTHER, "%s=%s does not lead to this process's job: %s; unset it to start alone", PL_JOB_ENV,
+    return pl_fail(MPI_ERR_OTHER, "%s=%s does not name this process's job: %s; unset it to start alone", PL_JOB_ENV,
                    text, why);
 }
 
@@ -55,8 +55,8 @@ static void inherited_unmap(void)
     job = NULL;
 }
 
-/* The letter of /proc/PID/stat: 'Z' for a zombie, 'X' for a process that is not there, 'R' when it cannot be told. */
-static char process_state(pid_t pid)
+/* The state letter of /proc/PID/stat: 'Z' for a zombie, 'X' for a process that does not exist, 'R' if unknown. */
+static char inherited_process_state(pid_t pid)
 {
     char path[32], state = 'R';
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -69,10 +69,10 @@ static char process_state(pid_t pid)
     return state;
 }
 
-/* A zombie has ended: its parent will say so. */
+/* A zombie has ended. */
 static bool inherited_process_lives(pid_t pid)
 {
-    char state = process_state(pid);
+    char state = inherited_process_state(pid);
     return state != 'X' && state != 'Z';
 }
 
@@ -82,10 +82,10 @@ static bool inherited_taken(int32_t owner, int32_t self)
     return owner != 0 && abs(owner) != self && inherited_process_lives(abs(owner));
 }
 
-/* True when the rank is now this process's. Not when it has it already: then another copy of the library has. */
+/* True if this process owns the rank now. False if it owned it before: then another copy of the library uses it. */
 static bool inherited_claim(struct pl_job_rank *rank)
 {
-    static int32_t claimed_by; /* this process, when it has had the rank before: it keeps its number */
+    static int32_t claimed_by; /* the pid that last claimed it: a process that claims it again keeps its number */
     int32_t self = (int32_t)getpid(), owner = 0;
     while (!atomic_compare_exchange_strong(&rank->owner, &owner, self))
         if (owner == self || inherited_taken(owner, self))
@@ -117,7 +117,7 @@ static int inherited_find_job(int *rank)
     return rc;
 }
 
-static int inherited_open(struct pl_identity *place)
+static int inherited_open(struct pl_identity *identity)
 {
     int rank;
     int rc = inherited_find_job(&rank);
@@ -130,16 +130,16 @@ static int inherited_open(struct pl_identity *place)
         inherited_unmap();
         return PL_UNREACHABLE;
     }
-    snprintf(place->nspace, sizeof place->nspace, "%s", job->nspace);
-    place->key = job->cookie;
-    place->rank = rank;
-    place->size = place->local_size = (int)job->size;
-    place->appnum = job->appnum ? ((const int32_t *)((const char *)job + job->appnum))[rank] : -1;
-    place->universe = (int)job->universe;
-    place->slots = (int)job->slots;
-    place->generation = generation;
-    place->job = job;
-    place->watched = job->goes_on;
+    snprintf(identity->nspace, sizeof identity->nspace, "%s", job->nspace);
+    identity->key = job->cookie;
+    identity->rank = rank;
+    identity->size = identity->local_size = (int)job->size;
+    identity->appnum = job->appnum ? ((const int32_t *)((const char *)job + job->appnum))[rank] : -1;
+    identity->universe = (int)job->universe;
+    identity->slots = (int)job->slots;
+    identity->generation = generation;
+    identity->job = job;
+    identity->watched = job->goes_on;
     return MPI_SUCCESS;
 }
 
@@ -153,12 +153,13 @@ static void inherited_close(void)
 
 static int inherited_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
-    static uint32_t doors;
+    static uint32_t listeners;
     if (length == 0)
         pl_job_card_withdraw(&own->card[slot]);
     else
         pl_job_card_write(&own->card[slot],
-                          slot == PL_CARD_LISTENER ? generation << 16 | (++doors & 0xffff) : generation, card, length);
+                          slot == PL_CARD_LISTENER ? generation << 16 | (++listeners & 0xffff) : generation, card,
+                          length);
     return MPI_SUCCESS;
 }
 
@@ -173,8 +174,8 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
     return PL_AGAIN;
 }
 
-/* Asked often, so without a look into /proc. A rank that its owner let go may be claimed again, by the next program of
- * a script. */
+/* Called often, so it does not read /proc. A rank that its owner has released is not dead: the next program of a script
+ * may claim it. */
 static int inherited_alive(int rank)
 {
     const struct pl_job_rank *peer = &job->ranks[rank];
@@ -183,14 +184,14 @@ static int inherited_alive(int rank)
     return ended ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
-/* Who has let go of its rank did so in good order. */
+/* A process that has released its rank has not died: it departed. */
 static bool inherited_died(int rank)
 {
     return atomic_load(&job->ranks[rank].owner) > 0 && inherited_alive(rank) != MPI_SUCCESS;
 }
 
-/* Has another rank ended while it was at work? */
-static bool another_died(int own_rank)
+/* Has another rank's process ended without having finalized or aborted? */
+static bool inherited_other_died(int own_rank)
 {
     for (uint32_t i = 0; i < job->size; i++) {
         struct pl_job_rank *rank = &job->ranks[i];
@@ -203,18 +204,17 @@ static bool another_died(int own_rank)
     return false;
 }
 
-/* A failure for want of a rank that died is not what the user has to know: the launcher, which is about to end the job,
- * tells of the death itself. */
-static void let_the_launcher_speak(int rank)
+/* If this process aborts because another rank died, the user must see that death, not its consequence. So this process
+ * waits, for up to a second, for the launcher to report the death and end the job. */
+static void inherited_wait_for_launcher(int rank)
 {
-    struct timespec step = { .tv_nsec = 20000000 };
-    for (int i = 0; i < 50 && another_died(rank); i++)
-        nanosleep(&step, NULL);
+    for (int i = 0; i < 50 && inherited_other_died(rank); i++)
+        pl_clock_sleep_ns(20 * PL_NS_PER_MS);
 }
 
-/* Of one's own job; the runtime reads it when this process has ended. */
+/* Marks a rank of this job as aborted with this process; the runtime reads that when this process has ended. */
 static bool aborting_some;
-static void inherited_condemn(int rank)
+static void inherited_mark_aborting(int rank)
 {
     aborting_some = true;
     atomic_store(&job->ranks[rank].aborting, 1);
@@ -223,10 +223,10 @@ static void inherited_condemn(int rank)
 static void inherited_tell(int rank, int code, const char *object, const char *message)
 {
     struct pl_job_abort *record = &job->abort;
-    let_the_launcher_speak(rank);
+    inherited_wait_for_launcher(rank);
     atomic_store(&job->ranks[rank].state, PL_PROC_ABORTED);
     if (atomic_exchange(&record->claimed, 1) != 0)
-        return; /* another rank was first: its reason is the one to tell */
+        return; /* another rank was first: the job reports its reason */
     record->some = aborting_some;
     record->rank = rank;
     record->code = code;
@@ -265,7 +265,7 @@ const struct pl_bootstrap_ops pl_bootstrap_inherited = {
     .publish = inherited_publish,
     .lookup = inherited_lookup,
     .abort = inherited_abort,
-    .abort_also = inherited_condemn,
+    .abort_also = inherited_mark_aborting,
     .state = inherited_state,
     .alive = inherited_alive,
     .died = inherited_died,

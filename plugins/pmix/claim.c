@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ownership of a rank: a file with a record lock and a counter. What for: claim.h. One claim a process. */
+/* Ownership of a rank: a file with a record lock and a counter. */
 #include "plugins/pmix/claim.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 static int file = -1;
 
-/* The lock is of the kind that belongs to the process: children made by fork() do not hold it. */
+/* 0, or the pid of the owner. The lock belongs to the process: its children do not hold it. */
 static pid_t pmix_claim_lock(int fd)
 {
     struct flock region = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -33,7 +33,7 @@ static int pmix_claim_open_file(const char *directory, const char *nspace, unsig
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-pid_t claim_take(const char *directory, const char *nspace, unsigned rank, uint32_t *number)
+pid_t pl_pmix_claim_take(const char *directory, const char *nspace, unsigned rank, uint32_t *number)
 {
     *number = 1;
     file = directory ? pmix_claim_open_file(directory, nspace, rank) : -1;
@@ -54,7 +54,7 @@ pid_t claim_take(const char *directory, const char *nspace, unsigned rank, uint3
     return 0;
 }
 
-void claim_release(void)
+void pl_pmix_claim_release(void)
 {
     if (file >= 0)
         close(file);

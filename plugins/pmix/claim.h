@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who owns a rank that a PMIx server has launched.
+ * Ownership of a rank that a PMIx server has launched.
  *
- * The environment that names the rank is inherited by every child, so a child that is an MPI program too would take
- * itself for its parent, and the server would believe it. A locked file in the server's own directory for the job
- * tells them apart: the lock goes with the process however it ends, the file with the job. The file also counts how
- * often the rank was claimed (`mpirun sh -c "./a; ./b"`): both programs of a pair see the same number on all ranks.
+ * Every child inherits the environment that names the rank. A child that is an MPI program too would take itself for
+ * its parent, and the server would believe it. A locked file in the server's directory for the job tells them apart.
+ * The kernel releases the lock however the process ends, and the file is removed with the job. The file also counts
+ * the claims of the rank (`mpirun sh -c "./a; ./b"`): each of the programs gets the same number on all ranks.
+ *
+ * A process has one claim at a time.
  */
 #ifndef PLENUM_PLUGINS_PMIX_CLAIM_H
 #define PLENUM_PLUGINS_PMIX_CLAIM_H
@@ -13,9 +15,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Claims the rank in the directory (NULL: there is none, then the first claim is assumed). 0, and the number of the
+/* Claims the rank. Without a `directory` (NULL) this is assumed to be the first claim. Returns 0 and the number of the
  * claim, from 1; or the pid of the owner. */
-pid_t claim_take(const char *directory, const char *nspace, unsigned rank, uint32_t *number);
-void claim_release(void);
+pid_t pl_pmix_claim_take(const char *directory, const char *nspace, unsigned rank, uint32_t *number);
+void pl_pmix_claim_release(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names are published for all jobs of the server's session, and as long as the process lives. */
+/* Published names through the PMIx server. */
 #include "plugins/pmix/names.h"
 
 #include <stdbool.h>
@@ -12,13 +12,13 @@ enum { ANSWER_SECONDS = 5 };
 
 static const struct pl_bootstrap_host *host;
 
-void names_open(const struct pl_bootstrap_host *given)
+void pl_pmix_names_open(const struct pl_bootstrap_host *given)
 {
     host = given;
 }
 
 /* False: too long for a key. */
-static bool make_key(const char *name, pmix_key_t key)
+static bool pmix_names_make_key(const char *name, pmix_key_t key)
 {
     return snprintf(key, sizeof(pmix_key_t), "plenum-name:%s", name) < (int)sizeof(pmix_key_t);
 }
@@ -29,13 +29,13 @@ static int pmix_names_unsupported(const char *what, pmix_status_t status)
     return PL_UNREACHABLE;
 }
 
-int names_publish(const char *name, const char *value)
+int pl_pmix_names_publish(const char *name, const char *value)
 {
     pmix_key_t key;
     pmix_info_t info[3];
     pmix_data_range_t range = PMIX_RANGE_SESSION;
     pmix_persistence_t persistence = PMIX_PERSIST_PROC;
-    if (!make_key(name, key))
+    if (!pmix_names_make_key(name, key))
         return PL_UNREACHABLE;
     PMIX_INFO_LOAD(&info[0], key, value, PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], PMIX_RANGE, &range, PMIX_DATA_RANGE);
@@ -44,35 +44,35 @@ int names_publish(const char *name, const char *value)
     for (int i = 0; i < 3; i++)
         PMIX_INFO_DESTRUCT(&info[i]);
     if (status == PMIX_ERR_DUPLICATE_KEY || status == PMIX_EXISTS)
-        return host->fail(MPI_ERR_SERVICE, "service_name \"%.100s\" is published already by a job of this launcher",
+        return host->fail(MPI_ERR_SERVICE, "service_name \"%.100s\" is already published by a job of this launcher",
                           name);
     return status == PMIX_SUCCESS ? MPI_SUCCESS : pmix_names_unsupported("publish", status);
 }
 
-int names_withdraw(const char *name)
+int pl_pmix_names_withdraw(const char *name)
 {
     pmix_key_t key;
     char *keys[] = { key, NULL };
-    if (!make_key(name, key))
+    if (!pmix_names_make_key(name, key))
         return PL_UNREACHABLE;
     pmix_status_t status = PMIx_Unpublish(keys, NULL, 0);
     return status == PMIX_SUCCESS ? MPI_SUCCESS : pmix_names_unsupported("withdraw", status);
 }
 
-int names_find(const char *name, char *value, size_t room)
+int pl_pmix_names_find(const char *name, char *value, size_t bytes)
 {
     pmix_pdata_t found;
     pmix_info_t info[2];
     pmix_data_range_t range = PMIX_RANGE_SESSION;
     int seconds = ANSWER_SECONDS, rc = MPI_ERR_NAME;
     PMIX_PDATA_CONSTRUCT(&found);
-    if (!make_key(name, found.key))
+    if (!pmix_names_make_key(name, found.key))
         return PL_UNREACHABLE;
     PMIX_INFO_LOAD(&info[0], PMIX_RANGE, &range, PMIX_DATA_RANGE);
     PMIX_INFO_LOAD(&info[1], PMIX_TIMEOUT, &seconds, PMIX_INT);
     pmix_status_t status = PMIx_Lookup(&found, 1, info, 2);
     if (status == PMIX_SUCCESS && found.value.type == PMIX_STRING && found.value.data.string &&
-        strlen(found.value.data.string) < room) {
+        strlen(found.value.data.string) < bytes) {
         strcpy(value, found.value.data.string);
         rc = MPI_SUCCESS;
     } else if (status != PMIX_SUCCESS && status != PMIX_ERR_NOT_FOUND) {

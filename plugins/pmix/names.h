@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Published names by way of the PMIx server, where it has such a service; see struct pl_bootstrap_ops. */
+/* Published names through the PMIx server, for all jobs of its session and as long as the process lives. The contracts
+ * are those of struct pl_bootstrap_ops; PL_UNREACHABLE: the server has no such service. */
 #ifndef PLENUM_PLUGINS_PMIX_NAMES_H
 #define PLENUM_PLUGINS_PMIX_NAMES_H
 
@@ -7,9 +8,9 @@
 
 #include "core/job/process.h"
 
-void names_open(const struct pl_bootstrap_host *host);
-int names_publish(const char *name, const char *value);
-int names_withdraw(const char *name);
-int names_find(const char *name, char *value, size_t room);
+void pl_pmix_names_open(const struct pl_bootstrap_host *host);
+int pl_pmix_names_publish(const char *name, const char *value);
+int pl_pmix_names_withdraw(const char *name);
+int pl_pmix_names_find(const char *name, char *value, size_t bytes);
 
 #endif

@@ -2,12 +2,12 @@
 /*
  * Bootstrap through a PMIx server: Open MPI's mpirun, PRRTE, Slurm's `srun --mpi=pmix`.
  *
- * Nothing here waits for another process. What servers know differs, and so do the types in which they say it: every
- * value has a default, and any type that holds a number will do.
+ * No function here waits for another process. Servers differ in the values that they know and in the values' types:
+ * each value has a default, and any numeric type is accepted.
  *
- * PMIx stays initialized from the first opening to the end of the process, though the process closes and opens again:
- * the server of PMIx 4.2 sometimes takes the end of the earlier connection for that of the new one, and then hands out
- * nothing that this process publishes. PMIx counts its users, so that an application's own use is not disturbed.
+ * PMIx stays initialized from the first open() to the end of the process, even if the process closes and opens again.
+ * The server of PMIx 4.2 sometimes takes the end of the earlier connection for the end of the new one, and then hands
+ * out nothing that this process publishes. PMIx counts its users, so an application's own use is not disturbed.
  *
  * Locking: the caller's, as core/job/process.h says.
  */
@@ -16,7 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "plugins/pmix/cards.h"
 #include "plugins/pmix/claim.h"
 #include "plugins/pmix/names.h"
@@ -30,7 +32,7 @@ static void pmix_attach(const struct pl_bootstrap_host *library)
     host = library;
 }
 
-/* --- the process's place --------------------------------------------------------------------------------------- */
+/* --- the process's identity ------------------------------------------------------------------------------------ */
 
 static bool pmix_number_of(const pmix_value_t *value, long *number)
 {
@@ -51,10 +53,8 @@ static bool pmix_number_of(const pmix_value_t *value, long *number)
     }
 }
 
-/*
- * A value of the job or of this process; NULL: not known. The first process in a rank was given them when it
- * initialized PMIx (PMIX_OPTIONAL: the server is not asked); a later one must ask.
- */
+/* A value of the job or of this process, to be released; NULL: unknown. The first process in a rank got the values when
+ * it initialized PMIx (PMIX_OPTIONAL: the server is not asked); a later process must ask. */
 static pmix_value_t *pmix_get(pmix_rank_t rank, const char *key)
 {
     pmix_proc_t proc;
@@ -90,22 +90,22 @@ static bool pmix_lists(const char *ranks, pmix_rank_t rank)
     return false;
 }
 
-/* The ranks of this node, as a list "0,1,2" to be freed; NULL: not known. A list without this process is another
- * node's: Open MPI's server answers so when it is asked by a second process in a rank. */
-static char *get_local_ranks(void)
+/* The ranks of this node, as a list "0,1,2" to be freed; NULL: unknown. A list without this process is another node's:
+ * Open MPI's server gives that to a second process in a rank. */
+static char *pmix_local_ranks(void)
 {
     pmix_value_t *value = pmix_get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
     if (!value)
         return NULL;
     char *ranks = NULL;
     if (value->type == PMIX_STRING && value->data.string && pmix_lists(value->data.string, self.rank))
-        ranks = strdup(value->data.string);
+        ranks = pl_strdup(value->data.string);
     PMIX_VALUE_RELEASE(value);
     return ranks;
 }
 
-/* Cores of this node that the job may use: all of them, but for what Slurm says. A rank's own binding does not count:
- * the others are bound elsewhere. */
+/* Cores of this node that the job may use: all of them, or fewer if Slurm says so. This rank's binding does not count:
+ * other ranks are bound to other cores. */
 static int pmix_cores(void)
 {
     const char *slurm = getenv("SLURM_CPUS_ON_NODE");
@@ -113,11 +113,11 @@ static int pmix_cores(void)
     return (int)(given > 0 && given < online ? given : online);
 }
 
-/* What was learned when PMIx was initialized; it does not change. */
+/* Set when PMIx was initialized; constant from then on. */
 static struct {
     bool done;
     pid_t pid;
-    struct pl_identity place;
+    struct pl_identity identity;
     char *local_ranks;
 } known;
 
@@ -125,10 +125,10 @@ static int pmix_learn(uint32_t generation)
 {
     long size = pmix_get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0);
     if (size <= 0 || size > INT32_MAX || self.rank >= (pmix_rank_t)size)
-        return host->fail(MPI_ERR_OTHER, "the PMIx server says that this is rank %u of %ld", (unsigned)self.rank, size);
+        return host->fail(MPI_ERR_OTHER, "the PMIx server calls this rank %u of %ld", (unsigned)self.rank, size);
     long local = pmix_get_number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 1);
     long universe = pmix_get_number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, 0);
-    known.place = (struct pl_identity){
+    known.identity = (struct pl_identity){
         .rank = (int)self.rank,
         .size = (int)size,
         .local_size = local >= 1 && local <= size ? (int)local : 1,
@@ -137,23 +137,24 @@ static int pmix_learn(uint32_t generation)
         .slots = pmix_cores(),
         .generation = generation,
     };
-    snprintf(known.place.nspace, sizeof known.place.nspace, "%s", self.nspace);
-    known.local_ranks = get_local_ranks();
-    known.place.local_ranks = known.local_ranks;
+    snprintf(known.identity.nspace, sizeof known.identity.nspace, "%s", self.nspace);
+    known.local_ranks = pmix_local_ranks();
+    known.identity.local_ranks = known.local_ranks;
     return MPI_SUCCESS;
 }
 
 /* --- opening --------------------------------------------------------------------------------------------------- */
 
-/* Under our own launcher the job segment alone decides: a process that could not claim its rank there must not get it
+/* Under Plenum's launcher the job segment alone decides: a process that could not claim its rank there must not get it
  * from a server. */
-static bool launched_by_pmix(void)
+static bool pmix_is_launcher(void)
 {
     return getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK") && !getenv(PL_JOB_ENV);
 }
 
-/* `srun` without PMIx starts N processes that know nothing of each other; better one clear line than N jobs of one. */
-static int check_slurm(void)
+/* `srun` without PMIx starts N processes that know nothing of each other: a clear error is better than N jobs of
+ * one. */
+static int pmix_check_slurm(void)
 {
     const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
     if (!tasks || !getenv("SLURM_PROCID") || getenv(PL_JOB_ENV) || strtol(tasks, NULL, 10) <= 1)
@@ -164,8 +165,9 @@ static int check_slurm(void)
                       tasks);
 }
 
-/* Launchers take a process that ends without this for a failed one. Not for children made by fork(). */
-static void finalize_at_exit(void)
+/* Launchers take a process that ends without PMIx_Finalize() for a failed one. Children made by fork() must not call
+ * it. */
+static void pmix_finalize_at_exit(void)
 {
     if (known.pid == getpid())
         PMIx_Finalize(NULL, 0);
@@ -176,7 +178,7 @@ static int pmix_initialize(void)
     const char *nspace = getenv("PMIX_NAMESPACE");
     unsigned rank = (unsigned)strtoul(getenv("PMIX_RANK"), NULL, 10);
     uint32_t generation;
-    pid_t owner = claim_take(getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
+    pid_t owner = pl_pmix_claim_take(getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
     if (owner) {
         host->log("pmix", 1, "rank %u of %s belongs to process %d; starting alone", rank, nspace, (int)owner);
         return PL_UNREACHABLE;
@@ -197,38 +199,38 @@ static int pmix_initialize(void)
         goto finalize;
     known.pid = getpid();
     known.done = true;
-    atexit(finalize_at_exit);
+    atexit(pmix_finalize_at_exit);
     return MPI_SUCCESS;
 
 finalize:
     PMIx_Finalize(NULL, 0);
 release:
-    claim_release();
+    pl_pmix_claim_release();
     return err;
 }
 
-static int pmix_open_pmix(struct pl_identity *place)
+static int pmix_open(struct pl_identity *identity)
 {
     if (!known.done) {
-        int err = launched_by_pmix() ? pmix_initialize() : check_slurm();
+        int err = pmix_is_launcher() ? pmix_initialize() : pmix_check_slurm();
         if (err)
             return err;
     }
     if (known.pid != getpid())
         return PL_UNREACHABLE; /* a child made by fork() */
-    *place = known.place;
-    names_open(host);
-    cards_open(host, &self, place->generation, known.local_ranks);
+    *identity = known.identity;
+    pl_pmix_names_open(host);
+    pl_pmix_cards_open(host, &self, identity->generation, known.local_ranks);
     return MPI_SUCCESS;
 }
 
-static void close_pmix(void)
+static void pmix_close(void)
 {
-    cards_close();
+    pl_pmix_cards_close();
 }
 
-/* The server ends the job. It is told the reason, but few show it, so it is printed here too. */
-static void abort_job(int code, const char *object, const char *message)
+/* The server ends the job. It gets the reason, but few servers show it, so it is printed here too. */
+static void pmix_abort_job(int code, const char *object, const char *message)
 {
     (void)object;
     fprintf(stderr, "%s\n", message);
@@ -236,29 +238,29 @@ static void abort_job(int code, const char *object, const char *message)
     PMIx_Abort(code, message, NULL, 0);
 }
 
-/* These servers see when a process ends without having finalized. */
-static void tell_state(enum pl_proc_state state)
+/* These servers notice by themselves when a process ends without having finalized. */
+static void pmix_state(enum pl_proc_state state)
 {
     (void)state;
 }
 
-static int tell_psets(int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
+static int pmix_psets(int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
 {
-    return psets_each(host, &self, found, to);
+    return pl_pmix_psets_each(host, &self, found, to);
 }
 
-__attribute__((visibility("default"))) const struct pl_bootstrap_ops plenum_bootstrap = {
+PL_EXPORT const struct pl_bootstrap_ops plenum_bootstrap = {
     .abi = PL_BOOTSTRAP_ABI,
     .name = "pmix",
-    .open = pmix_open_pmix,
-    .close = close_pmix,
-    .publish = cards_publish,
-    .lookup = cards_lookup,
-    .abort = abort_job,
-    .state = tell_state,
+    .open = pmix_open,
+    .close = pmix_close,
+    .publish = pl_pmix_cards_publish,
+    .lookup = pl_pmix_cards_lookup,
+    .abort = pmix_abort_job,
+    .state = pmix_state,
     .attach = pmix_attach,
-    .psets = tell_psets,
-    .publish_name = names_publish,
-    .withdraw_name = names_withdraw,
-    .find_name = names_find,
+    .psets = pmix_psets,
+    .publish_name = pl_pmix_names_publish,
+    .withdraw_name = pl_pmix_names_withdraw,
+    .find_name = pl_pmix_names_find,
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets that a PMIx server knows. It is asked twice, for the names and for the members of each. The servers that
- * were tried answer at once, also that they cannot; one that does not answer is given up, and what it may still write
- * stays.
+ * Process sets that the PMIx server knows: it is asked for their names, then for the members of each. The servers that
+ * were tried answer at once, even if they do not support such queries. A server that does not answer is not asked
+ * again, and the memory that it may still write to stays allocated.
  */
+#include "plugins/pmix/psets.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,13 +13,13 @@
 #include <time.h>
 
 #include "core/base/error.h"
-#include "plugins/pmix/psets.h"
+#include "core/base/memory.h"
 
 enum { ANSWER_SECONDS = 2 };
 
-static _Atomic bool silent; /* the server has not answered: it is not asked again */
+static _Atomic bool silent; /* the server has not answered a query */
 
-/* A question under way; freed by whoever of asker and answerer comes last. */
+/* A pending query. The answer frees it if the asking thread has abandoned it. */
 struct question {
     pthread_mutex_t lock;
     pthread_cond_t answered;
@@ -26,7 +28,7 @@ struct question {
     pmix_value_t *value; /* a copy; NULL: none */
 };
 
-static void free_question(struct question *q)
+static void pmix_question_free(struct question *q)
 {
     if (q->value)
         PMIX_VALUE_RELEASE(q->value);
@@ -36,9 +38,9 @@ static void free_question(struct question *q)
     free(q);
 }
 
-/* PMIx's thread; `info` is PMIx's. */
-static void pmix_psets_answer(pmix_status_t status, pmix_info_t *info, size_t count, void *argument,
-                              pmix_release_cbfunc_t release, void *release_argument)
+/* Runs in PMIx's thread; `info` is borrowed from PMIx. */
+static void pmix_question_answered(pmix_status_t status, pmix_info_t *info, size_t count, void *argument,
+                                   pmix_release_cbfunc_t release, void *release_argument)
 {
     struct question *q = argument;
     pthread_mutex_lock(&q->lock);
@@ -54,12 +56,12 @@ static void pmix_psets_answer(pmix_status_t status, pmix_info_t *info, size_t co
     if (release)
         release(release_argument);
     if (abandoned)
-        free_question(q);
+        pmix_question_free(q);
 }
 
-static struct question *make_question(const char *key, const char *nspace, const char *set)
+static struct question *pmix_question_create(const char *key, const char *nspace, const char *set)
 {
-    struct question *q = calloc(1, sizeof *q);
+    struct question *q = pl_calloc(1, sizeof *q);
     pmix_status_t status;
     if (!q)
         return NULL;
@@ -76,17 +78,17 @@ static struct question *make_question(const char *key, const char *nspace, const
     return q;
 }
 
-/* The answered question, to be freed; NULL: there is no answer. */
-static struct question *pmix_psets_ask(const char *key, const char *nspace, const char *set)
+/* The answered query, to be freed; NULL: no answer. */
+static struct question *pmix_question_ask(const char *key, const char *nspace, const char *set)
 {
     struct timespec until;
-    struct question *q = silent ? NULL : make_question(key, nspace, set);
+    struct question *q = silent ? NULL : pmix_question_create(key, nspace, set);
     if (!q)
         return NULL;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += ANSWER_SECONDS;
-    if (PMIx_Query_info_nb(&q->query, 1, pmix_psets_answer, q) != PMIX_SUCCESS) {
-        free_question(q);
+    if (PMIx_Query_info_nb(&q->query, 1, pmix_question_answered, q) != PMIX_SUCCESS) {
+        pmix_question_free(q);
         return NULL;
     }
     pthread_mutex_lock(&q->lock);
@@ -100,18 +102,19 @@ static struct question *pmix_psets_ask(const char *key, const char *nspace, cons
     if (!abandoned && q->value)
         return q;
     if (!abandoned)
-        free_question(q);
+        pmix_question_free(q);
     return NULL;
 }
 
-/* The ranks of the members; -1: some are of another job, or it is no list of processes. */
-static int ranks_of(const pmix_value_t *value, const char *nspace, int **ranks)
+/* The number of members and their ranks, to be freed; -1: some belong to another job, or the value is not a list of
+ * processes. */
+static int pmix_psets_ranks(const pmix_value_t *value, const char *nspace, int **ranks)
 {
     const pmix_data_array_t *array = value->type == PMIX_DATA_ARRAY ? value->data.darray : NULL;
     if (!array || array->type != PMIX_PROC || array->size > 1 << 24)
         return -1;
     const pmix_proc_t *proc = array->array;
-    *ranks = malloc((array->size + 1) * sizeof **ranks);
+    *ranks = pl_malloc((array->size + 1) * sizeof **ranks);
     for (size_t i = 0; *ranks && i < array->size; i++) {
         if (strncmp(proc[i].nspace, nspace, PMIX_MAX_NSLEN) != 0 || proc[i].rank > INT32_MAX) {
             free(*ranks);
@@ -122,37 +125,37 @@ static int ranks_of(const pmix_value_t *value, const char *nspace, int **ranks)
     return *ranks ? (int)array->size : -1;
 }
 
-static int pmix_psets_say(const pmix_proc_t *self, const char *name,
-                          int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
+static int pmix_psets_give_one(const pmix_proc_t *self, const char *name,
+                               int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
 {
     int *ranks, rc = MPI_SUCCESS;
-    struct question *q = pmix_psets_ask(PMIX_QUERY_PSET_MEMBERSHIP, self->nspace, name);
+    struct question *q = pmix_question_ask(PMIX_QUERY_PSET_MEMBERSHIP, self->nspace, name);
     if (!q)
         return MPI_SUCCESS;
-    int count = ranks_of(q->value, self->nspace, &ranks);
+    int count = pmix_psets_ranks(q->value, self->nspace, &ranks);
     if (count >= 0) {
         rc = found(to, name, ranks, count);
         free(ranks);
     }
-    free_question(q);
+    pmix_question_free(q);
     return rc;
 }
 
-int psets_each(const struct pl_bootstrap_host *host, const pmix_proc_t *self,
-               int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
+int pl_pmix_psets_each(const struct pl_bootstrap_host *host, const pmix_proc_t *self,
+                       int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
 {
-    struct question *q = pmix_psets_ask(PMIX_QUERY_PSET_NAMES, self->nspace, NULL);
+    struct question *q = pmix_question_ask(PMIX_QUERY_PSET_NAMES, self->nspace, NULL);
     int rc = MPI_SUCCESS;
     if (!q || q->value->type != PMIX_STRING || !q->value->data.string) {
         host->log("pset", 2, "the PMIx server names no process sets");
         if (q)
-            free_question(q);
+            pmix_question_free(q);
         return MPI_SUCCESS;
     }
     char *rest = NULL;
     for (char *name = strtok_r(q->value->data.string, ",", &rest); rc == MPI_SUCCESS && name;
          name = strtok_r(NULL, ",", &rest))
-        rc = pmix_psets_say(self, name, found, to);
-    free_question(q);
+        rc = pmix_psets_give_one(self, name, found, to);
+    pmix_question_free(q);
     return rc;
 }

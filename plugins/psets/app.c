@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets that processes of the job, or who launched it, publish while it runs. They lie in the job segment
- * (core/job/sets.h). A process that nobody launched is a job of its own, with a table of its own. Other launchers offer
- * no such place.
+ * Process sets that processes of the job, or its launcher, publish while it runs. They are in the job segment
+ * (core/job/sets.h). A process that no launcher started is a job with a table of its own. Other launchers offer no
+ * such table.
  */
 #include <string.h>
 
@@ -13,14 +13,14 @@
 #include "core/job/sets.h"
 #include "sessions/psets/providers.h"
 
-enum { ROOM_ALONE = 32768 };
+enum { ALONE_BYTES = 32768 };
 
 static struct {
     struct pl_job_table table;
-    char buffers[PL_JOB_BUFFERS * ROOM_ALONE];
-} alone = { .table = { .room = ROOM_ALONE, .size = 1 } };
+    char buffers[PL_JOB_BUFFERS * ALONE_BYTES];
+} alone = { .table = { .room = ALONE_BYTES, .size = 1 } };
 
-/* NULL: there is none under this launcher. */
+/* NULL: none under this launcher. */
 static struct pl_job_table *app_psets_table(void)
 {
     const struct pl_job_segment *job = pl_process.place.job;
@@ -37,7 +37,7 @@ int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count
     if (!t)
         return pl_fail(
             MPI_ERR_UNSUPPORTED_OPERATION,
-            "process sets can be published in jobs of Plenum's mpiexec or runtime only, not under this launcher");
+            "process sets can be published only in jobs of Plenum's mpiexec or runtime, not under this launcher");
     const char *wrong = pl_job_sets_change(t, name, ranges, count, &version);
     if (wrong)
         return pl_fail(ranges ? MPI_ERR_OTHER : MPI_ERR_ARG, "process set \"%s\" cannot be %s: %s",
@@ -46,38 +46,39 @@ int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count
     return MPI_SUCCESS;
 }
 
-static int open_app(const struct plenum_pset_host *host, void **self)
+static int app_psets_open(const struct plenum_pset_host *host, void **self)
 {
     (void)host;
     *self = app_psets_table();
     return MPI_SUCCESS;
 }
 
-static void close_app(void *self)
+static void app_psets_close(void *self)
 {
     (void)self;
 }
 
-static int open_sets(void *self, struct pl_job_sets *sets)
+static int app_psets_read(void *self, struct pl_job_sets *sets)
 {
     const char *wrong = self ? pl_job_sets_open(self, sets) : NULL;
-    return wrong ? pl_fail(MPI_ERR_OTHER, "process sets that were published: %s", wrong) : MPI_SUCCESS;
+    return wrong ? pl_fail(MPI_ERR_OTHER, "published process sets: %s", wrong) : MPI_SUCCESS;
 }
 
-static int list_app(void *self, plenum_pset_name_function *name, void *to)
+static int app_psets_list(void *self, plenum_pset_name_function *name, void *to)
 {
     struct pl_job_sets sets = { .count = 0 };
-    int rc = open_sets(self, &sets);
+    int rc = app_psets_read(self, &sets);
     for (int i = 0; rc == MPI_SUCCESS && i < sets.count; i++)
         rc = name(to, sets.set[i].name, sets.set[i].version);
     pl_job_sets_close(&sets);
     return rc;
 }
 
-static int members_of_app(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range, void *to)
+static int app_psets_members(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range,
+                             void *to)
 {
     struct pl_job_sets sets = { .count = 0 };
-    int rc = open_sets(self, &sets);
+    int rc = app_psets_read(self, &sets);
     const struct pl_job_set *set = pl_job_sets_find(&sets, name);
     if (rc == MPI_SUCCESS && !set)
         rc = PLENUM_PSET_NONE;
@@ -89,7 +90,7 @@ static int members_of_app(void *self, const char *name, uint64_t *version, plenu
     return rc;
 }
 
-static uint64_t version_of_app(void *self)
+static uint64_t app_psets_version(void *self)
 {
     return self ? pl_job_sets_version(self) : 0;
 }
@@ -97,9 +98,9 @@ static uint64_t version_of_app(void *self)
 const struct plenum_pset_provider pl_psets_app = {
     .abi = PLENUM_PSET_ABI,
     .name = "app",
-    .open = open_app,
-    .close = close_app,
-    .list = list_app,
-    .members = members_of_app,
-    .version = version_of_app,
+    .open = app_psets_open,
+    .close = app_psets_close,
+    .list = app_psets_list,
+    .members = app_psets_members,
+    .version = app_psets_version,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets by hardware: hwloc://NUMANode/0 are the processes that may run on the processors of that NUMA node only,
- * and hwloc://NUMANode those of the node to which this process is confined. Types are those of hwloc, indices its
- * logical ones.
+ * Process sets by hardware. hwloc://NUMANode/0 contains the processes that are confined to the processors of that NUMA
+ * node; hwloc://NUMANode is the set of the node to which this process is confined. Types and logical indices are those
+ * of hwloc.
  *
- * A process counts with the processors that the launcher gave to it, which the job segment says for all of them from
- * the start: so every process has the same answer, whenever it asks, and nobody has to be asked. Where a process binds
- * itself later is not seen.
+ * What counts is the processors that the launcher gave to a process. The job segment lists them for all processes from
+ * the start. So every process gets the same members at any time, without communication. A process that binds itself
+ * later does not change the sets.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -21,9 +21,9 @@
 #include "core/object/plugin.h"
 #include "sessions/psets/providers.h"
 
-#define TYPES "Machine, Package, NUMANode, L3Cache, Core, PU and what else hwloc finds here"
+#define TYPES "Machine, Package, NUMANode, L3Cache, Core, PU and others that hwloc finds here"
 
-enum { NAME_ROOM = PL_TOPOLOGY_TYPE_MAX + 16, OWN_WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
+enum { NAME_BYTES = PL_TOPOLOGY_TYPE_MAX + 16, OWN_WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
 
 struct part {
     struct pl_topology_place place; /* its type with "hwloc://" */
@@ -38,10 +38,10 @@ struct machine {
     int count;
 };
 
-/* --- which processors a process has ----------------------------------------------------------------------------- */
+/* --- the processors of a process -------------------------------------------------------------------------------- */
 
-/* The words of a rank; NULL: not known. */
-static const uint64_t *cpus_of(const struct machine *m, int rank, uint64_t own[OWN_WORDS], int *words)
+/* The words of a rank's processors; NULL: unknown. */
+static const uint64_t *hwloc_psets_cpus_of(const struct machine *m, int rank, uint64_t own[OWN_WORDS], int *words)
 {
     const struct pl_job_segment *job = pl_process.place.job;
     if (job && job->cpu_words) {
@@ -58,17 +58,16 @@ static const uint64_t *cpus_of(const struct machine *m, int rank, uint64_t own[O
 
 static int hwloc_psets_fail_unknown(void)
 {
-    return pl_fail(
-        MPI_ERR_UNSUPPORTED_OPERATION,
-        "hwloc://: where the processes of the job are bound is known under Plenum's mpiexec and runtime only");
+    return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                   "hwloc://: the binding of the job's processes is known only under Plenum's mpiexec and runtime");
 }
 
-/* Is every processor of the rank one of the part's? */
-static bool hwloc_psets_is_in(const struct machine *m, int rank, const struct part *part, bool *known)
+/* Is every processor of the rank one of the part's? False without `*known`: the rank's processors are unknown. */
+static bool hwloc_psets_is_confined(const struct machine *m, int rank, const struct part *part, bool *known)
 {
     uint64_t own[OWN_WORDS], any = 0;
     int words;
-    const uint64_t *cpus = cpus_of(m, rank, own, &words);
+    const uint64_t *cpus = hwloc_psets_cpus_of(m, rank, own, &words);
     *known = cpus != NULL;
     for (int w = 0; cpus && w < words; w++) {
         any |= cpus[w];
@@ -80,7 +79,7 @@ static bool hwloc_psets_is_in(const struct machine *m, int rank, const struct pa
 
 /* --- the machine ------------------------------------------------------------------------------------------------ */
 
-static int add_part(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words)
+static int hwloc_psets_add_part(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words)
 {
     struct machine *m = to;
     struct part *grown = pl_realloc(m->part, ((size_t)m->count + 1) * sizeof *grown);
@@ -96,7 +95,7 @@ static int add_part(void *to, const struct pl_topology_place *place, const uint6
     return MPI_SUCCESS;
 }
 
-static void forget_parts(struct machine *m)
+static void hwloc_psets_free_parts(struct machine *m)
 {
     for (int i = 0; i < m->count; i++)
         free(m->part[i].cpus);
@@ -105,7 +104,7 @@ static void forget_parts(struct machine *m)
     m->count = 0;
 }
 
-/* Some milliseconds, the first time. */
+/* Takes some milliseconds the first time. */
 static int hwloc_psets_read_machine(struct machine *m)
 {
     if (m->read)
@@ -113,18 +112,18 @@ static int hwloc_psets_read_machine(struct machine *m)
     const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
     if (!topology)
         return MPI_ERR_OTHER;
-    int rc = topology->each(add_part, m);
+    int rc = topology->each(hwloc_psets_add_part, m);
     if (rc < 0)
         rc = pl_fail(MPI_ERR_OTHER, "hwloc cannot read the topology of this machine");
     m->read = rc == MPI_SUCCESS;
     if (rc)
-        forget_parts(m);
+        hwloc_psets_free_parts(m);
     return rc;
 }
 
 /* --- the provider ----------------------------------------------------------------------------------------------- */
 
-static int open_hwloc(const struct plenum_pset_host *host, void **self)
+static int hwloc_psets_open(const struct plenum_pset_host *host, void **self)
 {
     struct machine *m = pl_calloc(1, sizeof *m);
     if (!m)
@@ -134,45 +133,45 @@ static int open_hwloc(const struct plenum_pset_host *host, void **self)
     return MPI_SUCCESS;
 }
 
-static void close_hwloc(void *self)
+static void hwloc_psets_close(void *self)
 {
-    forget_parts(self);
+    hwloc_psets_free_parts(self);
     free(self);
 }
 
-static bool has_member(const struct machine *m, const struct part *part)
+static bool hwloc_psets_has_member(const struct machine *m, const struct part *part)
 {
     bool known = true, member = false;
     for (int rank = 0; known && !member && rank < m->host->size; rank++)
-        member = hwloc_psets_is_in(m, rank, part, &known);
+        member = hwloc_psets_is_confined(m, rank, part, &known);
     return member;
 }
 
-static void hwloc_psets_name_of(const struct part *part, char name[NAME_ROOM])
+static void hwloc_psets_name_of(const struct part *part, char name[NAME_BYTES])
 {
-    snprintf(name, NAME_ROOM, "%s/%d", part->place.type, part->place.index);
+    snprintf(name, NAME_BYTES, "%s/%d", part->place.type, part->place.index);
 }
 
-/* The parts in which somebody is. Where nothing is known there is nothing to list; who asks for a set hears why. */
-static int list_hwloc(void *self, plenum_pset_name_function *name, void *to)
+/* Lists the parts with a member. Where bindings are unknown it lists none; members() reports the reason. */
+static int hwloc_psets_list(void *self, plenum_pset_name_function *name, void *to)
 {
     struct machine *m = self;
-    char text[NAME_ROOM];
+    char text[NAME_BYTES];
     int rc = MPI_SUCCESS;
     if (hwloc_psets_read_machine(m) != MPI_SUCCESS)
         return MPI_SUCCESS;
     for (int i = 0; rc == MPI_SUCCESS && i < m->count; i++)
-        if (has_member(m, &m->part[i])) {
+        if (hwloc_psets_has_member(m, &m->part[i])) {
             hwloc_psets_name_of(&m->part[i], text);
             rc = name(to, text, 0);
         }
     return rc;
 }
 
-/* The part of this name, or the one of the type in which this process is. NULL, with the reason recorded. */
+/* The part of this name, or of this type to which this process is confined. NULL: none (recorded). */
 static const struct part *hwloc_psets_find(const struct machine *m, const char *name)
 {
-    char text[NAME_ROOM];
+    char text[NAME_BYTES];
     bool type = false, known = true;
     for (int i = 0; i < m->count; i++) {
         const struct part *part = &m->part[i];
@@ -182,7 +181,7 @@ static const struct part *hwloc_psets_find(const struct machine *m, const char *
         if (!pl_pset_name_same(name, part->place.type))
             continue;
         type = true;
-        if (hwloc_psets_is_in(m, m->host->rank, part, &known))
+        if (hwloc_psets_is_confined(m, m->host->rank, part, &known))
             return part;
     }
     if (!known)
@@ -192,13 +191,13 @@ static const struct part *hwloc_psets_find(const struct machine *m, const char *
     else
         pl_fail(MPI_ERR_ARG,
                 "there is no process set \"%.80s\": types are " TYPES
-                ", with a slash and a number behind them for one of several",
+                ", with a slash and a number to choose one of several",
                 name);
     return NULL;
 }
 
-static int members_of_hwloc(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range,
-                            void *to)
+static int hwloc_psets_members(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range,
+                               void *to)
 {
     struct machine *m = self;
     int class = MPI_ERR_OTHER;
@@ -210,7 +209,7 @@ static int members_of_hwloc(void *self, const char *name, uint64_t *version, ple
         return class;
     }
     for (int rank = 0; rc == MPI_SUCCESS && rank < m->host->size; rank++) {
-        bool known, member = hwloc_psets_is_in(m, rank, part, &known);
+        bool known, member = hwloc_psets_is_confined(m, rank, part, &known);
         if (!known)
             return hwloc_psets_fail_unknown();
         if (member)
@@ -223,8 +222,8 @@ const struct plenum_pset_provider pl_psets_hwloc = {
     .abi = PLENUM_PSET_ABI,
     .name = "hwloc",
     .scheme = "hwloc",
-    .open = open_hwloc,
-    .close = close_hwloc,
-    .list = list_hwloc,
-    .members = members_of_hwloc,
+    .open = hwloc_psets_open,
+    .close = hwloc_psets_close,
+    .list = hwloc_psets_list,
+    .members = hwloc_psets_members,
 };

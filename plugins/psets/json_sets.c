@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is in a process set of a file. One walk through an expression does two things: it says the members, or, without
- * somebody to say them to, it checks the form and follows the names once to find cycles.
+ * The members of a file's process sets. One walk through an expression serves two purposes: with a range function it
+ * reports the members; without one it checks the form, and follows each name once to find cycles.
  */
-#include "plugins/psets/json.h"
+#include "plugins/psets/json_sets.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/pset_name.h"
@@ -19,17 +20,17 @@
 
 enum { DEEPEST = 32, STEPS_MAX = 100000 };
 
-/* Where in the file we are, and where members go (range NULL: only checking). */
+/* The place in the file, and the function that gets the members (`range` NULL: only check). */
 struct walk {
     const struct pl_psets_file *file;
     plenum_pset_range_function *range;
     void *to;
     int depth;  /* sets and expressions around this one */
-    int *steps; /* expressions looked at so far */
+    int *steps; /* expressions visited so far */
     char where[PL_PSETS_WHERE];
 };
 
-static int json_sets_fail(const struct walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static PL_PRINTF(2, 3) int json_sets_fail(const struct walk *w, const char *format, ...);
 static int json_sets_evaluate(struct walk *w, json_t *expression);
 
 static int json_sets_fail(const struct walk *w, const char *format, ...)
@@ -42,7 +43,7 @@ static int json_sets_fail(const struct walk *w, const char *format, ...)
     return pl_json_fail(&w->file->json, MPI_ERR_ARG, w->where, "%s", text);
 }
 
-/* Goes one step into the file; `leave` with what it returned. */
+/* Enters an object's member; its result is for json_sets_leave(). */
 static size_t json_sets_enter(struct walk *w, const char *key)
 {
     size_t before = strlen(w->where);
@@ -50,7 +51,7 @@ static size_t json_sets_enter(struct walk *w, const char *key)
     return before;
 }
 
-static size_t enter_index(struct walk *w, size_t index)
+static size_t json_sets_enter_index(struct walk *w, size_t index)
 {
     char key[24];
     snprintf(key, sizeof key, "%zu", index);
@@ -64,7 +65,7 @@ static void json_sets_leave(struct walk *w, size_t before)
 
 /* --- ranks ------------------------------------------------------------------------------------------------------ */
 
-static int give_ranks(struct walk *w, long first, long last)
+static int json_sets_give_ranks(struct walk *w, long first, long last)
 {
     int size = w->file->host->size;
     if (first > last)
@@ -85,8 +86,8 @@ static bool json_sets_read_number(const char **text, long *number)
     return *number <= INT_MAX;
 }
 
-/* "0-3,7,9-": without its end a range goes to the last process. */
-static int ranks_in_text(struct walk *w, const char *text)
+/* "0-3,7,9-": a range without an end goes to the last process. */
+static int json_sets_parse_ranks(struct walk *w, const char *text)
 {
     const char *at = text;
     int rc = MPI_SUCCESS;
@@ -102,8 +103,8 @@ static int ranks_in_text(struct walk *w, const char *text)
                 good = json_sets_read_number(&at, &last);
         }
         if (!good || (*at && *at != ','))
-            return json_sets_fail(w, "\"%.60s\" is no list of ranks, such as \"0-3,7,9-\"", text);
-        rc = give_ranks(w, first, last);
+            return json_sets_fail(w, "\"%.60s\" is not a list of ranks such as \"0-3,7,9-\"", text);
+        rc = json_sets_give_ranks(w, first, last);
     } while (rc == MPI_SUCCESS && *at++ == ',');
     return rc;
 }
@@ -112,15 +113,15 @@ static int json_sets_ranks(struct walk *w, json_t *value)
 {
     int rc = MPI_SUCCESS;
     if (json_is_integer(value))
-        return give_ranks(w, (long)json_integer_value(value), (long)json_integer_value(value));
+        return json_sets_give_ranks(w, (long)json_integer_value(value), (long)json_integer_value(value));
     if (json_is_string(value))
-        return ranks_in_text(w, json_string_value(value));
+        return json_sets_parse_ranks(w, json_string_value(value));
     if (!json_is_array(value))
-        return json_sets_fail(w, "ranks are a number, a text such as \"0-3,7\", or a list of these");
+        return json_sets_fail(w, "ranks must be a number, a string such as \"0-3,7\", or a list of these");
     for (size_t i = 0; rc == MPI_SUCCESS && i < json_array_size(value); i++) {
-        size_t before = enter_index(w, i);
+        size_t before = json_sets_enter_index(w, i);
         json_t *one = json_array_get(value, i);
-        rc = json_is_array(one) ? json_sets_fail(w, "a list in a list of ranks") : json_sets_ranks(w, one);
+        rc = json_is_array(one) ? json_sets_fail(w, "a list of ranks must not contain lists") : json_sets_ranks(w, one);
         json_sets_leave(w, before);
     }
     return rc;
@@ -129,7 +130,7 @@ static int json_sets_ranks(struct walk *w, json_t *value)
 /* --- hosts ------------------------------------------------------------------------------------------------------ */
 
 /* A name with or without its domain. */
-static bool is_own_host(const char *name)
+static bool json_sets_is_this_host(const char *name)
 {
     char own[256] = "";
     gethostname(own, sizeof own - 1);
@@ -142,13 +143,13 @@ static int json_sets_host(struct walk *w, json_t *value)
 {
     const char *name = json_string_value(value);
     if (!name || !*name)
-        return json_sets_fail(w, "a host is a text: its name");
+        return json_sets_fail(w, "a host must be a string: its name");
     if (!w->range)
         return MPI_SUCCESS;
     if (pl_process.place.local_size != w->file->host->size)
         return pl_json_fail(&w->file->json, MPI_ERR_UNSUPPORTED_OPERATION, w->where,
-                            "which processes run on which host is known here for jobs on one host only");
-    if (!is_own_host(name))
+                            "the hosts of processes are known only for jobs on one host");
+    if (!json_sets_is_this_host(name))
         return json_sets_fail(w, "no process of the job runs on host \"%.80s\"", name);
     return w->range(w->to, 0, w->file->host->size - 1);
 }
@@ -159,7 +160,7 @@ static int json_sets_hosts(struct walk *w, json_t *value)
     if (!json_is_array(value))
         return json_sets_host(w, value);
     for (size_t i = 0; rc == MPI_SUCCESS && i < json_array_size(value); i++) {
-        size_t before = enter_index(w, i);
+        size_t before = json_sets_enter_index(w, i);
         rc = json_sets_host(w, json_array_get(value, i));
         json_sets_leave(w, before);
     }
@@ -168,25 +169,25 @@ static int json_sets_hosts(struct walk *w, json_t *value)
 
 /* --- other sets ------------------------------------------------------------------------------------------------- */
 
-/* Others' errors get our place before them. */
-static int members_of_other(struct walk *w, const char *name)
+/* Members of another provider's set. Its errors get the place in the file before them. */
+static int json_sets_foreign(struct walk *w, const char *name)
 {
-    char said[512];
+    char reason[512];
     int rc = w->file->host->members(w->file->host, name, w->range, w->to), class = rc;
     if (rc == MPI_SUCCESS || rc == MPI_ERR_NO_MEM)
         return rc;
-    snprintf(said, sizeof said, "%s", pl_error_detail(&class));
-    return pl_json_fail(&w->file->json, rc, w->where, "%s", said);
+    snprintf(reason, sizeof reason, "%s", pl_error_detail(&class));
+    return pl_json_fail(&w->file->json, rc, w->where, "%s", reason);
 }
 
-/* A set of this file, from within another one. */
-static int own_set(const struct walk *w, struct pl_psets_json_set *set)
+/* Walks through a set of this file, for a set that refers to it or from the start. */
+static int json_sets_walk(const struct walk *w, struct pl_psets_json_set *set)
 {
     struct walk there = { w->file, w->range, w->to, w->depth, w->steps, "" };
     if (!w->range && set->state == PL_PSETS_CHECKED)
         return MPI_SUCCESS;
     if (!w->range && set->state == PL_PSETS_BEING_CHECKED)
-        return json_sets_fail(w, "a cycle: \"%.80s\" needs itself", set->name);
+        return json_sets_fail(w, "a cycle: \"%.80s\" refers to itself", set->name);
     set->state = w->range ? set->state : PL_PSETS_BEING_CHECKED;
     json_sets_enter(&there, "psets");
     json_sets_enter(&there, set->name);
@@ -200,12 +201,12 @@ static int json_sets_reference(struct walk *w, const char *name)
     const char *wrong = pl_pset_name_check(name);
     char shown[80];
     if (wrong)
-        return json_sets_fail(w, "\"%s\" is no name of a process set: it %s",
+        return json_sets_fail(w, "\"%s\" is not a process set name: it %s",
                               pl_pset_name_show(name, shown, sizeof shown), wrong);
     struct pl_psets_json_set *own = pl_psets_file_find(w->file, name);
     if (own)
-        return own_set(w, own);
-    return w->range ? members_of_other(w, name) : MPI_SUCCESS;
+        return json_sets_walk(w, own);
+    return w->range ? json_sets_foreign(w, name) : MPI_SUCCESS;
 }
 
 static int json_sets_hardware(struct walk *w, json_t *value)
@@ -213,7 +214,7 @@ static int json_sets_hardware(struct walk *w, json_t *value)
     char name[128];
     const char *text = json_string_value(value);
     if (!text || !*text || strlen(text) > 64)
-        return json_sets_fail(w, "\"hwloc\" is a text such as \"NUMANode/0\"");
+        return json_sets_fail(w, "\"hwloc\" must be a string such as \"NUMANode/0\"");
     snprintf(name, sizeof name, "hwloc://%s", text);
     return json_sets_reference(w, name);
 }
@@ -239,7 +240,7 @@ static int json_sets_collect(void *to, int first, int last)
     return MPI_SUCCESS;
 }
 
-static int open_operand(const struct pl_psets_file *file, struct operand *o)
+static int json_sets_open_operand(const struct pl_psets_file *file, struct operand *o)
 {
     o->size = file->host->size;
     o->count = 0;
@@ -248,7 +249,7 @@ static int open_operand(const struct pl_psets_file *file, struct operand *o)
     return o->rank && o->is_in ? MPI_SUCCESS : pl_fail_memory("the members of a process set");
 }
 
-static void close_operand(struct operand *o)
+static void json_sets_close_operand(struct operand *o)
 {
     free(o->rank);
     free(o->is_in);
@@ -256,7 +257,7 @@ static void close_operand(struct operand *o)
 
 enum operation { UNION, INTERSECTION, DIFFERENCE };
 
-/* The order is that of MPI_Group_union and its sisters: as in the first operand. */
+/* As in MPI_Group_union() and the like, the order is that of the first operand. */
 static int json_sets_combine(struct operand *result, const struct operand *other, enum operation operation)
 {
     int kept = 0;
@@ -276,20 +277,20 @@ static int json_sets_combine(struct operand *result, const struct operand *other
     return MPI_SUCCESS;
 }
 
-/* Operand number `i`, joined to the result so far. */
+/* Combines operand `i` with the result so far. */
 static int json_sets_join(struct walk *w, json_t *operands, size_t i, enum operation operation, struct operand *result)
 {
     struct operand next;
     struct walk inner = *w;
     inner.range = json_sets_collect;
     inner.to = i == 0 ? result : &next;
-    enter_index(&inner, i);
-    int rc = open_operand(w->file, &next);
+    json_sets_enter_index(&inner, i);
+    int rc = json_sets_open_operand(w->file, &next);
     if (rc == MPI_SUCCESS)
         rc = json_sets_evaluate(&inner, json_array_get(operands, i));
     if (rc == MPI_SUCCESS && i > 0)
         rc = json_sets_combine(result, &next, operation);
-    close_operand(&next);
+    json_sets_close_operand(&next);
     return rc;
 }
 
@@ -298,34 +299,34 @@ static int json_sets_operate(struct walk *w, json_t *operands, enum operation op
     struct operand result;
     int rc = MPI_SUCCESS;
     if (!json_is_array(operands) || json_array_size(operands) == 0)
-        return json_sets_fail(w, "this is a list of sets: names, or expressions in {}");
+        return json_sets_fail(w, "this must be a list of sets: names, or expressions in {}");
     for (size_t i = 0; !w->range && rc == MPI_SUCCESS && i < json_array_size(operands); i++) {
-        size_t before = enter_index(w, i);
+        size_t before = json_sets_enter_index(w, i);
         rc = json_sets_evaluate(w, json_array_get(operands, i));
         json_sets_leave(w, before);
     }
     if (rc || !w->range)
         return rc;
-    rc = open_operand(w->file, &result);
+    rc = json_sets_open_operand(w->file, &result);
     for (size_t i = 0; rc == MPI_SUCCESS && i < json_array_size(operands); i++)
         rc = json_sets_join(w, operands, i, operation, &result);
     for (int i = 0; rc == MPI_SUCCESS && i < result.count; i++)
         rc = w->range(w->to, result.rank[i], result.rank[i]);
-    close_operand(&result);
+    json_sets_close_operand(&result);
     return rc;
 }
 
-static int make_union(struct walk *w, json_t *value)
+static int json_sets_union(struct walk *w, json_t *value)
 {
     return json_sets_operate(w, value, UNION);
 }
 
-static int make_intersection(struct walk *w, json_t *value)
+static int json_sets_intersection(struct walk *w, json_t *value)
 {
     return json_sets_operate(w, value, INTERSECTION);
 }
 
-static int make_difference(struct walk *w, json_t *value)
+static int json_sets_difference(struct walk *w, json_t *value)
 {
     return json_sets_operate(w, value, DIFFERENCE);
 }
@@ -336,12 +337,16 @@ static const struct {
     const char *key;
     int (*run)(struct walk *w, json_t *value);
 } kinds[] = {
-    { "ranks", json_sets_ranks }, { "hosts", json_sets_hosts },          { "hwloc", json_sets_hardware },
-    { "union", make_union },      { "intersection", make_intersection }, { "difference", make_difference },
+    { "ranks", json_sets_ranks },
+    { "hosts", json_sets_hosts },
+    { "hwloc", json_sets_hardware },
+    { "union", json_sets_union },
+    { "intersection", json_sets_intersection },
+    { "difference", json_sets_difference },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static int run_kind(struct walk *w, json_t *expression)
+static int json_sets_run_kind(struct walk *w, json_t *expression)
 {
     static const char *const allowed[] = { "ranks",        "hosts",      "hwloc", "union",
                                            "intersection", "difference", "info",  NULL };
@@ -355,8 +360,9 @@ static int run_kind(struct walk *w, json_t *expression)
             count++;
         }
     if (count != 1)
-        return json_sets_fail(
-            w, "a set says one of ranks, hosts, hwloc, union, intersection, difference; this one says %d", count);
+        return json_sets_fail(w,
+                              "a set has one of ranks, hosts, hwloc, union, intersection, difference; this one has %d",
+                              count);
     size_t before = json_sets_enter(w, kinds[chosen].key);
     rc = kinds[chosen].run(w, json_object_get(expression, kinds[chosen].key));
     json_sets_leave(w, before);
@@ -367,18 +373,17 @@ static int json_sets_evaluate(struct walk *w, json_t *expression)
 {
     int rc;
     if (w->depth == DEEPEST)
-        return json_sets_fail(w, "sets within sets, deeper than %d", DEEPEST);
+        return json_sets_fail(w, "sets are nested deeper than %d", DEEPEST);
     if (++*w->steps > STEPS_MAX)
-        return json_sets_fail(w, "it takes more than %d steps to find who is in the set", STEPS_MAX);
+        return json_sets_fail(w, "finding the members of the set takes more than %d steps", STEPS_MAX);
     w->depth++;
     if (json_is_string(expression))
         rc = json_sets_reference(w, json_string_value(expression));
     else if (json_is_object(expression))
-        rc = run_kind(w, expression);
+        rc = json_sets_run_kind(w, expression);
     else
-        rc = json_sets_fail(
-            w,
-            "a set is the name of another one, or {} with one of ranks, hosts, hwloc, union, intersection, difference");
+        rc = json_sets_fail(w, "a set must be the name of another one, or {} with one of ranks, hosts, hwloc, union, "
+                               "intersection, difference");
     w->depth--;
     return rc;
 }
@@ -387,7 +392,7 @@ int pl_psets_file_check(const struct pl_psets_file *file, struct pl_psets_json_s
 {
     int steps = 0;
     const struct walk w = { .file = file, .steps = &steps };
-    return own_set(&w, set);
+    return json_sets_walk(&w, set);
 }
 
 int pl_psets_file_members(const struct pl_psets_file *file, struct pl_psets_json_set *set,
@@ -395,5 +400,5 @@ int pl_psets_file_members(const struct pl_psets_file *file, struct pl_psets_json
 {
     int steps = 0;
     const struct walk w = { .file = file, .range = range, .to = to, .steps = &steps };
-    return own_set(&w, set);
+    return json_sets_walk(&w, set);
 }

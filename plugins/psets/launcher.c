@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets that the launcher defines with the job: `mpiexec --pset` and plenum_job_pset() in the job segment, or
- * what another launcher's server tells. They are read once, and taken not to change.
+ * Process sets that the launcher defines with the job: those of `mpiexec --pset` and plenum_job_pset(), in the job
+ * segment, or those of another launcher's server. They are read once, and assumed not to change.
  *
- * Other launchers' sets may have any names; one that is no URI, "ocean", is called pmix://ocean here.
+ * Sets of other launchers may have any name. A name that is not a URI, such as "ocean", becomes pmix://ocean.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ struct sets {
     int count;
 };
 
-static void close_launcher(void *self)
+static void launcher_psets_close(void *self)
 {
     struct sets *sets = self;
     for (int i = 0; i < sets->count; i++) {
@@ -39,7 +39,7 @@ static void close_launcher(void *self)
 }
 
 /* A URI of any text, to be freed. */
-static char *make_name(const char *text)
+static char *launcher_psets_make_name(const char *text)
 {
     static const char plain[] = "-._~", scheme[] = "pmix://";
     if (!pl_pset_name_check(text))
@@ -59,13 +59,13 @@ static char *make_name(const char *text)
     return name;
 }
 
-static int launcher_psets_take(void *to, const char *name, const int *ranks, int count)
+static int launcher_psets_add(void *to, const char *name, const int *ranks, int count)
 {
     struct sets *sets = to;
     struct set *grown = pl_realloc(sets->set, ((size_t)sets->count + 1) * sizeof *grown);
     if (grown)
         sets->set = grown;
-    struct set set = { make_name(name), pl_malloc(((size_t)count + 1) * sizeof(int)), count };
+    struct set set = { launcher_psets_make_name(name), pl_malloc(((size_t)count + 1) * sizeof(int)), count };
     if (!grown || !set.name || !set.rank) {
         free(set.name);
         free(set.rank);
@@ -76,8 +76,8 @@ static int launcher_psets_take(void *to, const char *name, const int *ranks, int
     return MPI_SUCCESS;
 }
 
-/* One set of the segment, which was checked when it was mapped: its ranges as ranks. */
-static int take_from_segment(struct sets *sets, const struct pl_job_segment *job, const struct pl_job_pset *set)
+/* Adds a set of the segment, which was checked when it was mapped: turns its ranges into ranks. */
+static int launcher_psets_add_ranges(struct sets *sets, const struct pl_job_segment *job, const struct pl_job_pset *set)
 {
     const uint32_t *range = (const void *)((const char *)job + set->ranges);
     size_t count = 0;
@@ -89,38 +89,38 @@ static int take_from_segment(struct sets *sets, const struct pl_job_segment *job
     for (uint32_t r = 0; r < set->count; r++)
         for (uint32_t rank = range[2 * r]; rank <= range[2 * r + 1]; rank++)
             *at++ = (int)rank;
-    int rc = launcher_psets_take(sets, (const char *)job + set->name, ranks, (int)count);
+    int rc = launcher_psets_add(sets, (const char *)job + set->name, ranks, (int)count);
     free(ranks);
     return rc;
 }
 
-static int launcher_psets_take_all(struct sets *sets)
+static int launcher_psets_add_all(struct sets *sets)
 {
     const struct pl_job_segment *job = pl_process.place.job;
     int rc = MPI_SUCCESS;
     if (!job)
-        return pl_process.bootstrap->psets ? pl_process.bootstrap->psets(launcher_psets_take, sets) : MPI_SUCCESS;
+        return pl_process.bootstrap->psets ? pl_process.bootstrap->psets(launcher_psets_add, sets) : MPI_SUCCESS;
     const struct pl_job_pset *set = (const void *)((const char *)job + job->psets);
     for (uint32_t i = 0; rc == MPI_SUCCESS && i < job->pset_count; i++)
-        rc = take_from_segment(sets, job, &set[i]);
+        rc = launcher_psets_add_ranges(sets, job, &set[i]);
     return rc;
 }
 
-static int open_launcher(const struct plenum_pset_host *host, void **self)
+static int launcher_psets_open(const struct plenum_pset_host *host, void **self)
 {
     struct sets *sets = pl_calloc(1, sizeof *sets);
     (void)host;
     if (!sets)
         return pl_fail_memory("the process sets of the launcher");
-    int rc = launcher_psets_take_all(sets);
+    int rc = launcher_psets_add_all(sets);
     if (rc)
-        close_launcher(sets);
+        launcher_psets_close(sets);
     else
         *self = sets;
     return rc;
 }
 
-static int list_launcher(void *self, plenum_pset_name_function *name, void *to)
+static int launcher_psets_list(void *self, plenum_pset_name_function *name, void *to)
 {
     const struct sets *sets = self;
     int rc = MPI_SUCCESS;
@@ -129,8 +129,8 @@ static int list_launcher(void *self, plenum_pset_name_function *name, void *to)
     return rc;
 }
 
-static int members_of_launcher(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range,
-                               void *to)
+static int launcher_psets_members(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range,
+                                  void *to)
 {
     const struct sets *sets = self;
     int rc = PLENUM_PSET_NONE;
@@ -148,8 +148,8 @@ static int members_of_launcher(void *self, const char *name, uint64_t *version, 
 const struct plenum_pset_provider pl_psets_launcher = {
     .abi = PLENUM_PSET_ABI,
     .name = "launcher",
-    .open = open_launcher,
-    .close = close_launcher,
-    .list = list_launcher,
-    .members = members_of_launcher,
+    .open = launcher_psets_open,
+    .close = launcher_psets_close,
+    .list = launcher_psets_list,
+    .members = launcher_psets_members,
 };

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The transport to oneself.
+ * The transport from an engine to itself.
  *
- * A short message is handed to the engine while it is being sent. A long one waits, where it is, as bulk; the data then
- * goes from one user buffer to the other in a single copy. A synchronous one is bulk whatever its length, since the
- * completion of bulk already says that it was matched.
+ * send() hands a short message to the engine at once. A long message is a rendezvous message: it waits in place, and
+ * its data is copied once, from one user buffer to the other. A synchronous message is a rendezvous message whatever
+ * its length, since its completion already implies that it was matched.
  *
- * What the engine does with a message may send another one, and what a completion does may send ten: those are queued
- * and handed over by progress(), so that the stack does not grow with the length of a chain, and so that sent() is
- * never called before the send() that it belongs to has returned.
+ * While the engine handles a message or a completion it may send further messages. Those are queued, and progress()
+ * hands them over. So the stack does not grow with the length of a chain, and sent() is never called before the send()
+ * that it belongs to has returned.
  *
  * Locking: none; the engine's lock is held in all functions.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/list.h"
+#include "core/base/memory.h"
 #include "core/engine/transport.h"
 
 enum { EAGER_MAX = 4096 };
@@ -26,7 +28,7 @@ struct self {
     const struct pl_host *host;
     struct pl_origin origin;
     struct pl_list arriving; /* of struct message.link, in the order in which they were sent */
-    struct pl_list finished; /* of struct message.link: bulk whose sender must be told */
+    struct pl_list finished; /* of struct message.link: rendezvous messages whose sends complete next */
     bool delivering;         /* inside host->arrived() */
 };
 
@@ -35,11 +37,11 @@ struct endpoint {
     struct self *self;
 };
 
-/* A message that waits: short and queued, with a copy of its data behind it, or bulk, which stays with its sender. */
+/* A queued short message, with a copy of its data; or a rendezvous message, whose data stays with its sender. */
 struct message {
     struct pl_rndv rndv;
     struct pl_list link;     /* in arriving, then in none (the engine has it), then in finished */
-    struct pl_outgoing *out; /* NULL: short, or the sender waits no longer */
+    struct pl_outgoing *out; /* NULL: short, or withdrawn */
     struct pl_header header;
     unsigned char data[];
 };
@@ -48,9 +50,9 @@ const struct pl_transport_ops pl_transport_self;
 
 static int self_open(struct pl_engine *engine, const struct pl_host *host, void **self)
 {
-    struct self *made = calloc(1, sizeof *made);
+    struct self *made = pl_calloc(1, sizeof *made);
     if (!made)
-        return host->fail(MPI_ERR_NO_MEM, "out of memory for the transport to oneself");
+        return host->fail(MPI_ERR_NO_MEM, "out of memory for transport self");
     made->engine = engine;
     made->host = host;
     made->origin.engine = host->engine_id(engine);
@@ -60,7 +62,7 @@ static int self_open(struct pl_engine *engine, const struct pl_host *host, void 
     return MPI_SUCCESS;
 }
 
-static void free_all(struct pl_list *list)
+static void self_free_messages(struct pl_list *list)
 {
     struct pl_list *node;
     while ((node = pl_list_pop(list)) != NULL)
@@ -70,16 +72,17 @@ static void free_all(struct pl_list *list)
 static void self_close(void *self)
 {
     struct self *s = self;
-    free_all(&s->arriving);
-    free_all(&s->finished);
+    self_free_messages(&s->arriving);
+    self_free_messages(&s->finished);
     free(s);
 }
 
-static int self_address(void *self, void *buffer, size_t room, size_t *length)
+static int self_address(void *self, void *buffer, size_t capacity, size_t *length)
 {
     struct self *s = self;
-    if (room < sizeof s->origin.engine)
-        return s->host->fail(MPI_ERR_INTERN, "no room for the address of transport self");
+    if (capacity < sizeof s->origin.engine)
+        return s->host->fail(MPI_ERR_INTERN, "transport self: its address takes %zu bytes, there is space for %zu",
+                             sizeof s->origin.engine, capacity);
     memcpy(buffer, &s->origin.engine, sizeof s->origin.engine);
     *length = sizeof s->origin.engine;
     return MPI_SUCCESS;
@@ -90,8 +93,8 @@ static int self_connect(void *self, const void *address, size_t length, struct p
 {
     struct self *s = self;
     if (length != sizeof s->origin.engine || memcmp(address, &s->origin.engine, length) != 0)
-        return s->host->fail(PL_UNREACHABLE, "transport self: the address is another engine's");
-    struct endpoint *made = malloc(sizeof *made);
+        return s->host->fail(PL_UNREACHABLE, "transport self: the address belongs to another engine");
+    struct endpoint *made = pl_malloc(sizeof *made);
     if (!made)
         return s->host->fail(MPI_ERR_NO_MEM, "out of memory for an endpoint");
     made->base = (struct pl_endpoint){ .ops = &pl_transport_self, .peer = peer };
@@ -105,7 +108,7 @@ static void self_disconnect(struct pl_endpoint *endpoint)
     free(endpoint);
 }
 
-/* The origin's card is asked for late: the engine writes it after it has opened its transports. */
+/* The origin's card is fetched late: the engine writes it after it has opened its transports. */
 static void self_deliver(struct self *s, const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     s->origin.card = s->host->engine_card(s->engine, &s->origin.card_length);
@@ -114,11 +117,11 @@ static void self_deliver(struct self *s, const struct pl_header *header, const v
     s->delivering = false;
 }
 
-/* Bulk keeps no copy: the data stays where it is. */
-static struct message *message_create(struct self *s, struct pl_outgoing *out, bool rndv)
+/* A rendezvous message has no copy of its data. */
+static struct message *self_message_create(struct self *s, struct pl_outgoing *out, bool rndv)
 {
     size_t copied = rndv ? 0 : out->header.size;
-    struct message *message = malloc(sizeof *message + copied);
+    struct message *message = pl_malloc(sizeof *message + copied);
     if (!message)
         return NULL;
     message->rndv.ops = &pl_transport_self;
@@ -159,16 +162,16 @@ static int self_send(struct pl_endpoint *endpoint, struct pl_outgoing *out)
         self_deliver(s, &out->header, data, NULL);
         return MPI_SUCCESS;
     }
-    struct message *message = message_create(s, out, rndv);
+    struct message *message = self_message_create(s, out, rndv);
     if (!message)
-        return s->host->fail(MPI_ERR_NO_MEM, "out of memory for a message of %zu bytes to oneself", size);
+        return s->host->fail(MPI_ERR_NO_MEM, "out of memory for a message of %zu bytes to this process", size);
     out->rndv = rndv;
     out->transport[0] = (uint64_t)(uintptr_t)message;
     pl_list_append(&s->arriving, &message->link);
     return rndv ? PL_PENDING : MPI_SUCCESS;
 }
 
-/* Copies run by run where the destination lies in pieces; the source is packed straight into each. */
+/* Unpacks straight from a source that is one run; else packs the source into each run of the destination. */
 static void self_copy(const struct pl_host *host, struct pl_cursor *from, struct pl_cursor *to, size_t bytes)
 {
     void *data = pl_cursor_direct(from);
@@ -221,9 +224,9 @@ static bool self_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *out)
     (void)endpoint;
     struct message *message = (struct message *)(uintptr_t)out->transport[0];
     if (!message)
-        return true; /* dropped before */
+        return true; /* already dropped */
     message->out = NULL;
-    if (!pl_list_empty(&message->link)) { /* else the engine has it, and gives it back */
+    if (!pl_list_empty(&message->link)) { /* else the engine has it, and will fetch or drop it */
         pl_list_remove(&message->link);
         free(message);
     }
@@ -233,7 +236,7 @@ static bool self_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *out)
 static int self_progress(void *self)
 {
     struct self *s = self;
-    if (__builtin_expect(pl_list_empty(&s->arriving) && pl_list_empty(&s->finished), 1))
+    if (pl_likely(pl_list_empty(&s->arriving) && pl_list_empty(&s->finished)))
         return 0;
     int events = 0;
     struct pl_list *node;

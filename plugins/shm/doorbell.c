@@ -2,20 +2,21 @@
 /*
  * Sleeping and waking.
  *
- * A sleeper sets SLEEPING in its head, looks around once more, and sleeps on its doorbell; whoever publishes something
- * for it then looks at that bit, and wakes it. Each side stores first and loads then, and each load must not overtake
- * the store before it, or both miss each other. A fence does that, but on the writer's side it would wait for the
- * cache line of every single message to arrive (tens of nanoseconds) for the sake of an event that is rare. So the
- * sleeper pays for both: doorbell_membarrier() makes all processors that run a registered process pass a fence, after which
- * every writer either has published before, and is seen, or sees SLEEPING.
+ * A sleeper sets SLEEPING in its head, checks for work once more, and sleeps on its doorbell (a futex). A writer
+ * publishes its data, then reads that bit, and wakes the sleeper if it is set. Each side stores first and loads then.
+ * If either load overtook the store before it, the two could miss each other. A fence prevents that, but the writer's
+ * would wait for the cache line of every single message (tens of nanoseconds), for the sake of a rare event. So the
+ * sleeper pays for both: membarrier() makes all processors that run a registered process pass a fence. After it, every
+ * writer either has published, so that the sleeper finds the data, or sees SLEEPING.
  *
- * doorbell_membarrier() interrupts the others (10 us here), so one who sleeps often should not use it. And there are
- * kernels and sandboxes without it. So an engine may ask its writers to fence after all, by a bit in its head: it sets
- * it for good when membarrier is refused, and for a while when it sleeps more than a thousand times a second, which is
- * what ranks that share a core do; then nobody else writes at that moment, and the fence is cheap.
- * A process that was not registered (that takes 16 ms once it has threads) fences of its own accord.
+ * membarrier() interrupts the other processors (10 us on the machine of docs/notes/host.md), so a process that sleeps
+ * often should not use it, and some kernels and sandboxes lack it. An engine can therefore ask its writers to fence,
+ * by a bit in its head. It sets the bit for good when membarrier is refused, and for a while when it sleeps more than
+ * a thousand times a second. Ranks that share a core do that; the writer and the sleeper then do not run at the same
+ * time, and the fence is cheap. A process that is not registered always fences: registering takes 16 ms once it has
+ * threads.
  *
- * The same order of store and load is needed where a reader stops polling a ring and wants to be rung instead.
+ * The same order of store and load is needed where a reader stops polling a ring and relies on a ready bit instead.
  */
 #include "plugins/shm/doorbell.h"
 
@@ -28,24 +29,30 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "plugins/shm/peer.h"
 #include "plugins/shm/ring.h"
+#include "plugins/shm/rndv.h"
 
-enum { SLEEP_NS = 1000000, SLEEPS_OFTEN = 16, NAPS_RARE_NS = 100000000 };
+enum {
+    FREQUENT_NS = 1000000, /* sleeps that follow each other this closely ... */
+    FREQUENT_SLEEPS = 16,  /* ... this many times make the engine ask for fences, ... */
+    RARE_NS = 100000000,   /* ... until two sleeps are this far apart */
+};
 
 static long doorbell_membarrier(int command)
 {
     return syscall(SYS_membarrier, command, 0, 0);
 }
 
-/* A directory has as many links as it has subdirectories, and two: one a thread here. */
-static bool is_single_threaded(void)
+/* A directory has two links and one for each subdirectory, here one for each thread. */
+static bool doorbell_is_single_threaded(void)
 {
     struct stat st;
     return stat("/proc/self/task", &st) == 0 && st.st_nlink == 3;
 }
 
-/* Registered before, or now if that costs nothing. */
-static bool is_registered(void)
+/* Is the process registered, or has it been now because that costs nothing? */
+static bool doorbell_is_registered(void)
 {
 #ifdef MEMBARRIER_CMD_GET_REGISTRATIONS
     long known = doorbell_membarrier(MEMBARRIER_CMD_GET_REGISTRATIONS);
@@ -54,10 +61,10 @@ static bool is_registered(void)
 #endif
     if (known > 0 && known & MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)
         return true;
-    return is_single_threaded() && doorbell_membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+    return doorbell_is_single_threaded() && doorbell_membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
 }
 
-static void ask_for_fences(struct pl_shm *shm, bool wanted)
+static void doorbell_request_fences(struct pl_shm *shm, bool wanted)
 {
     if (wanted)
         atomic_fetch_or_explicit(&shm->head->attention, PL_SHM_FENCE, memory_order_seq_cst);
@@ -69,9 +76,9 @@ void pl_shm_barrier_open(struct pl_shm *shm)
 {
     long commands = doorbell_membarrier(MEMBARRIER_CMD_QUERY);
     shm->barriers = commands > 0 && commands & MEMBARRIER_CMD_GLOBAL_EXPEDITED;
-    shm->registered = shm->barriers && is_registered();
+    shm->registered = shm->barriers && doorbell_is_registered();
     if (!shm->barriers)
-        ask_for_fences(shm, true);
+        doorbell_request_fences(shm, true);
 }
 
 void pl_shm_barrier(struct pl_shm *shm)
@@ -82,31 +89,31 @@ void pl_shm_barrier(struct pl_shm *shm)
     doorbell_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
-/* --- ringing ---------------------------------------------------------------------------------------------------- */
+/* --- notifying -------------------------------------------------------------------------------------------------- */
 
-static void futex_wake(_Atomic uint32_t *word)
+static void doorbell_ring(_Atomic uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-void pl_shm_notify_room_slowly(struct pl_shm_peer *peer)
+void pl_shm_notify_space_slow(struct pl_shm_peer *peer)
 {
     pl_shm_fence();
-    if (atomic_load_explicit(&peer->in.ring->wants_room, memory_order_relaxed))
-        pl_shm_notify_slowly(peer, false);
+    if (atomic_load_explicit(&peer->in.ring->wants_space, memory_order_relaxed))
+        pl_shm_notify_slow(peer, false);
 }
 
-void pl_shm_notify_slowly(struct pl_shm_peer *peer, bool record)
+void pl_shm_notify_slow(struct pl_shm_peer *peer, bool record)
 {
     struct pl_shm_head *head = peer->head;
     pl_shm_fence();
     if (record) {
-        uint32_t bit = atomic_load_explicit(&peer->out.ring->bit, memory_order_relaxed);
-        if (bit > 0 && bit <= PL_SHM_RING_BITS)
-            atomic_fetch_or_explicit(&head->rung[(bit - 1) / 64], (uint64_t)1 << (bit - 1) % 64, memory_order_seq_cst);
+        uint32_t bit = atomic_load_explicit(&peer->out.ring->ready_bit, memory_order_relaxed);
+        if (bit > 0 && bit <= PL_SHM_READY_BITS)
+            atomic_fetch_or_explicit(&head->ready[(bit - 1) / 64], (uint64_t)1 << (bit - 1) % 64, memory_order_seq_cst);
     }
     uint32_t attention = atomic_load_explicit(&head->attention, memory_order_acquire);
-    if (pl_shm_unlikely(attention & PL_SHM_CLOSED)) {
+    if (pl_unlikely(attention & PL_SHM_CLOSED)) {
         pl_shm_peer_leave(peer, MPI_SUCCESS);
         return;
     }
@@ -115,42 +122,42 @@ void pl_shm_notify_slowly(struct pl_shm_peer *peer, bool record)
     attention = atomic_fetch_and_explicit(&head->attention, ~(uint32_t)PL_SHM_SLEEPING, memory_order_seq_cst);
     if (attention & PL_SHM_SLEEPING) {
         atomic_fetch_add_explicit(&head->doorbell, 1, memory_order_release);
-        futex_wake(&head->doorbell);
+        doorbell_ring(&head->doorbell);
     }
 }
 
 /* --- sleeping --------------------------------------------------------------------------------------------------- */
 
-static void note_sleep(struct pl_shm *shm)
+static void doorbell_count_sleep(struct pl_shm *shm)
 {
     struct pl_shm_sleeps *sleeps = &shm->sleeps;
-    uint64_t now = pl_shm_now(), since = now - sleeps->last;
+    int64_t now = pl_clock_ns(), since = now - sleeps->last;
     sleeps->last = now;
-    sleeps->often = since < SLEEP_NS ? sleeps->often + 1 : 0;
-    if (sleeps->often == SLEEPS_OFTEN) {
-        ask_for_fences(shm, true);
+    sleeps->streak = since < FREQUENT_NS ? sleeps->streak + 1 : 0;
+    if (sleeps->streak == FREQUENT_SLEEPS) {
+        doorbell_request_fences(shm, true);
         doorbell_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-    } else if (since > NAPS_RARE_NS && shm->barriers) {
-        ask_for_fences(shm, false);
+    } else if (since > RARE_NS && shm->barriers) {
+        doorbell_request_fences(shm, false);
     }
 }
 
-static bool anything_to_do(struct pl_shm *shm)
+static bool doorbell_has_work(struct pl_shm *shm)
 {
     if (atomic_load_explicit(&shm->head->requests, memory_order_acquire) != shm->requests)
         return true;
     for (int i = 0; i < shm->polls; i++)
         if (atomic_load_explicit(shm->poll[i].sequence, memory_order_relaxed) == shm->poll[i].expected)
             return true;
-    for (int i = 0; shm->unpolled > 0 && i < PL_SHM_RING_BITS / 64; i++)
-        if (atomic_load_explicit(&shm->head->rung[i], memory_order_relaxed))
+    for (int i = 0; shm->unpolled > 0 && i < PL_SHM_READY_BITS / 64; i++)
+        if (atomic_load_explicit(&shm->head->ready[i], memory_order_relaxed))
             return true;
     PL_LIST_EACH(peer, &shm->active, struct pl_shm_peer, active)
-        if (peer->life == PL_SHM_LEAVING || pl_shm_rndv_ready(peer))
+        if (peer->state == PL_SHM_PEER_LEAVING || pl_shm_rndv_is_ready(peer))
             return true;
-    /* The engine's messages that found no room are not in our lists: it retries them. */
+    /* Messages that found no space are not in our lists: the engine retries them. */
     PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link)
-        if (pl_shm_has_room_again(&peer->out))
+        if (pl_shm_has_space_again(&peer->out))
             return true;
     return false;
 }
@@ -158,14 +165,14 @@ static bool anything_to_do(struct pl_shm *shm)
 bool pl_shm_arm(void *self)
 {
     struct pl_shm *shm = self;
-    pl_shm_peers_watch(shm);
-    note_sleep(shm);
+    pl_shm_peers_check(shm);
+    doorbell_count_sleep(shm);
     shm->sleeps.doorbell = atomic_load_explicit(&shm->head->doorbell, memory_order_acquire);
     atomic_fetch_or_explicit(&shm->head->attention, PL_SHM_SLEEPING, memory_order_seq_cst);
-    if (anything_to_do(shm))
+    if (doorbell_has_work(shm))
         return false;
     pl_shm_barrier(shm);
-    return !anything_to_do(shm);
+    return !doorbell_has_work(shm);
 }
 
 void pl_shm_sleep(void *self, long microseconds)
@@ -185,5 +192,5 @@ void pl_shm_wake(void *self)
 {
     struct pl_shm *shm = self;
     atomic_fetch_add_explicit(&shm->head->doorbell, 1, memory_order_release);
-    futex_wake(&shm->head->doorbell);
+    doorbell_ring(&shm->head->doorbell);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Telling a peer that there is something new, and sleeping until one tells us. The reasoning is in doorbell.c.
+ * Notifying a peer, and sleeping until a peer notifies us. doorbell.c has the reasoning.
  */
 #ifndef PLENUM_PLUGINS_SHM_DOORBELL_H
 #define PLENUM_PLUGINS_SHM_DOORBELL_H
@@ -13,49 +13,50 @@ static inline void pl_shm_fence(void)
     __sync_synchronize();
 }
 
-/* What comes after publishing a record when the peer wants more than that. */
-void pl_shm_notify_slowly(struct pl_shm_peer *peer, bool record);
+/* Notifies a peer that may need a fence, a ready bit (after a `record`) or a wake-up. Notices that it has closed. */
+void pl_shm_notify_slow(struct pl_shm_peer *peer, bool record);
 
-/* Does it want more than that: does it sleep, or need a fence; or a bell? */
+/* Does the peer sleep, has it closed, or does it need a fence; or a ready bit? */
 static inline bool pl_shm_wants_attention(const struct pl_shm_peer *peer)
 {
     atomic_signal_fence(memory_order_seq_cst);
     return atomic_load_explicit(&peer->head->attention, memory_order_relaxed) | peer->fence;
 }
 
-static inline bool pl_shm_wants_more(const struct pl_shm_peer *peer)
+static inline bool pl_shm_wants_notify(const struct pl_shm_peer *peer)
 {
-    return pl_shm_wants_attention(peer) || atomic_load_explicit(&peer->out.ring->bit, memory_order_relaxed);
+    return pl_shm_wants_attention(peer) || atomic_load_explicit(&peer->out.ring->ready_bit, memory_order_relaxed);
 }
 
-/* After publishing a record. */
+/* To be called after publishing a record. */
 static inline void pl_shm_notify(struct pl_shm_peer *peer)
 {
-    if (pl_shm_unlikely(pl_shm_wants_more(peer)))
-        pl_shm_notify_slowly(peer, true);
+    if (pl_unlikely(pl_shm_wants_notify(peer)))
+        pl_shm_notify_slow(peer, true);
 }
 
-/* After anything else that the peer may be waiting for. */
+/* To be called after anything else that the peer may be waiting for. */
 static inline void pl_shm_notify_other(struct pl_shm_peer *peer)
 {
-    if (pl_shm_unlikely(pl_shm_wants_attention(peer)))
-        pl_shm_notify_slowly(peer, false);
+    if (pl_unlikely(pl_shm_wants_attention(peer)))
+        pl_shm_notify_slow(peer, false);
 }
 
-/* After reading on in the peer's ring, which it waits for only now and then. */
-void pl_shm_notify_room_slowly(struct pl_shm_peer *peer);
-static inline void pl_shm_notify_room(struct pl_shm_peer *peer)
+/* To be called after reading records of the peer, which rarely waits for that. */
+void pl_shm_notify_space_slow(struct pl_shm_peer *peer);
+static inline void pl_shm_notify_space(struct pl_shm_peer *peer)
 {
-    if (pl_shm_unlikely(pl_shm_wants_attention(peer)))
-        pl_shm_notify_room_slowly(peer);
+    if (pl_unlikely(pl_shm_wants_attention(peer)))
+        pl_shm_notify_space_slow(peer);
 }
 
-/* Finds out what the kernel offers, and registers the process if that costs nothing. */
+/* Asks the kernel for membarrier, and registers the process for it if that costs nothing. */
 void pl_shm_barrier_open(struct pl_shm *shm);
 
-/* Orders what we stored before what we load from here on, as seen by every writer: see doorbell.c. */
+/* Orders our stores before our later loads, as every writer sees them. */
 void pl_shm_barrier(struct pl_shm *shm);
 
+/* Slots of pl_transport_ops. sleep() and wake() run without the lock. */
 bool pl_shm_arm(void *self);
 void pl_shm_sleep(void *self, long microseconds);
 void pl_shm_disarm(void *self);

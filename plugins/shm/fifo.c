@@ -1,50 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Lanes: pipes of bytes for bulk data.
- *
- * A lane is a circular buffer in the sender's segment with two counters, of the bytes put in and of the bytes taken
- * out. The data of several messages follows one another as they were granted, each beginning at a whole cache line;
- * both sides know all lengths, so that nothing but data lies in it. Sender and receiver copy at the same time, the
- * receiver a step behind: it takes what is still in the cache.
- *
- * A lane belongs to an engine, not to a peer: it leads to the peer that needed it last, and to another one once it is
- * empty, so that the number of lanes is that of the peers who receive at the same time, and few while it can be.
- */
+/* FIFOs: their assignment to peers, and copying in and out. */
 #include "plugins/shm/fifo.h"
 
 #include <stdlib.h>
 
+#include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
+#include "plugins/shm/peer.h"
 #include "plugins/shm/ring.h"
+#include "plugins/shm/rndv.h"
 
 enum {
-    FIFOS_KEPT = 8,       /* more are made only if all are in use */
-    STEP = 16 << 10,      /* bytes that are copied before the other side is told ... */
-    STEP_LONG = 64 << 10, /* ... when much is to come: longer runs come faster out of memory */
-    TURN = 256 << 10,     /* bytes before another peer has its turn */
+    FIFOS_KEPT = 8,        /* more are created only if all of these are in use */
+    CHUNK = 16 << 10,      /* bytes that are copied before the other side is notified ... */
+    CHUNK_LONG = 64 << 10, /* ... and when much is to come: memory delivers longer runs faster */
+    BUDGET = 256 << 10, /* bytes for a peer and direction in one progress round, so that other peers have their turn */
 };
 
-static uint64_t whole_lines(uint64_t position)
+static uint64_t fifo_align(uint64_t position)
 {
     return (position + PL_SHM_LINE - 1) & ~(uint64_t)(PL_SHM_LINE - 1);
 }
 
-/* --- whose lane it is -------------------------------------------------------------------------------------------- */
+/* --- assignment to peers ----------------------------------------------------------------------------------------- */
 
-static bool is_empty(const struct pl_shm_fifo_out *fifo)
+static bool fifo_is_empty(const struct pl_shm_fifo_out *fifo)
 {
     return fifo->filled == fifo->end &&
            atomic_load_explicit(&fifo->shared->drained, memory_order_acquire) == fifo->filled;
 }
 
-static struct pl_shm_fifo_out *find_free(struct pl_shm *shm, int *count)
+static struct pl_shm_fifo_out *fifo_find_free(struct pl_shm *shm, int *count)
 {
     struct pl_shm_fifo_out *idle = NULL;
     *count = 0;
     PL_LIST_EACH(fifo, &shm->fifos, struct pl_shm_fifo_out, link) {
         if (!fifo->peer)
             return fifo;
-        if (!idle && is_empty(fifo))
+        if (!idle && fifo_is_empty(fifo))
             idle = fifo;
         ++*count;
     }
@@ -53,9 +46,9 @@ static struct pl_shm_fifo_out *find_free(struct pl_shm *shm, int *count)
 
 static int fifo_create(struct pl_shm *shm, struct pl_shm_fifo_out **fifo)
 {
-    struct pl_shm_fifo_out *made = calloc(1, sizeof *made);
+    struct pl_shm_fifo_out *made = pl_calloc(1, sizeof *made);
     if (!made)
-        return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a lane");
+        return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a FIFO");
     int rc = pl_shm_span_create(&shm->region, shm->host, sizeof *made->shared + PL_SHM_FIFO_BYTES, &made->span);
     if (rc) {
         free(made);
@@ -74,69 +67,69 @@ static void fifo_free(struct pl_shm *shm, struct pl_shm_fifo_out *fifo, bool reu
     free(fifo);
 }
 
-int pl_shm_fifo_get(struct pl_shm_peer *peer)
+int pl_shm_fifo_acquire(struct pl_shm_peer *peer)
 {
-    if (peer->fifo)
+    if (peer->out_fifo)
         return MPI_SUCCESS;
     int count;
-    struct pl_shm_fifo_out *fifo = find_free(peer->shm, &count);
+    struct pl_shm_fifo_out *fifo = fifo_find_free(peer->shm, &count);
     if (!fifo) {
         int rc = fifo_create(peer->shm, &fifo);
         if (rc)
             return rc;
     }
     if (fifo->peer)
-        fifo->peer->fifo = NULL;
+        fifo->peer->out_fifo = NULL;
     fifo->peer = peer;
     fifo->filled = fifo->end = fifo->floor = 0;
     atomic_store_explicit(&fifo->shared->filled, 0, memory_order_relaxed);
     atomic_store_explicit(&fifo->shared->drained, 0, memory_order_relaxed);
-    peer->fifo = fifo;
-    pl_list_remove(&fifo->link); /* the one used longest ago is first */
+    peer->out_fifo = fifo;
+    pl_list_remove(&fifo->link); /* the least recently used one is first */
     pl_list_append(&peer->shm->fifos, &fifo->link);
     return MPI_SUCCESS;
 }
 
 uint64_t pl_shm_fifo_reserve(struct pl_shm_fifo_out *fifo, uint64_t bytes)
 {
-    uint64_t start = whole_lines(fifo->end);
-    if (is_empty(fifo)) /* back to the start, which is in the caches */
+    uint64_t start = fifo_align(fifo->end);
+    if (fifo_is_empty(fifo)) /* back to the start of the buffer, which is in the caches */
         start = fifo->floor = (fifo->end + PL_SHM_FIFO_BYTES - 1) / PL_SHM_FIFO_BYTES * PL_SHM_FIFO_BYTES;
-    if (fifo->filled == fifo->end) /* nothing is under way */
+    if (fifo->filled == fifo->end) /* no message is being copied */
         fifo->filled = start;
     fifo->end = start + bytes;
     return start;
 }
 
-int pl_shm_fifo_follow(struct pl_shm_peer *peer, uint64_t offset)
+int pl_shm_fifo_attach(struct pl_shm_peer *peer, uint64_t offset)
 {
     if (peer->in_fifo && peer->in_fifo_offset == offset)
         return MPI_SUCCESS;
     void *memory;
     size_t bytes = sizeof(struct pl_shm_fifo) + PL_SHM_FIFO_BYTES;
-    int rc = pl_shm_map(peer->shm->host, &peer->address, offset, bytes, &peer->inode, &memory);
+    int rc = pl_shm_region_map(peer->shm->host, &peer->address, offset, bytes, &peer->inode, &memory);
     if (rc)
         return rc;
-    pl_shm_unmap(peer->in_fifo, bytes);
+    pl_shm_region_unmap(peer->in_fifo, bytes);
     peer->in_fifo = memory;
     peer->in_fifo_offset = offset;
     return MPI_SUCCESS;
 }
 
-void pl_shm_fifo_unfollow(struct pl_shm_peer *peer)
+void pl_shm_fifo_detach(struct pl_shm_peer *peer)
 {
-    pl_shm_unmap(peer->in_fifo, sizeof(struct pl_shm_fifo) + PL_SHM_FIFO_BYTES);
+    pl_shm_region_unmap(peer->in_fifo, sizeof(struct pl_shm_fifo) + PL_SHM_FIFO_BYTES);
     peer->in_fifo = NULL;
 }
 
-void pl_shm_fifo_put(struct pl_shm_peer *peer, bool reuse)
+void pl_shm_fifo_release(struct pl_shm_peer *peer, bool reuse)
 {
-    if (!peer->fifo)
+    if (!peer->out_fifo)
         return;
-    peer->fifo->peer = NULL;
+    peer->out_fifo->peer = NULL;
     if (!reuse)
-        fifo_free(peer->shm, peer->fifo, false);
-    peer->fifo = NULL;
+        fifo_free(peer->shm, peer->out_fifo, false);
+    peer->out_fifo = NULL;
 }
 
 void pl_shm_fifos_close(struct pl_shm *shm)
@@ -147,113 +140,113 @@ void pl_shm_fifos_close(struct pl_shm *shm)
 
 /* --- out --------------------------------------------------------------------------------------------------------- */
 
-/* Bytes that may be put in at `position` in one piece. A reader that claims to have taken what was not there gets
- * nothing any more. */
-static uint64_t room_at(const struct pl_shm_fifo_out *fifo, uint64_t position)
+/* Contiguous bytes that may be put in at `position`. 0 if the reader's counter is beyond what was put in. */
+static uint64_t fifo_space_at(const struct pl_shm_fifo_out *fifo, uint64_t position)
 {
     uint64_t drained = atomic_load_explicit(&fifo->shared->drained, memory_order_acquire);
-    uint64_t waiting = position - (drained > fifo->floor ? drained : fifo->floor);
-    uint64_t at = position % PL_SHM_FIFO_BYTES, room = waiting <= PL_SHM_FIFO_BYTES ? PL_SHM_FIFO_BYTES - waiting : 0;
-    return room < PL_SHM_FIFO_BYTES - at ? room : PL_SHM_FIFO_BYTES - at;
+    uint64_t unread = position - (drained > fifo->floor ? drained : fifo->floor);
+    uint64_t at = position % PL_SHM_FIFO_BYTES, space = unread <= PL_SHM_FIFO_BYTES ? PL_SHM_FIFO_BYTES - unread : 0;
+    return space < PL_SHM_FIFO_BYTES - at ? space : PL_SHM_FIFO_BYTES - at;
 }
 
-static struct pl_shm_sending *first_sending(const struct pl_shm_peer *peer)
+static struct pl_shm_sending *fifo_first_out(const struct pl_shm_peer *peer)
 {
     return PL_CONTAINER(peer->filling.next, struct pl_shm_sending, link);
 }
 
-bool pl_shm_fifo_has_room(const struct pl_shm_peer *peer)
+bool pl_shm_fifo_has_space(const struct pl_shm_peer *peer)
 {
-    return !pl_list_empty(&peer->filling) && room_at(peer->fifo, peer->fifo->filled) > 0;
+    return !pl_list_empty(&peer->filling) && fifo_space_at(peer->out_fifo, peer->out_fifo->filled) > 0;
 }
 
-static void sending_done(struct pl_shm_peer *peer, struct pl_shm_sending *sending)
+static void fifo_sent(struct pl_shm_peer *peer, struct pl_shm_sending *sending)
 {
-    struct pl_shm_fifo_out *fifo = peer->fifo;
+    struct pl_shm_fifo_out *fifo = peer->out_fifo;
     pl_list_remove(&sending->link);
-    if (!pl_list_empty(&peer->filling)) /* on to the next one's place */
-        fifo->filled = whole_lines(fifo->filled);
+    if (!pl_list_empty(&peer->filling)) /* on to where the next one begins */
+        fifo->filled = fifo_align(fifo->filled);
     peer->shm->host->sent(peer->shm->engine, pl_shm_message_of(sending), MPI_SUCCESS);
 }
 
-/* With much to come it does not matter how long the receiver waits for the first of it. */
-static uint64_t next_step(const struct pl_shm_peer *peer, const struct pl_shm_sending *sending)
+/* With much data to come it does not matter how long the receiver waits for the first of it. */
+static uint64_t fifo_next_chunk(const struct pl_shm_peer *peer, const struct pl_shm_sending *sending)
 {
-    bool much = sending->left >= 4 * STEP_LONG || sending->link.next != &peer->filling;
-    uint64_t step = much ? STEP_LONG : STEP;
-    return sending->left < step ? sending->left : step;
+    bool much = sending->remaining >= 4 * CHUNK_LONG || sending->link.next != &peer->filling;
+    uint64_t chunk = much ? CHUNK_LONG : CHUNK;
+    return sending->remaining < chunk ? sending->remaining : chunk;
 }
 
 int pl_shm_fifo_fill(struct pl_shm_peer *peer)
 {
     const struct pl_host *host = peer->shm->host;
-    struct pl_shm_fifo_out *fifo = peer->fifo;
+    struct pl_shm_fifo_out *fifo = peer->out_fifo;
     int events = 0;
-    for (uint64_t turn = TURN; turn > 0 && !pl_list_empty(&peer->filling);) {
-        struct pl_shm_sending *sending = first_sending(peer);
-        uint64_t room = room_at(fifo, fifo->filled), step = next_step(peer, sending);
-        if (room == 0)
+    for (uint64_t budget = BUDGET; budget > 0 && !pl_list_empty(&peer->filling);) {
+        struct pl_shm_sending *sending = fifo_first_out(peer);
+        uint64_t space = fifo_space_at(fifo, fifo->filled), chunk = fifo_next_chunk(peer, sending);
+        if (space == 0)
             break;
-        if (step > room)
-            step = room;
+        if (chunk > space)
+            chunk = space;
         unsigned char *to = fifo->shared->data + fifo->filled % PL_SHM_FIFO_BYTES;
-        pl_shm_put(host, &pl_shm_message_of(sending)->data, to, step);
-        fifo->filled += step;
-        sending->left -= step;
-        turn = turn > step ? turn - step : 0;
+        pl_shm_pack(host, &pl_shm_message_of(sending)->data, to, chunk);
+        fifo->filled += chunk;
+        sending->remaining -= chunk;
+        budget = budget > chunk ? budget - chunk : 0;
         atomic_store_explicit(&fifo->shared->filled, fifo->filled, memory_order_release);
         pl_shm_notify_other(peer);
         events++;
-        if (sending->left == 0)
-            sending_done(peer, sending);
+        if (sending->remaining == 0)
+            fifo_sent(peer, sending);
     }
     return events;
 }
 
 bool pl_shm_fifo_flushed(const struct pl_shm_peer *peer)
 {
-    return !peer->fifo || is_empty(peer->fifo);
+    return !peer->out_fifo || fifo_is_empty(peer->out_fifo);
 }
 
 /* --- in ---------------------------------------------------------------------------------------------------------- */
 
-static struct pl_shm_rndv *first_inflow(const struct pl_shm_peer *peer)
+static struct pl_shm_rndv *fifo_first_in(const struct pl_shm_peer *peer)
 {
     return PL_CONTAINER(peer->draining.next, struct pl_shm_rndv, link);
 }
 
-/* Bytes that may be taken out at `position`, in any number of pieces. Negative or more than the lane: damaged. */
-static int64_t data_at(const struct pl_shm_peer *peer, uint64_t position)
+/* Bytes that may be taken out at `position`, not always contiguous. Negative: the writer has not come to this message;
+ * more than the capacity: damaged. */
+static int64_t fifo_data_at(const struct pl_shm_peer *peer, uint64_t position)
 {
     return (int64_t)(atomic_load_explicit(&peer->in_fifo->filled, memory_order_acquire) - position);
 }
 
 bool pl_shm_fifo_has_data(const struct pl_shm_peer *peer)
 {
-    return !pl_list_empty(&peer->draining) && data_at(peer, first_inflow(peer)->position) > 0;
+    return !pl_list_empty(&peer->draining) && fifo_data_at(peer, fifo_first_in(peer)->position) > 0;
 }
 
 int pl_shm_fifo_drain(struct pl_shm_peer *peer)
 {
     const struct pl_host *host = peer->shm->host;
     int events = 0;
-    for (uint64_t turn = TURN; turn > 0 && !pl_list_empty(&peer->draining);) {
-        struct pl_shm_rndv *rndv = first_inflow(peer);
-        int64_t data = data_at(peer, rndv->position);
-        if (data <= 0) /* less than 0: what is there belongs to the message before it */
+    for (uint64_t budget = BUDGET; budget > 0 && !pl_list_empty(&peer->draining);) {
+        struct pl_shm_rndv *rndv = fifo_first_in(peer);
+        int64_t data = fifo_data_at(peer, rndv->position);
+        if (data <= 0)
             break;
         if (data > PL_SHM_FIFO_BYTES) {
-            pl_shm_peer_damaged(peer, "its lane holds more than it can");
+            pl_shm_peer_damaged(peer, "its FIFO claims to hold more than its capacity");
             break;
         }
-        uint64_t at = rndv->position % PL_SHM_FIFO_BYTES, step = (uint64_t)data;
-        uint64_t most[] = { rndv->wanted - rndv->done, PL_SHM_FIFO_BYTES - at, STEP_LONG };
+        uint64_t at = rndv->position % PL_SHM_FIFO_BYTES, chunk = (uint64_t)data;
+        uint64_t most[] = { rndv->wanted - rndv->done, PL_SHM_FIFO_BYTES - at, CHUNK_LONG };
         for (size_t i = 0; i < sizeof most / sizeof *most; i++)
-            step = step < most[i] ? step : most[i];
-        host->unpack(&rndv->in->data, peer->in_fifo->data + at, step);
-        rndv->position += step;
-        rndv->done += step;
-        turn = turn > step ? turn - step : 0;
+            chunk = chunk < most[i] ? chunk : most[i];
+        host->unpack(&rndv->in->data, peer->in_fifo->data + at, chunk);
+        rndv->position += chunk;
+        rndv->done += chunk;
+        budget = budget > chunk ? budget - chunk : 0;
         atomic_store_explicit(&peer->in_fifo->drained, rndv->position, memory_order_release);
         pl_shm_notify_other(peer);
         events++;

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Connection requests: "read my ring, it lies there".
- *
- * An inbox is a few slots in an engine's head. A caller claims a free one with its pid, fills it in, marks it ready and
- * counts up `requests`; the owner takes it and marks it free, or refused when it cannot read that ring, which the
- * caller then sees and frees. Requests need no order. A caller that dies between two steps leaves its pid in the slot,
- * by which the owner cleans up.
- */
+/* Connection requests: ours in the inboxes of peers, and theirs in ours. */
+#include "plugins/shm/inbox.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
-#include "plugins/shm/ring.h"
+#include "plugins/shm/peer.h"
+#include "plugins/shm/read.h"
 
 static pid_t slot_pid(uint64_t slot)
 {
@@ -25,7 +22,7 @@ static enum pl_shm_slot slot_state(uint64_t slot)
     return (enum pl_shm_slot)(slot & 0xff);
 }
 
-/* --- ours, at the peer ------------------------------------------------------------------------------------------ */
+/* --- our requests ----------------------------------------------------------------------------------------------- */
 
 static int inbox_claim(struct pl_shm_head *head, int32_t pid)
 {
@@ -39,7 +36,6 @@ static int inbox_claim(struct pl_shm_head *head, int32_t pid)
     return -1;
 }
 
-/* False: the inbox is full. */
 bool pl_shm_request_post(struct pl_shm_peer *peer)
 {
     struct pl_shm *shm = peer->shm;
@@ -62,16 +58,15 @@ bool pl_shm_request_post(struct pl_shm_peer *peer)
     return true;
 }
 
-/* Posts the request for our ring, sees whether it was taken. Returns the number of events. */
-int pl_shm_request_follow(struct pl_shm_peer *peer)
+int pl_shm_request_progress(struct pl_shm_peer *peer)
 {
     struct pl_shm_out *out = &peer->out;
-    if (!out->ring || out->taken)
+    if (!out->ring || out->accepted)
         return 0;
     if (out->slot < 0)
         return pl_shm_request_post(peer);
-    if (atomic_load_explicit(&out->ring->stand, memory_order_acquire) == PL_SHM_TAKEN) {
-        out->taken = true;
+    if (atomic_load_explicit(&out->ring->state, memory_order_acquire) == PL_SHM_RING_ACCEPTED) {
+        out->accepted = true;
         return 1;
     }
     _Atomic uint64_t *slot = &peer->head->slot[out->slot];
@@ -86,7 +81,7 @@ int pl_shm_request_follow(struct pl_shm_peer *peer)
     return 0;
 }
 
-/* --- theirs, at us ---------------------------------------------------------------------------------------------- */
+/* --- the peers' requests ---------------------------------------------------------------------------------------- */
 
 static bool request_is_sound(const struct pl_shm_request *request)
 {
@@ -94,8 +89,8 @@ static bool request_is_sound(const struct pl_shm_request *request)
            request->lines <= PL_SHM_MAX_RECORD / PL_SHM_LINE && (request->lines & (request->lines - 1)) == 0;
 }
 
-/* Maps the caller's ring and begins to read it. */
-static int inbox_take(struct pl_shm *shm, const struct pl_shm_request *request)
+/* Maps the caller's ring and starts to read it. */
+static int inbox_accept(struct pl_shm *shm, const struct pl_shm_request *request)
 {
     struct pl_shm_peer *peer;
     if (!request_is_sound(request))
@@ -103,21 +98,22 @@ static int inbox_take(struct pl_shm *shm, const struct pl_shm_request *request)
     int rc = pl_shm_peer_get(shm, &request->from, &peer);
     if (rc)
         return rc;
-    if (peer->in.ring || peer->life != PL_SHM_OPEN)
-        return shm->host->fail(PL_UNREACHABLE, "transport shm: process %d calls a second time", (int)request->from.pid);
+    if (peer->in.ring || peer->state != PL_SHM_PEER_OPEN)
+        return shm->host->fail(PL_UNREACHABLE, "transport shm: process %d connects a second time",
+                               (int)request->from.pid);
 
-    void *card = malloc(request->card_length + 1);
+    void *card = pl_malloc(request->card_length + 1);
     if (!card)
         return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for an address card");
     memcpy(card, request->card, request->card_length);
     void *memory;
     size_t bytes = sizeof(struct pl_shm_ring) + (size_t)request->lines * PL_SHM_LINE;
-    rc = pl_shm_map(shm->host, &request->from, request->ring, bytes, &peer->inode, &memory);
+    rc = pl_shm_region_map(shm->host, &request->from, request->ring, bytes, &peer->inode, &memory);
     if (rc)
         goto release_card;
     struct pl_shm_ring *ring = memory;
     if (ring->cookie != shm->address.cookie || ring->lines != request->lines) {
-        rc = shm->host->fail(PL_UNREACHABLE, "transport shm: what process %d calls its ring is none",
+        rc = shm->host->fail(PL_UNREACHABLE, "transport shm: there is no ring where process %d names one",
                              (int)request->from.pid);
         goto unmap_ring;
     }
@@ -125,18 +121,18 @@ static int inbox_take(struct pl_shm *shm, const struct pl_shm_request *request)
     peer->in.mask = request->lines - 1;
     peer->origin =
         (struct pl_origin){ .engine = request->from.engine, .card = card, .card_length = request->card_length };
-    pl_shm_in_add(peer);
-    atomic_store_explicit(&ring->stand, PL_SHM_TAKEN, memory_order_release);
+    pl_shm_read_start(peer);
+    atomic_store_explicit(&ring->state, PL_SHM_RING_ACCEPTED, memory_order_release);
     return MPI_SUCCESS;
 
 unmap_ring:
-    pl_shm_unmap(memory, bytes);
+    pl_shm_region_unmap(memory, bytes);
 release_card:
     free(card);
     return rc;
 }
 
-int pl_shm_requests_take(struct pl_shm *shm)
+int pl_shm_requests_accept(struct pl_shm *shm)
 {
     struct pl_shm_head *head = shm->head;
     int taken = 0;
@@ -147,7 +143,7 @@ int pl_shm_requests_take(struct pl_shm *shm)
             continue;
         struct pl_shm_request request = head->request[i];
         atomic_signal_fence(memory_order_acq_rel);
-        int rc = inbox_take(shm, &request);
+        int rc = inbox_accept(shm, &request);
         if (rc)
             shm->host->log("shm", 1, "refused a connection from process %d", (int)request.from.pid);
         atomic_store_explicit(&head->slot[i],
@@ -158,7 +154,6 @@ int pl_shm_requests_take(struct pl_shm *shm)
     return taken;
 }
 
-/* Frees slots whose claimers are gone. */
 void pl_shm_inbox_clean(struct pl_shm *shm)
 {
     for (int i = 0; i < PL_SHM_INBOX; i++) {

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing into a ring: what is not needed for every message. */
+/* Writing into a ring: the slow paths, and control records. */
 #include "plugins/shm/ring.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/cpu.h"
+#include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
+#include "plugins/shm/peer.h"
 
-/* The reader has the lines that are written to in its cache. A long memcpy() overwrites them without fetching them from
- * there first, so data in many short runs is put together in memory of our own before. */
-void pl_shm_put(const struct pl_host *host, struct pl_cursor *data, unsigned char *to, size_t bytes)
+/* The target lines are in the reader's cache. A long memcpy() overwrites them without fetching them from there first,
+ * so data in many short runs is gathered in private memory before. */
+void pl_shm_pack(const struct pl_host *host, struct pl_cursor *data, unsigned char *to, size_t bytes)
 {
     enum { SHORT_RUN = 2048, LONG_COPY = 8192 };
-    unsigned char own[LONG_COPY];
+    unsigned char gathered[LONG_COPY];
     struct pl_cursor ahead = *data;
     void *run;
     bool gather = bytes >= LONG_COPY && host->run(&ahead, bytes, &run) < SHORT_RUN;
     for (; gather && bytes >= LONG_COPY; bytes -= LONG_COPY, to += LONG_COPY) {
-        host->pack(data, own, LONG_COPY);
-        memcpy(to, own, LONG_COPY);
+        host->pack(data, gathered, LONG_COPY);
+        memcpy(to, gathered, LONG_COPY);
     }
     host->pack(data, to, bytes);
 }
@@ -39,40 +41,40 @@ void pl_shm_overwrite_stale(struct pl_shm_out *out, uint32_t position)
 {
     uint32_t line = position & out->mask;
     struct pl_shm_record *record = pl_shm_record_at(out->ring, line);
-    /* Any number but the awaited one will do; the release of the record before it publishes this too. */
+    /* Any number except the awaited one will do. The release store of the record before it publishes this store too. */
     atomic_store_explicit(&record->sequence, pl_shm_sequence(position) - 1, memory_order_relaxed);
     out->stale[line / 64] &= ~((uint64_t)1 << (line % 64));
 }
 
-/* Not of the first line: the reader looks at it again and again. */
-void pl_shm_get_hold_ahead(struct pl_shm_out *out)
+/* The first line is left out: the reader polls it. */
+void pl_shm_prefetch_ahead(struct pl_shm_out *out)
 {
     for (uint32_t i = 1; i < out->ahead; i++)
         pl_prefetch_to_write(pl_shm_record_at(out->ring, (out->tail + i) & out->mask));
     out->ahead = 0;
 }
 
-/* How far the reader is, by its own word: a number that cannot be is not believed. */
-static void ring_look(struct pl_shm_out *out)
+/* Reads the reader's position; an impossible one is ignored. */
+static void ring_update_limit(struct pl_shm_out *out)
 {
     uint32_t read = atomic_load_explicit(&out->ring->read, memory_order_acquire);
     if (out->tail - read <= out->mask)
         out->limit = read + out->mask; /* one line stays free */
 }
 
-bool pl_shm_make_room(struct pl_shm_out *out, uint32_t lines)
+bool pl_shm_make_space(struct pl_shm_out *out, uint32_t lines)
 {
     if (!out->ring)
         return false;
     uint32_t at = out->tail & out->mask, rest = out->mask + 1 - at;
     uint32_t wanted = lines <= rest ? lines : rest + lines;
     if ((int32_t)(out->limit - out->tail) < (int32_t)wanted)
-        ring_look(out);
+        ring_update_limit(out);
     if ((int32_t)(out->limit - out->tail) < (int32_t)wanted) {
-        atomic_store_explicit(&out->ring->wants_room, 1, memory_order_relaxed);
+        atomic_store_explicit(&out->ring->wants_space, 1, memory_order_relaxed);
         return false;
     }
-    atomic_store_explicit(&out->ring->wants_room, 0, memory_order_relaxed);
+    atomic_store_explicit(&out->ring->wants_space, 0, memory_order_relaxed);
     if (lines > rest) {
         struct pl_shm_record *pad = pl_shm_record_at(out->ring, at);
         pl_shm_publish(out, pad, PL_SHM_PAD, (size_t)(rest - 1) * PL_SHM_LINE);
@@ -93,13 +95,13 @@ static bool control_write(struct pl_shm_peer *peer, enum pl_shm_kind kind, const
 
 bool pl_shm_control_send(struct pl_shm_peer *peer, enum pl_shm_kind kind, const struct pl_shm_control *control)
 {
-    if (peer->life != PL_SHM_OPEN)
-        return true; /* nobody will read it */
-    if (!peer->out.ring && pl_shm_peer_open_out(peer) != MPI_SUCCESS)
+    if (peer->state != PL_SHM_PEER_OPEN)
+        return true; /* the peer will not read it */
+    if (!peer->out.ring && pl_shm_peer_open_ring(peer) != MPI_SUCCESS)
         return false;
     if (pl_list_empty(&peer->out.controls) && control_write(peer, kind, control))
         return true;
-    struct pl_shm_queued *queued = malloc(sizeof *queued);
+    struct pl_shm_queued *queued = pl_malloc(sizeof *queued);
     if (!queued)
         return false;
     queued->kind = kind;

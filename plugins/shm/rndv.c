@@ -1,94 +1,103 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long messages: what sender and receiver say to each other.
+ * The rendezvous protocol. S and R are the tokens of the sender and of the receiver.
  *
- *     sender                             receiver
- *     OFFER header, token, address  -->  (waits until it is matched)
+ *     sender                                  receiver
+ *     RTS  header, S, address of the data -->
+ *                                             the message is matched
+ *     either
+ *                                         <-- CTS  S, R, bytes wanted
+ *     DATA R, bytes, FIFO, position       -->
+ *     the data, through the FIFO          -->
  *
- *     either                        <--  GRANT token, own token
- *     STREAM own token, lane        -->
- *     data through the lane         -->
+ *     or
+ *                                             the kernel copies the data
+ *                                         <-- FIN  S
  *
- *     or                                 reads the sender's memory itself
- *                                   <--  DONE token
+ * The receiver chooses. It answers with FIN when it discards the message, or when it wants no data. The send completes
+ * with the FIN, or when its last byte is in the FIFO.
  *
- * The receiver chooses. A message that is thrown away, or of which nothing is wanted, is answered with DONE. The sender
- * is done when its last byte is in the lane. It answers a grant with GONE when the message was withdrawn meanwhile, or
- * when memory for a lane is short: then the receiver may still read it itself, and says DONE in any case.
+ * The sender answers a CTS with NACK R if the message was withdrawn meanwhile, or if memory for a FIFO is short. In the
+ * second case the receiver may still have the kernel copy the data. It answers with FIN either way.
  */
+#include "plugins/shm/rndv.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+#include "plugins/shm/cma.h"
 #include "plugins/shm/doorbell.h"
 #include "plugins/shm/fifo.h"
+#include "plugins/shm/peer.h"
 #include "plugins/shm/ring.h"
 
 /* --- the sender -------------------------------------------------------------------------------------------------- */
 
-int pl_shm_rndv_send(struct pl_shm_peer *peer, struct pl_outgoing *message)
+int pl_shm_rndv_send_rts(struct pl_shm_peer *peer, struct pl_outgoing *message)
 {
     struct pl_shm *shm = peer->shm;
     struct pl_shm_sending *sending = pl_shm_sending_of(message);
-    struct pl_shm_rts offer = { .address = (uint64_t)(uintptr_t)pl_cursor_direct(&message->data) };
-    struct pl_shm_record *record = pl_shm_reserve(&peer->out, sizeof offer);
+    struct pl_shm_rts rts = { .address = (uint64_t)(uintptr_t)pl_cursor_direct(&message->data) };
+    struct pl_shm_record *record = pl_shm_reserve(&peer->out, sizeof rts);
     if (!record)
         return PL_AGAIN;
-    offer.token = pl_shm_token_create(&shm->tokens, PL_SHM_TOKEN_SENDING, peer, message);
-    if (offer.token == 0)
+    rts.token = pl_shm_token_create(&shm->tokens, PL_SHM_TOKEN_SENDING, peer, message);
+    if (rts.token == 0)
         return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a message to process %d", (int)peer->address.pid);
-    *sending = (struct pl_shm_sending){ .token = offer.token };
+    *sending = (struct pl_shm_sending){ .token = rts.token };
     pl_list_append(&peer->rts_sent, &sending->link);
     message->rndv = true;
     record->header = message->header;
-    memcpy(record->few, &offer, sizeof offer);
-    pl_shm_publish(&peer->out, record, PL_SHM_RTS, sizeof offer);
+    memcpy(record->inline_data, &rts, sizeof rts);
+    pl_shm_publish(&peer->out, record, PL_SHM_RTS, sizeof rts);
     pl_shm_notify(peer);
     return PL_PENDING;
 }
 
-static void forget_token(struct pl_shm *shm, uint64_t *token)
+static void rndv_release_token(struct pl_shm *shm, uint64_t *token)
 {
     if (*token)
         pl_shm_token_release(&shm->tokens, *token);
     *token = 0;
 }
 
-/* The receiver wants `bytes` from `start` on: book a place in a lane, say so, and let progress fill it. */
-static bool cts_sent(struct pl_shm_peer *peer, const struct pl_shm_control *grant)
+/* The receiver wants `bytes` from `start` on: reserves space in a FIFO, which progress then fills, and sends DATA. */
+static bool rndv_on_cts(struct pl_shm_peer *peer, const struct pl_shm_control *cts)
 {
     struct pl_shm *shm = peer->shm;
-    struct pl_outgoing *message = pl_shm_token_find(&shm->tokens, PL_SHM_TOKEN_SENDING, peer, grant->token);
+    struct pl_outgoing *message = pl_shm_token_find(&shm->tokens, PL_SHM_TOKEN_SENDING, peer, cts->token);
     if (!message)
-        return pl_shm_control_send(peer, PL_SHM_NACK, &(struct pl_shm_control){ .token = grant->reply });
+        return pl_shm_control_send(peer, PL_SHM_NACK, &(struct pl_shm_control){ .token = cts->reply });
     struct pl_shm_sending *sending = pl_shm_sending_of(message);
     uint64_t size = message->header.size;
-    if (grant->bytes == 0 || grant->start > size || grant->bytes > size - grant->start)
+    if (cts->bytes == 0 || cts->start > size || cts->bytes > size - cts->start)
         return false;
-    if (pl_shm_fifo_get(peer) != MPI_SUCCESS)
+    if (pl_shm_fifo_acquire(peer) != MPI_SUCCESS)
         return pl_shm_control_send(peer, PL_SHM_NACK,
-                                   &(struct pl_shm_control){ .token = grant->reply, .bytes = grant->bytes });
+                                   &(struct pl_shm_control){ .token = cts->reply, .bytes = cts->bytes });
     pl_list_remove(&sending->link);
-    forget_token(shm, &sending->token);
-    if (grant->start > 0)
-        shm->host->seek(&message->data, grant->start);
-    sending->left = grant->bytes;
-    sending->reply = grant->reply;
+    rndv_release_token(shm, &sending->token);
+    if (cts->start > 0)
+        shm->host->seek(&message->data, cts->start);
+    sending->remaining = cts->bytes;
+    sending->reply = cts->reply;
     pl_list_append(&peer->filling, &sending->link);
     pl_shm_activate(peer);
-    struct pl_shm_control stream = { .token = grant->reply, .bytes = grant->bytes, .fifo = peer->fifo->span.offset };
-    stream.start = pl_shm_fifo_reserve(peer->fifo, grant->bytes);
-    return pl_shm_control_send(peer, PL_SHM_DATA, &stream);
+    struct pl_shm_control data = { .token = cts->reply, .bytes = cts->bytes, .fifo = peer->out_fifo->span.offset };
+    data.start = pl_shm_fifo_reserve(peer->out_fifo, cts->bytes);
+    return pl_shm_control_send(peer, PL_SHM_DATA, &data);
 }
 
-static bool not_needed(struct pl_shm_peer *peer, const struct pl_shm_control *done)
+static bool rndv_on_fin(struct pl_shm_peer *peer, const struct pl_shm_control *fin)
 {
     struct pl_shm *shm = peer->shm;
-    struct pl_outgoing *message = pl_shm_token_find(&shm->tokens, PL_SHM_TOKEN_SENDING, peer, done->token);
+    struct pl_outgoing *message = pl_shm_token_find(&shm->tokens, PL_SHM_TOKEN_SENDING, peer, fin->token);
     if (!message) /* withdrawn */
         return true;
     struct pl_shm_sending *sending = pl_shm_sending_of(message);
     pl_list_remove(&sending->link);
-    forget_token(shm, &sending->token);
+    rndv_release_token(shm, &sending->token);
     shm->host->sent(shm->engine, message, MPI_SUCCESS);
     return true;
 }
@@ -97,34 +106,34 @@ bool pl_shm_rndv_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *mess
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     struct pl_shm_sending *sending = pl_shm_sending_of(message);
-    if (!sending->token) /* granted: it will be done soon */
+    if (!sending->token) /* the CTS has arrived: the send will complete soon */
         return false;
     pl_list_remove(&sending->link);
-    forget_token(peer->shm, &sending->token);
+    rndv_release_token(peer->shm, &sending->token);
     return true;
 }
 
-/* A stream that is broken off takes its lane along: nobody can tell where the next one would begin. */
+/* A FIFO that ends amid a message is given up too: the receiver cannot tell where the next message would begin. */
 void pl_shm_rndv_give_up(struct pl_shm_peer *peer)
 {
     struct pl_list *node;
     while ((node = pl_list_pop(&peer->rts_sent)) != NULL)
-        forget_token(peer->shm, &PL_CONTAINER(node, struct pl_shm_sending, link)->token);
+        rndv_release_token(peer->shm, &PL_CONTAINER(node, struct pl_shm_sending, link)->token);
     if (pl_list_empty(&peer->filling))
         return;
     while ((node = pl_list_pop(&peer->filling)) != NULL)
         pl_shm_control_send(peer, PL_SHM_NACK,
                             &(struct pl_shm_control){ .token =
                                                           PL_CONTAINER(node, struct pl_shm_sending, link)->reply });
-    pl_shm_fifo_put(peer, false);
+    pl_shm_fifo_release(peer, false);
 }
 
 /* --- the receiver ------------------------------------------------------------------------------------------------ */
 
-void pl_shm_rndv_arrived(struct pl_shm_peer *peer, const struct pl_header *header, const struct pl_shm_rts *offer)
+void pl_shm_rndv_rts_arrived(struct pl_shm_peer *peer, const struct pl_header *header, const struct pl_shm_rts *rts)
 {
     struct pl_shm *shm = peer->shm;
-    struct pl_shm_rndv *rndv = malloc(sizeof *rndv);
+    struct pl_shm_rndv *rndv = pl_malloc(sizeof *rndv);
     if (!rndv) {
         shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a message from process %d", (int)peer->address.pid);
         pl_shm_peer_leave(peer, MPI_ERR_NO_MEM);
@@ -132,8 +141,8 @@ void pl_shm_rndv_arrived(struct pl_shm_peer *peer, const struct pl_header *heade
     }
     *rndv = (struct pl_shm_rndv){ .base.ops = &pl_transport_shm,
                                   .peer = peer,
-                                  .theirs = offer->token,
-                                  .address = offer->address,
+                                  .sender_token = rts->token,
+                                  .address = rts->address,
                                   .size = header->size };
     pl_list_init(&rndv->link);
     shm->host->arrived(shm->engine, &peer->origin, header, NULL, &rndv->base);
@@ -142,7 +151,7 @@ void pl_shm_rndv_arrived(struct pl_shm_peer *peer, const struct pl_header *heade
 static void rndv_free(struct pl_shm_rndv *rndv)
 {
     pl_list_remove(&rndv->link);
-    forget_token(rndv->peer->shm, &rndv->ours);
+    rndv_release_token(rndv->peer->shm, &rndv->token);
     free(rndv);
 }
 
@@ -154,51 +163,51 @@ void pl_shm_rndv_finish(struct pl_shm_rndv *rndv, int error)
     shm->host->fetched(shm->engine, in, error);
 }
 
-static bool answer_done(struct pl_shm_rndv *rndv)
+static bool rndv_send_fin(struct pl_shm_rndv *rndv)
 {
-    return pl_shm_control_send(rndv->peer, PL_SHM_FIN, &(struct pl_shm_control){ .token = rndv->theirs });
+    return pl_shm_control_send(rndv->peer, PL_SHM_FIN, &(struct pl_shm_control){ .token = rndv->sender_token });
 }
 
-/* Asks the sender for what is still missing. */
-static bool rndv_ask(struct pl_shm_rndv *rndv)
+/* Asks the sender for the bytes that are still missing. False: out of memory. */
+static bool rndv_send_cts(struct pl_shm_rndv *rndv)
 {
     struct pl_shm_peer *peer = rndv->peer;
-    rndv->ours = pl_shm_token_create(&peer->shm->tokens, PL_SHM_TOKEN_FETCHING, peer, rndv);
-    if (rndv->ours == 0)
+    rndv->token = pl_shm_token_create(&peer->shm->tokens, PL_SHM_TOKEN_RECEIVING, peer, rndv);
+    if (rndv->token == 0)
         return false;
     pl_list_remove(&rndv->link);
     pl_list_append(&peer->cts_sent, &rndv->link);
-    struct pl_shm_control grant = {
-        .token = rndv->theirs, .reply = rndv->ours, .start = rndv->done, .bytes = rndv->wanted - rndv->done
+    struct pl_shm_control cts = {
+        .token = rndv->sender_token, .reply = rndv->token, .start = rndv->done, .bytes = rndv->wanted - rndv->done
     };
-    return pl_shm_control_send(peer, PL_SHM_CTS, &grant);
+    return pl_shm_control_send(peer, PL_SHM_CTS, &cts);
 }
 
-static int rndv_gone(const struct pl_shm_peer *peer)
+static int rndv_fail_gone(const struct pl_shm_peer *peer)
 {
-    return peer->shm->host->fail(MPI_ERR_PROC_ABORTED, "process %d has gone, and with it the data of its message",
+    return peer->shm->host->fail(MPI_ERR_PROC_ABORTED, "process %d has gone, and the data of its message with it",
                                  (int)peer->address.pid);
 }
 
-/* Reads a slice. False: to be continued; else `*error` says how it ended. */
-static bool rndv_pull(struct pl_shm_rndv *rndv, int *error)
+/* Lets the kernel copy a slice. True: the message has ended, with `*error`. */
+static bool rndv_copy_slice(struct pl_shm_rndv *rndv, int *error)
 {
     struct pl_shm_peer *peer = rndv->peer;
     *error = MPI_SUCCESS;
     switch (pl_shm_cma_read(rndv)) {
-    case PL_SHM_CMA_ALL:
-        if (!answer_done(rndv))
+    case PL_SHM_CMA_DONE:
+        if (!rndv_send_fin(rndv))
             *error = MPI_ERR_NO_MEM;
         return true;
     case PL_SHM_CMA_MORE: return false;
     case PL_SHM_CMA_REFUSED:
-        if (rndv_ask(rndv))
+        if (rndv_send_cts(rndv))
             return false;
         *error = MPI_ERR_NO_MEM;
         return true;
     case PL_SHM_CMA_FAILED: break;
     }
-    *error = rndv_gone(peer);
+    *error = rndv_fail_gone(peer);
     return true;
 }
 
@@ -208,22 +217,22 @@ int pl_shm_rndv_fetch(void *self, struct pl_rndv *base, struct pl_incoming *in)
     struct pl_shm_rndv *rndv = (struct pl_shm_rndv *)base;
     struct pl_shm_peer *peer = rndv->peer;
     int error = MPI_SUCCESS;
-    bool over = true;
+    bool ended = true;
     rndv->in = in;
     rndv->wanted = rndv->size < in->data.total ? rndv->size : in->data.total;
-    if (peer->life == PL_SHM_ENDED) {
-        error = rndv_gone(peer);
+    if (peer->state == PL_SHM_PEER_ENDED) {
+        error = rndv_fail_gone(peer);
     } else if (rndv->wanted == 0) {
-        error = answer_done(rndv) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+        error = rndv_send_fin(rndv) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     } else if (pl_shm_cma_wanted(rndv)) {
         pl_list_append(&peer->copying, &rndv->link);
         pl_shm_activate(peer);
-        over = rndv_pull(rndv, &error);
+        ended = rndv_copy_slice(rndv, &error);
     } else {
-        over = !rndv_ask(rndv);
-        error = over ? shm->host->fail(MPI_ERR_NO_MEM, "out of memory for receiving a message") : MPI_SUCCESS;
+        ended = !rndv_send_cts(rndv);
+        error = ended ? shm->host->fail(MPI_ERR_NO_MEM, "out of memory for receiving a message") : MPI_SUCCESS;
     }
-    if (!over)
+    if (!ended)
         return PL_PENDING;
     rndv_free(rndv);
     return error;
@@ -233,72 +242,72 @@ void pl_shm_rndv_drop(void *self, struct pl_rndv *base, bool cancelled)
 {
     (void)self;
     struct pl_shm_rndv *rndv = (struct pl_shm_rndv *)base;
-    if (!cancelled && rndv->peer->life != PL_SHM_ENDED && !answer_done(rndv))
+    if (!cancelled && rndv->peer->state != PL_SHM_PEER_ENDED && !rndv_send_fin(rndv))
         pl_shm_peer_leave(rndv->peer, MPI_ERR_NO_MEM);
     rndv_free(rndv);
 }
 
-/* The data that was granted comes in a lane from now on. */
-static bool stream_begins(struct pl_shm_peer *peer, const struct pl_shm_control *stream)
+/* The data follows in a FIFO, behind that of the messages in peer->draining. */
+static bool rndv_on_data(struct pl_shm_peer *peer, const struct pl_shm_control *data)
 {
     struct pl_shm *shm = peer->shm;
-    struct pl_shm_rndv *rndv = pl_shm_token_find(&shm->tokens, PL_SHM_TOKEN_FETCHING, peer, stream->token);
-    if (!rndv || stream->bytes != rndv->wanted - rndv->done)
+    struct pl_shm_rndv *rndv = pl_shm_token_find(&shm->tokens, PL_SHM_TOKEN_RECEIVING, peer, data->token);
+    if (!rndv || data->bytes != rndv->wanted - rndv->done)
         return false;
-    bool other_lane = !peer->in_fifo || peer->in_fifo_offset != stream->fifo;
-    if (other_lane && !pl_list_empty(&peer->draining))
+    bool other_fifo = !peer->in_fifo || peer->in_fifo_offset != data->fifo;
+    if (other_fifo && !pl_list_empty(&peer->draining))
         return false;
-    if (other_lane && pl_shm_fifo_follow(peer, stream->fifo) != MPI_SUCCESS) {
-        if (pl_shm_alive(&peer->address, peer->inode))
+    if (other_fifo && pl_shm_fifo_attach(peer, data->fifo) != MPI_SUCCESS) {
+        if (pl_shm_region_is_alive(&peer->address, peer->inode))
             return false;
-        pl_shm_peer_leave(peer, MPI_ERR_PROC_ABORTED); /* its death ends this message, too */
+        pl_shm_peer_leave(peer, MPI_ERR_PROC_ABORTED); /* this ends the message too */
         return true;
     }
-    rndv->position = stream->start;
+    rndv->position = data->start;
     pl_list_remove(&rndv->link);
     pl_list_append(&peer->draining, &rndv->link);
     pl_shm_activate(peer);
     return true;
 }
 
-static bool stream_never_begins(struct pl_shm_peer *peer, const struct pl_shm_control *control)
+static bool rndv_on_nack(struct pl_shm_peer *peer, const struct pl_shm_control *control)
 {
     struct pl_shm *shm = peer->shm;
-    struct pl_shm_rndv *rndv = pl_shm_token_find(&shm->tokens, PL_SHM_TOKEN_FETCHING, peer, control->token);
+    struct pl_shm_rndv *rndv = pl_shm_token_find(&shm->tokens, PL_SHM_TOKEN_RECEIVING, peer, control->token);
     if (!rndv)
         return false;
-    forget_token(shm, &rndv->ours);
+    rndv_release_token(shm, &rndv->token);
     pl_list_remove(&rndv->link);
     if (control->bytes > 0 && pl_shm_cma_possible(rndv)) {
         pl_list_append(&peer->copying, &rndv->link);
         pl_shm_activate(peer);
         return true;
     }
-    bool answered = answer_done(rndv);
+    bool fin_sent = rndv_send_fin(rndv);
     pl_shm_rndv_finish(rndv, shm->host->fail(MPI_ERR_OTHER, "process %d could not send the data of its message",
                                              (int)peer->address.pid));
-    return answered;
+    return fin_sent;
 }
 
 /* --- both -------------------------------------------------------------------------------------------------------- */
 
-bool pl_shm_rndv_control(struct pl_shm_peer *peer, enum pl_shm_kind kind, const struct pl_shm_control *control)
+bool pl_shm_rndv_control_arrived(struct pl_shm_peer *peer, enum pl_shm_kind kind, const struct pl_shm_control *control)
 {
     switch (kind) {
-    case PL_SHM_CTS: return cts_sent(peer, control);
-    case PL_SHM_FIN: return not_needed(peer, control);
-    case PL_SHM_DATA: return stream_begins(peer, control);
-    case PL_SHM_NACK: return stream_never_begins(peer, control);
+    case PL_SHM_CTS: return rndv_on_cts(peer, control);
+    case PL_SHM_FIN: return rndv_on_fin(peer, control);
+    case PL_SHM_DATA: return rndv_on_data(peer, control);
+    case PL_SHM_NACK: return rndv_on_nack(peer, control);
     default: return false;
     }
 }
 
-static int pull_all(struct pl_shm_peer *peer)
+static int rndv_copy_all(struct pl_shm_peer *peer)
 {
     int events = 0;
     PL_LIST_EACH(rndv, &peer->copying, struct pl_shm_rndv, link) {
         int error;
-        if (rndv_pull(rndv, &error))
+        if (rndv_copy_slice(rndv, &error))
             pl_shm_rndv_finish(rndv, error);
         events++;
     }
@@ -313,22 +322,22 @@ int pl_shm_rndv_progress(struct pl_shm_peer *peer)
     if (!pl_list_empty(&peer->draining))
         events += pl_shm_fifo_drain(peer);
     if (!pl_list_empty(&peer->copying))
-        events += pull_all(peer);
+        events += rndv_copy_all(peer);
     return events;
 }
 
-bool pl_shm_rndv_active(const struct pl_shm_peer *peer)
+bool pl_shm_rndv_is_active(const struct pl_shm_peer *peer)
 {
     return !pl_list_empty(&peer->out.controls) || !pl_list_empty(&peer->filling) || !pl_list_empty(&peer->draining) ||
            !pl_list_empty(&peer->copying);
 }
 
-bool pl_shm_rndv_ready(const struct pl_shm_peer *peer)
+bool pl_shm_rndv_is_ready(const struct pl_shm_peer *peer)
 {
-    return pl_shm_fifo_has_room(peer) || pl_shm_fifo_has_data(peer) || !pl_list_empty(&peer->copying);
+    return pl_shm_fifo_has_space(peer) || pl_shm_fifo_has_data(peer) || !pl_list_empty(&peer->copying);
 }
 
-/* The rest of an orderly farewell is success for the sender: nobody is left who could miss it. */
+/* To a peer that has closed, pending sends succeed (peer->error is MPI_SUCCESS): no process is left to miss them. */
 int pl_shm_rndv_end(struct pl_shm_peer *peer)
 {
     struct pl_shm *shm = peer->shm;
@@ -339,14 +348,14 @@ int pl_shm_rndv_end(struct pl_shm_peer *peer)
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
         while ((node = pl_list_pop(out[i])) != NULL) {
             struct pl_shm_sending *sending = PL_CONTAINER(node, struct pl_shm_sending, link);
-            forget_token(shm, &sending->token);
+            rndv_release_token(shm, &sending->token);
             shm->host->sent(shm->engine, pl_shm_message_of(sending), peer->error);
             events++;
         }
     for (size_t i = 0; i < sizeof in / sizeof *in; i++)
         while (!pl_list_empty(in[i])) {
             struct pl_shm_rndv *rndv = PL_CONTAINER(in[i]->next, struct pl_shm_rndv, link);
-            pl_shm_rndv_finish(rndv, peer->error ? peer->error : rndv_gone(peer));
+            pl_shm_rndv_finish(rndv, peer->error ? peer->error : rndv_fail_gone(peer));
             events++;
         }
     return events;

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node transport: opening, closing, sending, progress. docs/SHM.md has the design, layout.h what is shared. */
+/* The node transport: opening, closing, sending, progress. docs/SHM.md describes the design, layout.h the shared
+ * memory. */
 #include "plugins/shm/shm.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
+#include "plugins/shm/cma.h"
 #include "plugins/shm/doorbell.h"
 #include "plugins/shm/fifo.h"
+#include "plugins/shm/inbox.h"
+#include "plugins/shm/peer.h"
+#include "plugins/shm/read.h"
 #include "plugins/shm/ring.h"
+#include "plugins/shm/rndv.h"
 
 enum {
-    RING_LEAST = 4 << 10,
-    RING_MOST = 4 << 20,     /* bytes */
-    ROUNDS_PER_WATCH = 1024, /* idle ones, before the peers are looked after */
+    RING_MIN = 4 << 10,
+    RING_MAX = 4 << 20,      /* bytes */
+    ROUNDS_PER_CHECK = 1024, /* idle progress rounds between checks of the peers */
 };
-
-uint64_t pl_shm_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* --- open and close --------------------------------------------------------------------------------------------- */
 
@@ -32,8 +31,8 @@ static void shm_configure(struct pl_shm *shm)
 {
     long ring = shm->host->config_long("shm_ring"), eager = shm->host->config_long("shm_eager");
     const char *rndv = shm->host->config_text("shm_rndv");
-    uint32_t bytes = RING_LEAST;
-    while (bytes < ring && bytes < RING_MOST)
+    uint32_t bytes = RING_MIN;
+    while (bytes < ring && bytes < RING_MAX)
         bytes *= 2;
     shm->lines = bytes / PL_SHM_LINE;
     shm->eager = eager < 0 ? 0 : eager < bytes / 4 ? (uint32_t)eager : bytes / 4;
@@ -42,7 +41,7 @@ static void shm_configure(struct pl_shm *shm)
                                            : PL_SHM_RNDV_AUTO;
 }
 
-static int make_head(struct pl_shm *shm)
+static int shm_make_head(struct pl_shm *shm)
 {
     const struct pl_host *host = shm->host;
     int rc = pl_shm_region_open(&shm->region, host);
@@ -50,11 +49,11 @@ static int make_head(struct pl_shm *shm)
         return rc;
     rc = pl_shm_span_create(&shm->region, host, sizeof *shm->head, &shm->span);
     if (rc)
-        goto close_segment;
+        goto close_region;
     uint64_t cookie;
     if (getrandom(&cookie, sizeof cookie, 0) != sizeof cookie) {
         rc = host->fail(PL_UNREACHABLE, "transport shm: no random numbers: %s", strerror(errno));
-        goto close_segment;
+        goto close_region;
     }
     shm->address = (struct pl_shm_address){
         .cookie = cookie, .engine = host->engine_id(shm->engine), .pid = getpid(), .fd = shm->region.fd
@@ -67,7 +66,7 @@ static int make_head(struct pl_shm *shm)
     shm->head->engine = shm->address.engine;
     return MPI_SUCCESS;
 
-close_segment:
+close_region:
     pl_shm_span_release(&shm->region, &shm->span, false);
     pl_shm_region_close(&shm->region);
     return rc;
@@ -75,7 +74,7 @@ close_segment:
 
 static int shm_open(struct pl_engine *engine, const struct pl_host *host, void **self)
 {
-    struct pl_shm *shm = calloc(1, sizeof *shm);
+    struct pl_shm *shm = pl_calloc(1, sizeof *shm);
     if (!shm)
         return host->fail(MPI_ERR_NO_MEM, "out of memory for transport shm");
     shm->engine = engine;
@@ -85,7 +84,7 @@ static int shm_open(struct pl_engine *engine, const struct pl_host *host, void *
     pl_list_init(&shm->active);
     pl_list_init(&shm->fifos);
     shm_configure(shm);
-    int rc = make_head(shm);
+    int rc = shm_make_head(shm);
     if (rc) {
         free(shm);
         return rc;
@@ -100,7 +99,7 @@ static void shm_close(void *self)
     struct pl_shm *shm = self;
     atomic_fetch_or_explicit(&shm->head->attention, PL_SHM_CLOSED, memory_order_release);
     PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link) {
-        pl_shm_notify_other(peer); /* it may be waiting for us to read on */
+        pl_shm_notify_other(peer); /* it may wait for us to read on */
         pl_shm_peer_free(peer);
     }
     PL_LIST_EACH(peer, &shm->ended, struct pl_shm_peer, link)
@@ -112,11 +111,12 @@ static void shm_close(void *self)
     free(shm);
 }
 
-static int shm_address(void *self, void *buffer, size_t room, size_t *length)
+static int shm_address(void *self, void *buffer, size_t capacity, size_t *length)
 {
     const struct pl_shm *shm = self;
-    if (room < sizeof shm->address)
-        return shm->host->fail(MPI_ERR_INTERN, "no room for the address of transport shm");
+    if (capacity < sizeof shm->address)
+        return shm->host->fail(MPI_ERR_INTERN, "transport shm: its address takes %zu bytes, there is space for %zu",
+                               sizeof shm->address, capacity);
     memcpy(buffer, &shm->address, sizeof shm->address);
     *length = sizeof shm->address;
     return MPI_SUCCESS;
@@ -129,7 +129,7 @@ static int shm_connect(void *self, const void *address, size_t length, struct pl
     struct pl_shm_address to;
     struct pl_shm_peer *peer;
     if (length != sizeof to)
-        return shm->host->fail(PL_UNREACHABLE, "transport shm: an address of %zu bytes is none", length);
+        return shm->host->fail(PL_UNREACHABLE, "transport shm: an address has %zu bytes, not %zu", sizeof to, length);
     memcpy(&to, address, sizeof to);
     int rc = pl_shm_peer_get(shm, &to, &peer);
     if (rc)
@@ -140,7 +140,7 @@ static int shm_connect(void *self, const void *address, size_t length, struct pl
     return MPI_SUCCESS;
 }
 
-/* The peer stays: it may be sending to us. */
+/* The peer object stays: the peer may be sending to us. */
 static void shm_disconnect(struct pl_endpoint *endpoint)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
@@ -150,60 +150,63 @@ static void shm_disconnect(struct pl_endpoint *endpoint)
 
 /* --- sending ---------------------------------------------------------------------------------------------------- */
 
-/* There was no room: because the ring is full, was not made yet, or is not any more. MPI_SUCCESS: now there is. */
-static int __attribute__((noinline)) get_room(struct pl_shm_peer *peer)
+/* A record found no space: the ring is full, was not created yet, or the peer is leaving. MPI_SUCCESS: there is space
+ * now. */
+static PL_NOINLINE int send_make_space(struct pl_shm_peer *peer)
 {
     const struct pl_host *host = peer->shm->host;
-    if (peer->life != PL_SHM_OPEN)
-        return peer->error ? host->fail(peer->error, "process %d has gone", (int)peer->address.pid) : PL_SHM_VANISHED;
+    if (peer->state != PL_SHM_PEER_OPEN)
+        return peer->error ? host->fail(peer->error, "process %d has gone", (int)peer->address.pid)
+                           : PL_SHM_PEER_CLOSED;
     if (peer->out.ring)
         return PL_AGAIN;
-    return pl_shm_peer_open_out(peer);
+    return pl_shm_peer_open_ring(peer);
 }
 
-static inline void shm_fill(struct pl_shm_record *record, const struct pl_header *header, int tag, size_t size)
+static inline void shm_fill_header(struct pl_shm_record *record, const struct pl_header *header, int tag, size_t size)
 {
     record->header = *header;
     record->header.tag = tag;
     record->header.size = size;
 }
 
-/* What the lines were got hold of for is moved through registers: memcpy() may use an instruction for longer data that
- * gets hold of lines by itself, and first waits until everything before it is done, also the reading of an answer. */
-static inline void copy_in(unsigned char *to, const unsigned char *from, size_t bytes)
+/* Short records, whose lines were prefetched for writing, are copied in chunks that memcpy() moves through registers.
+ * For longer data it may use an instruction (`rep movsb`) that fetches lines by itself, and first waits until
+ * everything before it is done, also the reading of an answer. */
+static inline void shm_copy_in(unsigned char *to, const unsigned char *from, size_t bytes)
 {
-    enum { PIECE = 1024 };
-    size_t most = bytes < PL_SHM_AHEAD_MAX * PL_SHM_LINE ? PIECE : bytes;
+    enum { CHUNK = 1024 };
+    size_t most = bytes < PL_SHM_AHEAD_MAX * PL_SHM_LINE ? CHUNK : bytes;
     for (size_t step; bytes > 0; bytes -= step, to += step, from += step) {
         step = bytes < most ? bytes : most;
         memcpy(to, from, step);
     }
 }
 
-/* The head comes last: the reader looks at its line all the time, and would take it away while the data is written. */
-static __attribute__((noinline)) bool send_lines(struct pl_shm_peer *peer, const struct pl_header *header, int tag,
-                                                 size_t size, const void *data)
+/* The head is written last: the reader polls its line, and would take it away while the data is written. */
+static PL_NOINLINE bool shm_send_lines(struct pl_shm_peer *peer, const struct pl_header *header, int tag, size_t size,
+                                       const void *data)
 {
     uint32_t lines = pl_shm_record_lines(size);
     struct pl_shm_record *record = size <= peer->shm->eager ? pl_shm_reserve(&peer->out, size) : NULL;
     if (!record)
         return false;
-    copy_in(pl_shm_data_of(record, size), data, size);
-    shm_fill(record, header, tag, size);
+    shm_copy_in(pl_shm_data_of(record, size), data, size);
+    shm_fill_header(record, header, tag, size);
     pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
     pl_shm_notify(peer);
     peer->out.ahead = lines <= PL_SHM_AHEAD_MAX ? lines : 0;
     return true;
 }
 
-static __attribute__((noinline)) bool shm_notified(struct pl_shm_peer *peer)
+static PL_NOINLINE bool shm_notified(struct pl_shm_peer *peer)
 {
-    pl_shm_notify_slowly(peer, true);
+    pl_shm_notify_slow(peer, true);
     return true;
 }
 
-/* A record of one line, for which nothing has to be done beforehand. Everything else is in calls at the ends: without
- * one in between no registers need to be saved. */
+/* Sends a record of one line if nothing has to be done beforehand. All calls are tail calls, so that this function
+ * saves no registers. */
 static bool shm_send_now(struct pl_endpoint *endpoint, const struct pl_header *header, int tag, size_t size,
                          const void *data)
 {
@@ -211,26 +214,26 @@ static bool shm_send_now(struct pl_endpoint *endpoint, const struct pl_header *h
     struct pl_shm_out *out = &peer->out;
     if (size > PL_SHM_INLINE || size > peer->shm->eager || out->limit == out->tail ||
         pl_shm_is_stale(out, out->tail + 1))
-        return send_lines(peer, header, tag, size, data);
+        return shm_send_lines(peer, header, tag, size, data);
     struct pl_shm_record *record = pl_shm_record_at(out->ring, out->tail & out->mask);
-    shm_fill(record, header, tag, size);
-    pl_shm_copy_few(record->few, data, size);
-    pl_shm_show(out, record, PL_SHM_EAGER, size, 1);
-    return pl_shm_unlikely(pl_shm_wants_more(peer)) ? shm_notified(peer) : true;
+    shm_fill_header(record, header, tag, size);
+    pl_shm_copy_inline(record->inline_data, data, size);
+    pl_shm_commit(out, record, PL_SHM_EAGER, size, 1);
+    return pl_unlikely(pl_shm_wants_notify(peer)) ? shm_notified(peer) : true;
 }
 
-static int send_eager(struct pl_shm_peer *peer, struct pl_outgoing *message)
+static int shm_send_eager(struct pl_shm_peer *peer, struct pl_outgoing *message)
 {
     size_t size = message->header.size;
     const void *data = pl_cursor_direct(&message->data);
-    if (pl_shm_likely(data != NULL)) {
+    if (pl_likely(data != NULL)) {
         bool sent = shm_send_now(&peer->endpoint, &message->header, message->header.tag, size, data);
         return sent ? MPI_SUCCESS : PL_AGAIN;
     }
     struct pl_shm_record *record = pl_shm_reserve(&peer->out, size);
-    if (pl_shm_unlikely(!record))
+    if (pl_unlikely(!record))
         return PL_AGAIN;
-    pl_shm_put(peer->shm->host, &message->data, pl_shm_data_of(record, size), size);
+    pl_shm_pack(peer->shm->host, &message->data, pl_shm_data_of(record, size), size);
     record->header = message->header;
     pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
     pl_shm_notify(peer);
@@ -241,30 +244,30 @@ static int shm_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     bool eager = message->header.size <= peer->shm->eager;
-    int rc = eager ? send_eager(peer, message) : pl_shm_rndv_send(peer, message);
-    if (pl_shm_likely(rc != PL_AGAIN))
+    int rc = eager ? shm_send_eager(peer, message) : pl_shm_rndv_send_rts(peer, message);
+    if (pl_likely(rc != PL_AGAIN))
         return rc;
-    rc = get_room(peer);
-    if (rc == PL_SHM_VANISHED)
+    rc = send_make_space(peer);
+    if (rc == PL_SHM_PEER_CLOSED)
         return MPI_SUCCESS;
     if (rc != MPI_SUCCESS)
         return rc;
-    return eager ? send_eager(peer, message) : pl_shm_rndv_send(peer, message);
+    return eager ? shm_send_eager(peer, message) : pl_shm_rndv_send_rts(peer, message);
 }
 
 /* --- progress --------------------------------------------------------------------------------------------------- */
 
-static int progress_active(struct pl_shm *shm)
+static int shm_progress_active(struct pl_shm *shm)
 {
     int events = 0;
     PL_LIST_EACH(peer, &shm->active, struct pl_shm_peer, active) {
-        if (peer->life == PL_SHM_LEAVING) {
+        if (peer->state == PL_SHM_PEER_LEAVING) {
             events += pl_shm_peer_end(peer);
             continue;
         }
-        events += pl_shm_request_follow(peer);
+        events += pl_shm_request_progress(peer);
         events += pl_shm_rndv_progress(peer);
-        if (peer->life == PL_SHM_OPEN && !pl_shm_rndv_active(peer) && (!peer->out.ring || peer->out.taken))
+        if (peer->state == PL_SHM_PEER_OPEN && !pl_shm_rndv_is_active(peer) && (!peer->out.ring || peer->out.accepted))
             pl_list_remove(&peer->active);
     }
     return events;
@@ -274,19 +277,19 @@ static int shm_progress(void *self)
 {
     struct pl_shm *shm = self;
     int events = 0;
-    if (pl_shm_unlikely(atomic_load_explicit(&shm->head->requests, memory_order_relaxed) != shm->requests))
-        events += pl_shm_requests_take(shm);
+    if (pl_unlikely(atomic_load_explicit(&shm->head->requests, memory_order_relaxed) != shm->requests))
+        events += pl_shm_requests_accept(shm);
     events += pl_shm_read_polled(shm);
     if (shm->unpolled > 0)
-        events += pl_shm_read_rung(shm);
+        events += pl_shm_read_unpolled(shm);
     if (!pl_list_empty(&shm->active))
-        events += progress_active(shm);
-    if (pl_shm_unlikely(events == 0 && ++shm->idle % ROUNDS_PER_WATCH == 0))
-        pl_shm_peers_watch(shm);
+        events += shm_progress_active(shm);
+    if (pl_unlikely(events == 0 && ++shm->idle % ROUNDS_PER_CHECK == 0))
+        pl_shm_peers_check(shm);
     return events;
 }
 
-/* --- memory for others ------------------------------------------------------------------------------------------ */
+/* --- shared memory for the library ------------------------------------------------------------------------------- */
 
 static int shm_share(void *self, size_t bytes, struct pl_shared *shared)
 {
@@ -309,22 +312,22 @@ static void shm_unshare(void *self, struct pl_shared *shared, bool reuse)
 static int shm_attach(struct pl_endpoint *owner, uint64_t place, size_t bytes, void **memory)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)owner;
-    return pl_shm_map(peer->shm->host, &peer->address, place, bytes, &peer->inode, memory);
+    return pl_shm_region_map(peer->shm->host, &peer->address, place, bytes, &peer->inode, memory);
 }
 
 static void shm_ring(struct pl_endpoint *endpoint)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
-    if (peer->life == PL_SHM_OPEN)
+    if (peer->state == PL_SHM_PEER_OPEN)
         pl_shm_notify_other(peer);
 }
 
-static bool peer_flushed(const struct pl_shm_peer *peer)
+static bool shm_peer_flushed(const struct pl_shm_peer *peer)
 {
     const struct pl_shm_out *out = &peer->out;
     if (!out->ring || atomic_load_explicit(&peer->head->attention, memory_order_acquire) & PL_SHM_CLOSED)
         return true;
-    return atomic_load_explicit(&out->ring->stand, memory_order_acquire) == PL_SHM_TAKEN &&
+    return atomic_load_explicit(&out->ring->state, memory_order_acquire) == PL_SHM_RING_ACCEPTED &&
            atomic_load_explicit(&out->ring->read, memory_order_acquire) == out->tail && pl_list_empty(&out->controls) &&
            pl_list_empty(&peer->rts_sent) && pl_list_empty(&peer->filling) && pl_shm_fifo_flushed(peer);
 }
@@ -333,7 +336,7 @@ static bool shm_flushed(void *self)
 {
     struct pl_shm *shm = self;
     PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link)
-        if (!peer_flushed(peer))
+        if (!shm_peer_flushed(peer))
             return false;
     return true;
 }
@@ -356,7 +359,7 @@ const struct pl_transport_ops pl_transport_shm = {
     .share = shm_share,
     .unshare = shm_unshare,
     .attach = shm_attach,
-    .detach = pl_shm_unmap,
+    .detach = pl_shm_region_unmap,
     .ring = shm_ring,
     .cma = pl_shm_cma_copy,
     .flushed = shm_flushed,

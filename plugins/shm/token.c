@@ -1,68 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Names for our pending messages that may be given to a peer: index of an entry, and how many times it was used.
- * A name that comes back from the wrong peer, too late, or made up, stands for nothing.
- */
-#include <stdlib.h>
+/* A table of tokens, with a list of free entries. */
+#include "plugins/shm/token.h"
 
-#include "plugins/shm/shm.h"
-
-enum { NONE_FREE = UINT32_MAX };
-
-static bool token_grow(struct pl_shm_tokens *tokens)
+static struct pl_shm_token *token_take_entry(struct pl_shm_tokens *tokens)
 {
-    uint32_t room = tokens->room ? tokens->room * 2 : 32;
-    struct pl_shm_token *entry = room > tokens->room ? realloc(tokens->entry, room * sizeof *entry) : NULL;
-    if (!entry)
-        return false;
-    if (!tokens->entry)
-        tokens->free = NONE_FREE;
-    tokens->entry = entry;
-    tokens->room = room;
-    return true;
+    if (tokens->free > 0) {
+        struct pl_shm_token *entry = &tokens->entries.items[tokens->free - 1];
+        tokens->free = entry->next;
+        return entry;
+    }
+    struct pl_shm_token *entry = tokens->entries.count < UINT32_MAX ? PL_VEC_PUSH(&tokens->entries) : NULL;
+    if (entry)
+        entry->serial = 0;
+    return entry;
 }
 
 uint64_t pl_shm_token_create(struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer,
                              void *item)
 {
-    if (tokens->count == tokens->room && (!tokens->entry || tokens->free == NONE_FREE) && !token_grow(tokens))
+    struct pl_shm_token *entry = token_take_entry(tokens);
+    if (!entry)
         return 0;
-    uint32_t index = tokens->free;
-    if (index != NONE_FREE) {
-        tokens->free = tokens->entry[index].next;
-    } else {
-        index = tokens->count++;
-        tokens->entry[index].serial = 0;
-    }
-    struct pl_shm_token *entry = &tokens->entry[index];
     entry->item = item;
     entry->peer = peer;
     entry->kind = kind;
     if (++entry->serial == 0)
         entry->serial = 1;
-    return (uint64_t)entry->serial << 32 | index;
+    return (uint64_t)entry->serial << 32 | (uint64_t)(entry - tokens->entries.items);
 }
 
 void *pl_shm_token_find(const struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer,
                         uint64_t token)
 {
     uint32_t index = (uint32_t)token;
-    if (index >= tokens->count)
+    if (index >= tokens->entries.count)
         return NULL;
-    const struct pl_shm_token *entry = &tokens->entry[index];
+    const struct pl_shm_token *entry = &tokens->entries.items[index];
     return entry->serial == token >> 32 && entry->kind == kind && entry->peer == peer ? entry->item : NULL;
 }
 
 void pl_shm_token_release(struct pl_shm_tokens *tokens, uint64_t token)
 {
-    struct pl_shm_token *entry = &tokens->entry[(uint32_t)token];
+    uint32_t index = (uint32_t)token;
+    struct pl_shm_token *entry = &tokens->entries.items[index];
     entry->item = NULL;
     entry->kind = PL_SHM_TOKEN_NONE;
     entry->next = tokens->free;
-    tokens->free = (uint32_t)token;
+    tokens->free = index + 1;
 }
 
 void pl_shm_tokens_fini(struct pl_shm_tokens *tokens)
 {
-    free(tokens->entry);
+    PL_VEC_FINI(&tokens->entries);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bootstrap of a process that no one launched: a full MPI of one, without any server. */
+/* Bootstrap of a process that no launcher started: a complete MPI job of one process, without any server. */
 #include <stdio.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -8,15 +8,15 @@
 #include "core/engine/transport.h"
 #include "core/job/process.h"
 
-static int singleton_open(struct pl_identity *place)
+static int singleton_open(struct pl_identity *identity)
 {
-    snprintf(place->nspace, sizeof place->nspace, "singleton-%ld", (long)getpid());
-    while (place->key == 0)
-        if (getrandom(&place->key, sizeof place->key, 0) != sizeof place->key)
+    snprintf(identity->nspace, sizeof identity->nspace, "singleton-%ld", (long)getpid());
+    while (identity->key == 0)
+        if (getrandom(&identity->key, sizeof identity->key, 0) != sizeof identity->key)
             return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for the name of a job");
-    place->appnum = -1;
-    place->universe = 1;
-    place->generation = 1;
+    identity->appnum = -1;
+    identity->universe = 1;
+    identity->generation = 1;
     return MPI_SUCCESS;
 }
 
@@ -27,13 +27,13 @@ static void singleton_close(void)
 static int singleton_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
     (void)slot, (void)card, (void)length;
-    return MPI_SUCCESS; /* there is nobody to read it */
+    return MPI_SUCCESS; /* there is no other process to read it */
 }
 
 static int singleton_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
 {
     (void)slot, (void)card, (void)length;
-    return pl_fail(MPI_ERR_INTERN, "a process that was started alone looks for rank %d", rank);
+    return pl_fail(MPI_ERR_INTERN, "a process that was started alone looks up rank %d", rank);
 }
 
 static void singleton_abort(int code, const char *object, const char *message)

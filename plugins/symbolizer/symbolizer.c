@@ -2,8 +2,9 @@
 /*
  * symbolizer: the functions and the source lines at addresses in ELF files, from elfutils' libdw.
  *
- * The runtime (world/runtime/report/symbols.c) runs it for a report, with an empty environment. It is a program, not a shared
- * object: the files are those of a job's processes, and a damaged file may end this process but not the runtime's.
+ * The runtime (world/runtime/report/symbols.c) runs it for a report, with an empty environment. It is a program, not a
+ * shared object: the files are those of a job's processes, and a damaged file may end this process but not the
+ * runtime's.
  *
  * It writes "ready", then one line for each line that it reads. Addresses are those of the file, in hexadecimal.
  *
@@ -131,12 +132,12 @@ static void set_limits(void)
 int main(void)
 {
     char *question = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     ssize_t length;
     unsetenv("DEBUGINFOD_URLS"); /* nothing is downloaded */
     set_limits();
     puts("ready");
-    while (fflush(stdout) == 0 && (length = getline(&question, &room, stdin)) > 0) {
+    while (fflush(stdout) == 0 && (length = getline(&question, &capacity, stdin)) > 0) {
         question[length - 1] = '\0';
         alarm(SECONDS_MAX);
         symbolizer_answer(question);

@@ -1,35 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Links: the other engines, how they are found, connected, lost and left.
+ * Links: how other engines are found, connected, failed and departed.
  *
- * Failure is noticed by UCX over networks (error mode PEER). Between processes that share memory UCX does not offer it:
- * the launcher tells those who communicate, and who closes looks whether the lock that goes with a worker (core/job/stale_files.h) is
- * still held. A link fails once: it takes no more messages, its connection is closed by force, and when
- * that is done (UCX touches no buffer of it any more) what was under way is reported, then the loss itself.
+ * Over networks UCX notices that a peer has failed (error mode PEER). Between processes that share memory it does not.
+ * There the launcher tells processes that communicate, and a process that closes checks the lock that each worker holds
+ * (core/job/stale_files.h).
+ *
+ * A link fails once. It takes no more messages, and its connection is closed by force. Once that is done UCX touches no
+ * buffer of it any more; then pending messages are reported, and after them the failure itself.
  */
+#include "plugins/ucx/link.h"
+
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "plugins/ucx/ucx.h"
+#include "core/base/clock.h"
+#include "core/base/memory.h"
+#include "plugins/ucx/control.h"
+#include "plugins/ucx/receive.h"
+#include "plugins/ucx/send.h"
 
 enum {
-    PATIENCE_MS = 50, /* of close() while nothing happens: a peer that computes does not answer, and must not hold it */
-    LOOK_MS = 10,     /* between looks at who has gone */
+    CLOSE_IDLE_MS = 50, /* close() gives up after this long without an event: a peer that computes does not answer */
+    CHECK_MS = 10,      /* between checks for peers that have gone */
 };
 
 /* --- finding --------------------------------------------------------------------------------------------------- */
 
-/* Ids are random numbers: their low bits are as good as a hash. */
-static struct ucx_link **ucx_link_bucket_of(struct ucx *ucx, uint64_t engine)
+/* Ids are random numbers: their low bits serve as a hash. */
+static struct pl_ucx_link **ucx_link_bucket_of(struct pl_ucx *ucx, uint64_t engine)
 {
     return &ucx->bucket[engine & (ucx->buckets - 1)];
 }
 
-struct ucx_link *ucx_link_find(struct ucx *ucx, uint64_t engine)
+struct pl_ucx_link *pl_ucx_link_find(struct pl_ucx *ucx, uint64_t engine)
 {
-    struct ucx_link *link = ucx->last;
+    struct pl_ucx_link *link = ucx->last;
     if (link && link->origin.engine == engine)
         return link;
     for (link = *ucx_link_bucket_of(ucx, engine); link; link = link->next)
@@ -38,28 +45,28 @@ struct ucx_link *ucx_link_find(struct ucx *ucx, uint64_t engine)
     return NULL;
 }
 
-/* Without memory for more buckets the old ones do, more slowly. */
-static void ucx_link_grow(struct ucx *ucx)
+/* Without memory for more buckets the old ones stay, and are slower. */
+static void ucx_link_grow(struct pl_ucx *ucx)
 {
-    struct ucx_link **bucket = calloc(ucx->buckets * 2, sizeof *bucket);
+    struct pl_ucx_link **bucket = pl_calloc(ucx->buckets * 2, sizeof *bucket);
     if (!bucket)
         return;
     free(ucx->bucket);
     ucx->bucket = bucket;
     ucx->buckets *= 2;
-    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
-        struct ucx_link **head = ucx_link_bucket_of(ucx, link->origin.engine);
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
+        struct pl_ucx_link **head = ucx_link_bucket_of(ucx, link->origin.engine);
         link->next = *head;
         *head = link;
     }
 }
 
-struct ucx_link *ucx_link_make(struct ucx *ucx, uint64_t engine)
+struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
 {
-    struct ucx_link *link = ucx_link_find(ucx, engine);
+    struct pl_ucx_link *link = pl_ucx_link_find(ucx, engine);
     if (link)
         return link;
-    link = calloc(1, sizeof *link);
+    link = pl_calloc(1, sizeof *link);
     if (!link)
         return NULL;
     if (++ucx->count > ucx->buckets)
@@ -72,23 +79,23 @@ struct ucx_link *ucx_link_make(struct ucx *ucx, uint64_t engine)
     pl_list_init(&link->rndvs);
     pl_list_init(&link->failure);
     pl_list_append(&ucx->links, &link->entry);
-    struct ucx_link **head = ucx_link_bucket_of(ucx, engine);
+    struct pl_ucx_link **head = ucx_link_bucket_of(ucx, engine);
     link->next = *head;
     *head = link;
     return link;
 }
 
-int ucx_link_learn(struct ucx_link *link, const void *address, size_t length)
+int pl_ucx_link_set_address(struct pl_ucx_link *link, const void *address, size_t length)
 {
-    struct ucx_address head;
-    if (length <= sizeof head || length > UCX_ADDRESS_MAX)
+    struct pl_ucx_address head;
+    if (length <= sizeof head || length > PL_UCX_ADDRESS_MAX)
         return link->ucx->host->fail(MPI_ERR_OTHER, "a peer's UCX address has %zu bytes", length);
     memcpy(&head, address, sizeof head);
     if (head.engine != link->origin.engine)
-        return link->ucx->host->fail(MPI_ERR_OTHER, "a peer gave the UCX address of another");
+        return link->ucx->host->fail(MPI_ERR_OTHER, "a peer gave the UCX address of another engine");
     if (link->address)
         return MPI_SUCCESS;
-    link->address = malloc(length);
+    link->address = pl_malloc(length);
     if (!link->address)
         return link->ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a connection");
     memcpy(link->address, address, length);
@@ -98,28 +105,28 @@ int ucx_link_learn(struct ucx_link *link, const void *address, size_t length)
 
 /* --- connecting ------------------------------------------------------------------------------------------------ */
 
-static void on_error(void *argument, ucp_ep_h ep, ucs_status_t status)
+static void ucx_link_on_error(void *argument, ucp_ep_h ep, ucs_status_t status)
 {
     (void)ep;
-    struct ucx_link *link = argument;
-    if (!link->left)
+    struct pl_ucx_link *link = argument;
+    if (!link->departed)
         link->ucx->host->log("ucx", 1, "connection lost: %s", ucs_status_string(status));
-    ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+    pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
 }
 
-int ucx_link_open(struct ucx_link *link)
+int pl_ucx_link_open(struct pl_ucx_link *link)
 {
-    struct ucx *ucx = link->ucx;
+    struct pl_ucx *ucx = link->ucx;
     if (link->error)
-        return ucx->host->fail(link->error, "the connection to this process is lost");
-    if (link->left)
+        return ucx->host->fail(link->error, "the connection to this process has failed");
+    if (link->departed)
         return ucx->host->fail(MPI_ERR_PROC_ABORTED, "this process has finalized");
     if (link->ep)
         return MPI_SUCCESS;
     if (!link->address)
-        return ucx->host->fail(MPI_ERR_OTHER, "this process has not said where it is");
+        return ucx->host->fail(MPI_ERR_OTHER, "this process has not sent its UCX address");
 
-    struct ucx_address head;
+    struct pl_ucx_address head;
     memcpy(&head, link->address, sizeof head);
     link->watched = !(ucx->shared_memory && head.node == ucx->node);
     link->scratch_dir = link->watched ? 0 : head.scratch_dir;
@@ -128,19 +135,19 @@ int ucx_link_open(struct ucx_link *link)
             UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .address = (const ucp_address_t *)((const char *)link->address + sizeof head),
         .err_mode = link->watched ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE,
-        .err_handler = { .cb = on_error, .arg = link },
+        .err_handler = { .cb = ucx_link_on_error, .arg = link },
     };
     ucs_status_t status = ucp_ep_create(ucx->worker, &params, &link->ep);
     if (status != UCS_OK) {
         link->ep = NULL;
         return ucx->host->fail(PL_UNREACHABLE, "UCX cannot reach this process: %s", ucs_status_string(status));
     }
-    return ucx_control_hello(link);
+    return pl_ucx_control_send_hello(link);
 }
 
-/* --- failing --------------------------------------------------------------------------------------------------- */
+/* --- failure --------------------------------------------------------------------------------------------------- */
 
-void ucx_link_fail(struct ucx_link *link, int error)
+void pl_ucx_link_fail(struct pl_ucx_link *link, int error)
 {
     if (link->error)
         return;
@@ -148,9 +155,9 @@ void ucx_link_fail(struct ucx_link *link, int error)
     pl_list_append(&link->ucx->failed, &link->failure);
 }
 
-/* Starts the end of the connection. Where UCX does not watch the peer, that is the worker's end: what is on its way to
- * a peer that has gone can be given up in no other way. */
-static void start_close(struct ucx_link *link, bool force)
+/* Starts to close the connection. A connection that UCX does not watch ends with the worker instead: only that gives up
+ * messages that are on their way to a peer that has gone. */
+static void ucx_link_start_close(struct pl_ucx_link *link, bool force)
 {
     ucp_ep_h ep = link->ep;
     link->ep = NULL;
@@ -164,7 +171,7 @@ static void start_close(struct ucx_link *link, bool force)
     link->closing = UCS_PTR_IS_PTR(request) ? request : NULL;
 }
 
-static bool close_done(struct ucx_link *link)
+static bool ucx_link_is_closed(struct pl_ucx_link *link)
 {
     if (!link->closing)
         return true;
@@ -175,99 +182,92 @@ static bool close_done(struct ucx_link *link)
     return true;
 }
 
-static void free_early(struct ucx_link *link)
+static void ucx_link_free_early(struct pl_ucx_link *link)
 {
     struct pl_list *node;
     while ((node = pl_list_pop(&link->early)) != NULL)
-        free(PL_CONTAINER(node, struct ucx_early, entry));
+        free(PL_CONTAINER(node, struct pl_ucx_early, entry));
 }
 
-/* Ends everything under way with the link's error; returns how much that was. Bulk data that waits stays until the
- * engine fetches or drops it. */
-static int ucx_link_give_up(struct ucx_link *link)
+/* Ends all pending messages with the link's error; returns their number. Rendezvous messages that wait stay until the
+ * engine fetches or drops them. */
+static int ucx_link_give_up(struct pl_ucx_link *link)
 {
-    struct ucx *ucx = link->ucx;
+    struct pl_ucx *ucx = link->ucx;
     int ended = 0;
-    PL_LIST_EACH(send, &link->sends, struct ucx_send, entry) {
+    PL_LIST_EACH(send, &link->sends, struct pl_ucx_send, entry) {
         struct pl_outgoing *message = send->message;
         send->message = NULL;
         if (message && ++ended)
             ucx->host->sent(ucx->engine, message, link->error);
     }
-    PL_LIST_EACH(rndv, &link->rndvs, struct ucx_rndv, entry) {
+    PL_LIST_EACH(rndv, &link->rndvs, struct pl_ucx_rndv, entry) {
         struct pl_incoming *message = rndv->message;
         rndv->message = NULL;
         if (message && ++ended)
             ucx->host->fetched(ucx->engine, message, link->error);
         ended += !rndv->fetching && !rndv->cancelled;
     }
-    free_early(link);
+    ucx_link_free_early(link);
     return ended;
 }
 
-int ucx_link_report(struct ucx *ucx)
+int pl_ucx_links_report(struct pl_ucx *ucx)
 {
     int events = 0;
-    PL_LIST_EACH(link, &ucx->failed, struct ucx_link, failure) {
+    PL_LIST_EACH(link, &ucx->failed, struct pl_ucx_link, failure) {
         if (link->ep)
-            start_close(link, true);
-        if (!close_done(link))
+            ucx_link_start_close(link, true);
+        if (!ucx_link_is_closed(link))
             continue;
         pl_list_remove(&link->failure);
         events++;
-        if (ucx_link_give_up(link) == 0 && link->left)
-            continue; /* it went in good order and owes nothing */
+        if (ucx_link_give_up(link) == 0 && link->departed)
+            continue; /* it had sent LEAVE, and nothing was pending */
         ucx->host->failed(ucx->engine, link->endpoint.peer ? &link->endpoint : NULL,
                           link->origin.card ? &link->origin : NULL);
     }
     return events;
 }
 
-/* --- who has gone ---------------------------------------------------------------------------------------------- */
+/* --- peers that have gone -------------------------------------------------------------------------------------- */
 
-static long ucx_link_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Of those with whom it shares memory: their worker was destroyed, or their process has ended. */
-static bool ucx_link_has_gone(const struct ucx_link *link)
+/* Has a peer that UCX does not watch destroyed its worker, or has its process ended? */
+static bool ucx_link_has_gone(const struct pl_ucx_link *link)
 {
     return link->scratch_dir != 0 && !pl_scratch_dir_is_held(link->scratch_dir);
 }
 
-bool ucx_link_taken(const struct ucx_link *link)
+bool pl_ucx_link_is_acked(const struct pl_ucx_link *link)
 {
     return (int32_t)(link->due - link->acked) <= 0;
 }
 
-void ucx_link_check(struct ucx *ucx)
+void pl_ucx_links_check(struct pl_ucx *ucx)
 {
-    long now = ucx_link_now_ms();
-    if (now < ucx->look_at)
+    int64_t now = pl_clock_ms();
+    if (now < ucx->check_at)
         return;
-    ucx->look_at = now + LOOK_MS;
-    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
-        if (ucx_link_taken(link) || link->left || !ucx_link_has_gone(link))
+    ucx->check_at = now + CHECK_MS;
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
+        if (pl_ucx_link_is_acked(link) || link->departed || !ucx_link_has_gone(link))
             continue;
-        if (ucp_worker_progress(ucx->worker) > 0) /* what it said last may be there, unread */
+        if (ucp_worker_progress(ucx->worker) > 0) /* its last messages may still be unread */
             return;
-        ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
     }
 }
 
-/* --- leaving --------------------------------------------------------------------------------------------------- */
+/* --- closing --------------------------------------------------------------------------------------------------- */
 
-/* Is there something that UCX has not sent yet over a connection that it does not watch? */
-static bool is_stuck(const struct ucx_link *link)
+/* Are there messages that UCX has not sent yet over a connection that it does not watch? */
+static bool ucx_link_is_stuck(const struct pl_ucx_link *link)
 {
     return !link->watched && !pl_list_empty(&link->sends);
 }
 
-/* Has everything left the worker that UCX itself has to say? Peers may be connecting without our knowing. */
-static bool nothing_pending(struct ucx *ucx)
+/* Has the worker sent all of UCX's own messages? Peers may be connecting without our knowledge. */
+static bool ucx_link_worker_is_flushed(struct pl_ucx *ucx)
 {
     static const ucp_request_param_t none;
     if (ucx->flush) {
@@ -280,67 +280,66 @@ static bool nothing_pending(struct ucx *ucx)
     return !ucx->flush;
 }
 
-bool ucx_link_settled(struct ucx *ucx)
+bool pl_ucx_links_are_settled(struct pl_ucx *ucx)
 {
     bool all = true, stuck = false;
     while (ucp_worker_progress(ucx->worker))
         continue;
-    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
-        all &= close_done(link) && (!is_stuck(link) || ucx_link_has_gone(link));
-        stuck |= is_stuck(link);
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
+        all &= ucx_link_is_closed(link) && (!ucx_link_is_stuck(link) || ucx_link_has_gone(link));
+        stuck |= ucx_link_is_stuck(link);
     }
-    return all && (stuck ? ucp_worker_arm(ucx->worker) == UCS_OK : nothing_pending(ucx));
+    return all && (stuck ? ucp_worker_arm(ucx->worker) == UCS_OK : ucx_link_worker_is_flushed(ucx));
 }
 
-/* Progress until it is settled; not for ever. Workers that were put aside may be what the other end waits for. */
-static bool ucx_link_drain(struct ucx *ucx)
+/* Makes progress until the links are settled or nothing happens for CLOSE_IDLE_MS. The peers may be waiting for workers
+ * that were put aside. */
+static bool ucx_link_drain(struct pl_ucx *ucx)
 {
-    long last = ucx_link_now_ms();
-    ucx_sweep();
-    while (!ucx_link_settled(ucx)) {
-        ucx_sweep();
-        if (ucx_link_now_ms() - last > PATIENCE_MS)
+    int64_t last = pl_clock_ms();
+    pl_ucx_sweep();
+    while (!pl_ucx_links_are_settled(ucx)) {
+        pl_ucx_sweep();
+        if (pl_clock_ms() - last > CLOSE_IDLE_MS)
             return false;
         if (ucp_worker_arm(ucx->worker) == UCS_OK)
             poll(&(struct pollfd){ .fd = ucx->event_fd, .events = POLLIN }, 1, 1);
         else
-            last = ucx_link_now_ms();
+            last = pl_clock_ms();
     }
     return true;
 }
 
-/*
- * Tells everybody who knows this engine that it goes in good order, so that the end of the connection is not taken for
- * a failure; also those who only sent to it: UCX has a connection to them already.
- */
-bool ucx_link_close_all(struct ucx *ucx)
+/* LEAVE tells the peers not to take the end of the connection for a failure. Peers that only sent to this engine get it
+ * too: UCX has a connection to them already. */
+bool pl_ucx_links_close(struct pl_ucx *ucx)
 {
     ucx->ending = true;
-    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
-        bool alive = !link->error && !link->left && link->address && link->origin.engine != ucx->id;
-        PL_LIST_EACH(send, &link->sends, struct ucx_send, entry)
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
+        bool alive = !link->error && !link->departed && link->address && link->origin.engine != ucx->id;
+        PL_LIST_EACH(send, &link->sends, struct pl_ucx_send, entry)
             send->message = NULL;
-        PL_LIST_EACH(rndv, &link->rndvs, struct ucx_rndv, entry)
-            ucx_rndv_abandon(rndv);
-        if (alive && ucx_link_open(link) == MPI_SUCCESS)
-            ucx_post(link, UCX_LEAVE, 0, NULL, 0);
+        PL_LIST_EACH(rndv, &link->rndvs, struct pl_ucx_rndv, entry)
+            pl_ucx_rndv_abandon(rndv);
+        if (alive && pl_ucx_link_open(link) == MPI_SUCCESS)
+            pl_ucx_post(link, PL_UCX_LEAVE, 0, NULL, 0);
     }
-    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry)
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry)
         if (link->ep)
-            start_close(link, link->error || link->left);
+            ucx_link_start_close(link, link->error || link->departed);
     return ucx_link_drain(ucx);
 }
 
-void ucx_link_free_all(struct ucx *ucx)
+void pl_ucx_links_free(struct pl_ucx *ucx)
 {
     struct pl_list *node;
     while ((node = pl_list_pop(&ucx->links)) != NULL) {
-        struct ucx_link *link = PL_CONTAINER(node, struct ucx_link, entry);
+        struct pl_ucx_link *link = PL_CONTAINER(node, struct pl_ucx_link, entry);
         while ((node = pl_list_pop(&link->sends)) != NULL)
-            ucx_send_free(ucx, PL_CONTAINER(node, struct ucx_send, entry));
+            pl_ucx_send_free(ucx, PL_CONTAINER(node, struct pl_ucx_send, entry));
         while ((node = pl_list_pop(&link->rndvs)) != NULL)
-            free(PL_CONTAINER(node, struct ucx_rndv, entry));
-        free_early(link);
+            free(PL_CONTAINER(node, struct pl_ucx_rndv, entry));
+        ucx_link_free_early(link);
         free((void *)link->origin.card);
         free(link->address);
         free(link);

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Messages out: the engine's and the transport's own.
- *
- * A struct ucx_send lives as long as UCX needs it. UCX never takes a send back, so that a message that the engine has
- * given up on only loses its `message`: the record stays, and data that is still asked for is made up of zeros.
- */
+/* Outgoing messages: the engine's and the transport's own. */
+#include "plugins/ucx/send.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/ucx/ucx.h"
+#include "core/base/memory.h"
+#include "plugins/ucx/link.h"
 
-/* --- the datatype: walks the cursor of a message that does not lie in one piece ---------------------------------- */
+/* --- the UCX datatype: packs by the cursor, for data that is not one run ----------------------------------------- */
 
-static void *pack_start(void *context, const void *buffer, size_t count)
+static void *ucx_send_pack_start(void *context, const void *buffer, size_t count)
 {
     (void)context, (void)count;
     return (void *)buffer;
@@ -20,14 +18,14 @@ static void *pack_start(void *context, const void *buffer, size_t count)
 
 static size_t ucx_send_pack_size(void *state)
 {
-    const struct ucx_send *send = state;
+    const struct pl_ucx_send *send = state;
     return send->wire.header.size;
 }
 
 static size_t ucx_send_pack(void *state, size_t offset, void *packed, size_t max)
 {
-    struct ucx_send *send = state;
-    size_t left = send->wire.header.size - offset, bytes = max < left ? max : left;
+    struct pl_ucx_send *send = state;
+    size_t remaining = send->wire.header.size - offset, bytes = max < remaining ? max : remaining;
     if (!send->message) {
         memset(packed, 0, bytes);
         return bytes;
@@ -39,38 +37,38 @@ static size_t ucx_send_pack(void *state, size_t offset, void *packed, size_t max
     return host->pack(cursor, packed, bytes);
 }
 
-static void pack_finish(void *state)
+static void ucx_send_pack_finish(void *state)
 {
     (void)state;
 }
 
-int ucx_send_init(struct ucx *ucx)
+int pl_ucx_send_init(struct pl_ucx *ucx)
 {
     static const ucp_generic_dt_ops_t ops = {
-        .start_pack = pack_start,
+        .start_pack = ucx_send_pack_start,
         .packed_size = ucx_send_pack_size,
         .pack = ucx_send_pack,
-        .finish = pack_finish,
+        .finish = ucx_send_pack_finish,
     };
     ucs_status_t status = ucp_dt_create_generic(&ops, NULL, &ucx->send_type);
-    return status == UCS_OK ? MPI_SUCCESS : ucx_error(ucx, status, "cannot make a UCX datatype");
+    return status == UCS_OK ? MPI_SUCCESS : pl_ucx_error(ucx, status, "cannot make a UCX datatype");
 }
 
-void ucx_send_fini(struct ucx *ucx)
+void pl_ucx_send_fini(struct pl_ucx *ucx)
 {
     ucp_dt_destroy(ucx->send_type);
     struct pl_list *node;
     while ((node = pl_list_pop(&ucx->spare)) != NULL)
-        free(PL_CONTAINER(node, struct ucx_send, entry));
+        free(PL_CONTAINER(node, struct pl_ucx_send, entry));
 }
 
 /* --- records --------------------------------------------------------------------------------------------------- */
 
-static struct ucx_send *ucx_send_take(struct ucx_link *link, enum ucx_control control)
+static struct pl_ucx_send *ucx_send_create(struct pl_ucx_link *link, enum pl_ucx_control control)
 {
-    struct ucx *ucx = link->ucx;
+    struct pl_ucx *ucx = link->ucx;
     struct pl_list *node = pl_list_pop(&ucx->spare);
-    struct ucx_send *send = node ? PL_CONTAINER(node, struct ucx_send, entry) : malloc(sizeof *send);
+    struct pl_ucx_send *send = node ? PL_CONTAINER(node, struct pl_ucx_send, entry) : pl_malloc(sizeof *send);
     if (!send)
         return NULL;
     pl_list_init(&send->entry);
@@ -85,7 +83,7 @@ static struct ucx_send *ucx_send_take(struct ucx_link *link, enum ucx_control co
     return send;
 }
 
-void ucx_send_free(struct ucx *ucx, struct ucx_send *send)
+void pl_ucx_send_free(struct pl_ucx *ucx, struct pl_ucx_send *send)
 {
     free(send->copy);
     pl_list_append(&ucx->spare, &send->entry);
@@ -93,36 +91,34 @@ void ucx_send_free(struct ucx *ucx, struct ucx_send *send)
 
 /* --- sending --------------------------------------------------------------------------------------------------- */
 
-static void ucx_send_sent(void *request, ucs_status_t status, void *argument)
+static void ucx_send_on_sent(void *request, ucs_status_t status, void *argument)
 {
-    struct ucx_send *send = argument;
-    struct ucx_link *link = send->link;
-    struct ucx *ucx = link->ucx;
+    struct pl_ucx_send *send = argument;
+    struct pl_ucx_link *link = send->link;
+    struct pl_ucx *ucx = link->ucx;
     ucp_request_free(request);
     send->done = true;
     ucx->events++;
     if (status != UCS_OK)
-        ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
     if (send->starting)
         return;
     pl_list_remove(&send->entry);
     if (send->message)
         ucx->host->sent(ucx->engine, send->message, status == UCS_OK ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED);
-    ucx_send_free(ucx, send);
+    pl_ucx_send_free(ucx, send);
 }
 
-/*
- * Hands a record to UCX; frees it unless the answer is PL_PENDING. An error ends the link: the numbers of what follows
- * would leave a gap.
- */
-static int ucx_send_start(struct ucx_send *send, const void *data, size_t count, ucp_datatype_t type, bool rndv)
+/* Hands a record to UCX; frees it unless the result is PL_PENDING. An error fails the link, since the message's number
+ * would be missing. */
+static int ucx_send_start(struct pl_ucx_send *send, const void *data, size_t count, ucp_datatype_t type, bool rndv)
 {
-    struct ucx_link *link = send->link;
-    struct ucx *ucx = link->ucx;
+    struct pl_ucx_link *link = send->link;
+    struct pl_ucx *ucx = link->ucx;
     ucp_request_param_t params = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE |
                         UCP_OP_ATTR_FIELD_FLAGS,
-        .cb.send = ucx_send_sent,
+        .cb.send = ucx_send_on_sent,
         .user_data = send,
         .datatype = type,
         .flags = rndv ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER,
@@ -137,21 +133,22 @@ static int ucx_send_start(struct ucx_send *send, const void *data, size_t count,
     }
     int err = link->error;
     if (UCS_PTR_IS_ERR(request)) {
-        err = ucx_error(ucx, UCS_PTR_STATUS(request), "cannot send");
-        ucx_link_fail(link, err);
+        err = pl_ucx_error(ucx, UCS_PTR_STATUS(request), "cannot send");
+        pl_ucx_link_fail(link, err);
     }
-    ucx_send_free(ucx, send);
+    pl_ucx_send_free(ucx, send);
     return err;
 }
 
-/* Between front doors, where nobody waits for a message to be gone and its receiver may be forgotten: a copy goes. */
-static int send_copy(struct ucx_send *send, struct pl_outgoing *message)
+/* Sends a copy of the data. For messages of listeners: no caller waits for their completion, and the engine may
+ * disconnect the receiver before. */
+static int ucx_send_copy(struct pl_ucx_send *send, struct pl_outgoing *message)
 {
-    struct ucx *ucx = send->link->ucx;
+    struct pl_ucx *ucx = send->link->ucx;
     size_t size = message->header.size;
-    send->copy = malloc(size ? size : 1);
+    send->copy = pl_malloc(size ? size : 1);
     if (!send->copy) {
-        ucx_send_free(ucx, send);
+        pl_ucx_send_free(ucx, send);
         return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a message");
     }
     ucx->host->pack(&message->data, send->copy, size);
@@ -159,13 +156,13 @@ static int send_copy(struct ucx_send *send, struct pl_outgoing *message)
     return err == PL_PENDING ? MPI_SUCCESS : err;
 }
 
-int ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
+int pl_ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
 {
-    struct ucx_link *link = (struct ucx_link *)endpoint;
-    struct ucx *ucx = link->ucx;
-    if (link->error || link->left)
-        return ucx_link_open(link);
-    struct ucx_send *send = ucx_send_take(link, UCX_MESSAGE);
+    struct pl_ucx_link *link = (struct pl_ucx_link *)endpoint;
+    struct pl_ucx *ucx = link->ucx;
+    if (link->error || link->departed)
+        return pl_ucx_link_open(link);
+    struct pl_ucx_send *send = ucx_send_create(link, PL_UCX_MESSAGE);
     if (!send)
         return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a message");
     send->wire.header = message->header;
@@ -174,7 +171,7 @@ int ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     size_t size = message->header.size;
     message->rndv = size > ucx->eager;
     if (message->header.kind == PL_MSG_LISTENER && !message->rndv)
-        return send_copy(send, message);
+        return ucx_send_copy(send, message);
     send->message = message;
     void *direct = pl_cursor_direct(&message->data);
     if (size == 0)
@@ -184,16 +181,16 @@ int ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     return ucx_send_start(send, send, 1, ucx->send_type, message->rndv);
 }
 
-int ucx_post(struct ucx_link *link, enum ucx_control control, uint64_t token, const void *data, size_t bytes)
+int pl_ucx_post(struct pl_ucx_link *link, enum pl_ucx_control control, uint64_t token, const void *data, size_t bytes)
 {
-    struct ucx *ucx = link->ucx;
-    struct ucx_send *send = ucx_send_take(link, control);
-    void *copy = bytes ? malloc(bytes) : NULL;
+    struct pl_ucx *ucx = link->ucx;
+    struct pl_ucx_send *send = ucx_send_create(link, control);
+    void *copy = bytes ? pl_malloc(bytes) : NULL;
     if (!send || (bytes && !copy)) {
         free(copy);
         if (send)
-            ucx_send_free(ucx, send);
-        ucx_link_fail(link, MPI_ERR_NO_MEM);
+            pl_ucx_send_free(ucx, send);
+        pl_ucx_link_fail(link, MPI_ERR_NO_MEM);
         return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a control message");
     }
     if (bytes)
@@ -204,11 +201,11 @@ int ucx_post(struct ucx_link *link, enum ucx_control control, uint64_t token, co
     return err == PL_PENDING ? MPI_SUCCESS : err;
 }
 
-/* True when the transport no longer knows the message: the receiver has cancelled it (UCX_FORGET). */
-bool ucx_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *message)
+/* Succeeds if the receiver has cancelled the message (PL_UCX_FORGET). */
+bool pl_ucx_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *message)
 {
-    struct ucx_link *link = (struct ucx_link *)endpoint;
-    PL_LIST_EACH(send, &link->sends, struct ucx_send, entry)
+    struct pl_ucx_link *link = (struct pl_ucx_link *)endpoint;
+    PL_LIST_EACH(send, &link->sends, struct pl_ucx_send, entry)
         if (send->message == message)
             return false;
     return true;

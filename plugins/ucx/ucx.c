@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The UCX transport: opening and closing, its address, progress and sleep. What it is: ucx.h. */
+/* The UCX transport: opening and closing, its address, progress and sleep. */
 #include "plugins/ucx/ucx.h"
 
 #include <errno.h>
@@ -13,7 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
-int ucx_error(struct ucx *ucx, ucs_status_t status, const char *what)
+#include "core/base/memory.h"
+#include "plugins/ucx/control.h"
+#include "plugins/ucx/link.h"
+#include "plugins/ucx/receive.h"
+#include "plugins/ucx/send.h"
+#include "plugins/ucx/ucx_log.h"
+
+int pl_ucx_error(struct pl_ucx *ucx, ucs_status_t status, const char *what)
 {
     switch (status) {
     case UCS_ERR_NO_MEMORY: return ucx->host->fail(MPI_ERR_NO_MEM, "%s: out of memory", what);
@@ -22,7 +29,7 @@ int ucx_error(struct ucx *ucx, ucs_status_t status, const char *what)
     case UCS_ERR_NOT_CONNECTED:
     case UCS_ERR_REJECTED:
     case UCS_ERR_CANCELED:
-        return ucx->host->fail(MPI_ERR_PROC_ABORTED, "%s: the connection to the peer is lost (UCX: %s)", what,
+        return ucx->host->fail(MPI_ERR_PROC_ABORTED, "%s: the connection to the peer has failed (UCX: %s)", what,
                                ucs_status_string(status));
     default: return ucx->host->fail(MPI_ERR_OTHER, "%s (UCX: %s)", what, ucs_status_string(status));
     }
@@ -30,8 +37,8 @@ int ucx_error(struct ucx *ucx, ucs_status_t status, const char *what)
 
 /* --- opening --------------------------------------------------------------------------------------------------- */
 
-/* A setting of UCX, which ucp_config_modify() knows as `key`, where the user has not chosen another in UCX's own
- * environment. */
+/* Changes a setting of UCX, which ucp_config_modify() knows as `key`, unless the user has set it in the environment
+ * (UCX_<name>). */
 static void ucx_set(ucp_config_t *config, const char *name, const char *key, const char *value)
 {
     char variable[64] = "UCX_";
@@ -40,8 +47,8 @@ static void ucx_set(ucp_config_t *config, const char *name, const char *key, con
         ucp_config_modify(config, key, value);
 }
 
-/* The same for a setting of one transport, of which UCX up to 1.16 has another name here than in the environment. */
-static void set_inner(ucp_config_t *config, const char *name, const char *before_1_17, const char *value)
+/* The same for a setting of one transport. Up to UCX 1.16 its key differs from the name in the environment. */
+static void ucx_set_inner(ucp_config_t *config, const char *name, const char *before_1_17, const char *value)
 {
     unsigned major, minor, patch;
     ucp_get_version(&major, &minor, &patch);
@@ -49,11 +56,11 @@ static void set_inner(ucp_config_t *config, const char *name, const char *before
 }
 
 /*
- * Which of UCX's transports may be used. Where the library's own shared memory serves the node, UCX is left with the
- * network: a second set of segments would only cost memory, and peers that share none must be told apart from those
- * that are dead, which UCX can do over networks alone.
+ * Chooses the transports that UCX may use. Where the library's own shared memory serves the node, UCX serves only the
+ * network: a second set of shared segments would cost memory. And peers that share no memory must be told apart from
+ * dead ones, which UCX can do over networks alone.
  */
-static void choose_transports(struct ucx *ucx, ucp_config_t *config)
+static void ucx_choose_transports(struct pl_ucx *ucx, ucp_config_t *config)
 {
     const char *wanted = ucx->host->config_text("ucx_tls");
     const char *transports = ucx->host->config_text("transport");
@@ -69,46 +76,49 @@ static void choose_transports(struct ucx *ucx, ucp_config_t *config)
                                            : !network_only;
 }
 
-/* TCP moves so much at once, 64 KiB by UCX's choice: less than our longest eager message with its header, which went in
- * two pieces. With 256 KiB and more what does not fit into a socket's buffers makes long streams slower. */
-static void set_up_network(ucp_config_t *config)
+/* The bytes that TCP moves at once. UCX's default of 64 KiB splits our longest eager message, which has a header, in
+ * two. From 256 KiB on, what does not fit into a socket's buffers makes long streams slower. */
+static void ucx_set_up_network(ucp_config_t *config)
 {
-    set_inner(config, "TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "128k");
-    set_inner(config, "TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "128k");
+    ucx_set_inner(config, "TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "128k");
+    ucx_set_inner(config, "TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "128k");
 }
 
 /*
- * Nothing is to stay behind when the process is killed: memory that UCX shares lies in files, in a directory that goes
- * with it; for segments of System V there is nothing like it. Others find it by name. By process and descriptor, as
- * UCX would have it, who still connects to a worker that has gone finds the next one's, which has not set up its
- * handlers yet when UCX looks there for messages first: a crash.
- * One chunk of receive buffers is what a worker needs to begin with: 0.4 MB instead of 2.1, and half the time.
+ * Memory that UCX shares must not stay behind when the process is killed. It lies in files, in a directory that is
+ * removed with them; System V segments have no such thing, so they are not used.
+ *
+ * Peers find the files by name. UCX's default is by process and descriptor: a peer that connects to a worker that has
+ * gone then finds the memory of the next worker. UCX polls that for messages before the worker has set up its handlers,
+ * and crashes.
+ *
+ * A worker needs one chunk of receive buffers to begin with: 0.4 MB instead of 2.1, and half the time.
  */
-static void set_up_memory(struct ucx *ucx, ucp_config_t *config)
+static void ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
 {
     pl_stale_files_sweep();
     pl_scratch_dir_open(&ucx->scratch_dir);
-    set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
+    ucx_set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
     if (ucx->scratch_dir.fd < 0 || getenv("UCX_POSIX_DIR"))
         return;
-    set_inner(config, "POSIX_DIR", "DIR", ucx->scratch_dir.name);
-    set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
+    ucx_set_inner(config, "POSIX_DIR", "DIR", ucx->scratch_dir.name);
+    ucx_set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
     const char *wanted = ucx->host->config_text("ucx_tls");
     if (!wanted || !*wanted)
         ucx_set(config, "TLS", "TLS", "^sysv");
 }
 
-static int open_context(struct ucx *ucx)
+static int ucx_open_context(struct pl_ucx *ucx)
 {
     ucp_config_t *config;
     ucs_status_t status = ucp_config_read(NULL, NULL, &config);
     if (status != UCS_OK)
         return ucx->host->fail(PL_UNREACHABLE, "UCX does not accept its own settings (UCX_* in the environment): %s",
                                ucs_status_string(status));
-    choose_transports(ucx, config);
-    set_up_network(config);
+    ucx_choose_transports(ucx, config);
+    ucx_set_up_network(config);
     if (ucx->shared_memory)
-        set_up_memory(ucx, config);
+        ucx_set_up_memory(ucx, config);
 
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,
@@ -122,8 +132,8 @@ static int open_context(struct ucx *ucx)
                                               ucs_status_string(status));
 }
 
-/* SERIALIZED whatever the thread level: the engine's lock lets one thread in at a time, but any. */
-static int open_worker(struct ucx *ucx)
+/* SERIALIZED at every thread level: the engine's lock admits one thread at a time, but not always the same one. */
+static int ucx_open_worker(struct pl_ucx *ucx)
 {
     ucp_worker_params_t params = {
         .field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
@@ -140,33 +150,33 @@ static int open_worker(struct ucx *ucx)
     return ucx->host->fail(PL_UNREACHABLE, "UCX gives no event descriptor: %s", ucs_status_string(status));
 }
 
-static int open_ucx(struct ucx *ucx)
+static int ucx_init(struct pl_ucx *ucx)
 {
-    int err = open_context(ucx);
+    int err = ucx_open_context(ucx);
     if (err)
         return err;
-    err = open_worker(ucx);
+    err = ucx_open_worker(ucx);
     if (err)
         ucp_cleanup(ucx->context);
     return err;
 }
 
-/* Without memory to share it goes by the network, where nobody has said that it must be that memory. Then nobody is on
- * the same node, for others either. */
-static int open_or_fall_back(struct ucx *ucx)
+/* Without shared memory UCX uses the network, unless the user has chosen transports. This process then has a node of
+ * its own, for its peers too. */
+static int ucx_init_or_fall_back(struct pl_ucx *ucx)
 {
     const char *wanted = ucx->host->config_text("ucx_tls");
-    int err = open_ucx(ucx);
+    int err = ucx_init(ucx);
     if (!err || !ucx->shared_memory || (wanted && *wanted) || getenv("UCX_TLS"))
         return err;
     pl_scratch_dir_close(&ucx->scratch_dir);
     ucx->memory_refused = true;
     ucx->node = ucx->id;
-    return open_ucx(ucx);
+    return ucx_init(ucx);
 }
 
-/* Equal on two processes that may share memory: same boot of the same kernel, same process and IPC namespaces. */
-static uint64_t node_of(void)
+/* Equal in two processes that may share memory: same boot of the same kernel, same PID and IPC namespaces. */
+static uint64_t ucx_node_id(void)
 {
     static const char *const parts[] = { "/proc/self/ns/pid", "/proc/self/ns/ipc", "/dev/shm" };
     uint64_t node = 0xcbf29ce484222325u;
@@ -187,41 +197,41 @@ static uint64_t node_of(void)
     return node;
 }
 
-static void ucx_destroy(struct ucx *ucx)
+static void ucx_destroy(struct pl_ucx *ucx)
 {
     ucp_worker_destroy(ucx->worker);
-    ucx_link_free_all(ucx);
-    ucx_receive_fini(ucx);
-    ucx_send_fini(ucx);
+    pl_ucx_links_free(ucx);
+    pl_ucx_receive_fini(ucx);
+    pl_ucx_send_fini(ucx);
     ucp_cleanup(ucx->context);
     pl_scratch_dir_close(&ucx->scratch_dir);
     close(ucx->wake_fd);
     free(ucx->bucket);
-    ucx_log_close();
+    pl_ucx_log_close();
     free(ucx);
 }
 
 /*
- * A worker must not be destroyed while UCX itself has something to send: an answer to a peer that connects, say. UCX
- * 1.13, built with assertions as Debian's is, aborts the process then. Nor may one wait for that: the other end may
- * compute for hours. Such a worker is put aside, and destroyed when a later opening or closing finds that it has
- * settled.
+ * A worker must not be destroyed while UCX itself has something to send, for example an answer to a peer that
+ * connects: UCX 1.13, built with assertions as Debian's is, then aborts the process. Nor may close() wait for that,
+ * since the peer may compute for hours. Such a worker is put aside, and destroyed when a later open() or close() finds
+ * it settled.
  */
 static struct pl_list retired = { &retired, &retired };
 static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void ucx_retire(struct ucx *ucx)
+static void ucx_retire(struct pl_ucx *ucx)
 {
     pthread_mutex_lock(&retired_lock);
     pl_list_append(&retired, &ucx->retired);
     pthread_mutex_unlock(&retired_lock);
 }
 
-void ucx_sweep(void)
+void pl_ucx_sweep(void)
 {
     pthread_mutex_lock(&retired_lock);
-    PL_LIST_EACH(ucx, &retired, struct ucx, retired) {
-        if (ucx_link_settled(ucx)) {
+    PL_LIST_EACH(ucx, &retired, struct pl_ucx, retired) {
+        if (pl_ucx_links_are_settled(ucx)) {
             pl_list_remove(&ucx->retired);
             ucx_destroy(ucx);
         }
@@ -229,35 +239,35 @@ void ucx_sweep(void)
     pthread_mutex_unlock(&retired_lock);
 }
 
-static void close_transport(void *self)
+static void ucx_close(void *self)
 {
-    struct ucx *ucx = self;
-    if (ucx_link_close_all(ucx))
+    struct pl_ucx *ucx = self;
+    if (pl_ucx_links_close(ucx))
         ucx_destroy(ucx);
     else
         ucx_retire(ucx);
 }
 
-static int ucx_open_transport(struct pl_engine *engine, const struct pl_host *host, void **self)
+static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void **self)
 {
-    ucx_sweep();
-    struct ucx *ucx = calloc(1, sizeof *ucx);
+    pl_ucx_sweep();
+    struct pl_ucx *ucx = pl_calloc(1, sizeof *ucx);
     if (!ucx)
         return host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
     ucx->engine = engine;
     ucx->host = host;
     ucx->id = host->engine_id(engine);
-    ucx->node = node_of();
+    ucx->node = ucx_node_id();
     ucx->eager = (size_t)host->config_long("ucx_eager");
     ucx->scratch_dir.fd = -1;
     pl_list_init(&ucx->links);
     pl_list_init(&ucx->failed);
     pl_list_init(&ucx->spare);
-    ucx_log_open(host);
+    pl_ucx_log_open(host);
 
     int err;
-    ucx->buckets = UCX_BUCKETS_FIRST;
-    ucx->bucket = calloc(ucx->buckets, sizeof *ucx->bucket);
+    ucx->buckets = PL_UCX_BUCKETS_FIRST;
+    ucx->bucket = pl_calloc(ucx->buckets, sizeof *ucx->bucket);
     if (!ucx->bucket) {
         err = host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
         goto free_self;
@@ -267,17 +277,17 @@ static int ucx_open_transport(struct pl_engine *engine, const struct pl_host *ho
         err = host->fail(MPI_ERR_OTHER, "cannot make an event descriptor: %s", strerror(errno));
         goto free_buckets;
     }
-    if ((err = open_or_fall_back(ucx)))
+    if ((err = ucx_init_or_fall_back(ucx)))
         goto close_wake;
-    if ((err = ucx_send_init(ucx)))
+    if ((err = pl_ucx_send_init(ucx)))
         goto destroy_worker;
-    if ((err = ucx_receive_init(ucx)))
+    if ((err = pl_ucx_receive_init(ucx)))
         goto fini_send;
     *self = ucx;
     return MPI_SUCCESS;
 
 fini_send:
-    ucx_send_fini(ucx);
+    pl_ucx_send_fini(ucx);
 destroy_worker:
     ucp_worker_destroy(ucx->worker);
     ucp_cleanup(ucx->context);
@@ -287,30 +297,30 @@ close_wake:
 free_buckets:
     free(ucx->bucket);
 free_self:
-    ucx_log_close();
+    pl_ucx_log_close();
     free(ucx);
     return err;
 }
 
 /* --- address and connection ------------------------------------------------------------------------------------ */
 
-static int get_address(void *self, void *buffer, size_t room, size_t *length)
+static int ucx_get_address(void *self, void *buffer, size_t capacity, size_t *length)
 {
-    struct ucx *ucx = self;
-    struct ucx_address head = { .engine = ucx->id, .node = ucx->node, .scratch_dir = ucx->scratch_dir.number };
+    struct pl_ucx *ucx = self;
+    struct pl_ucx_address head = { .engine = ucx->id, .node = ucx->node, .scratch_dir = ucx->scratch_dir.number };
     ucp_address_t *address;
     size_t bytes;
     ucs_status_t status = ucp_worker_get_address(ucx->worker, &address, &bytes);
     if (status != UCS_OK)
-        return ucx_error(ucx, status, "cannot get the UCX address");
+        return pl_ucx_error(ucx, status, "cannot get the UCX address");
 
     int err = MPI_SUCCESS;
     *length = sizeof head + bytes;
-    if (*length > room || *length > UCX_ADDRESS_MAX) {
+    if (*length > capacity || *length > PL_UCX_ADDRESS_MAX) {
         err = ucx->host->fail(MPI_ERR_OTHER,
-                              "the UCX address takes %zu bytes, there is room for %d: "
+                              "the UCX address takes %zu bytes, there is space for %d: "
                               "choose fewer networks with UCX_NET_DEVICES or PLENUM_UCX_TLS",
-                              *length, (int)(room < UCX_ADDRESS_MAX ? room : UCX_ADDRESS_MAX));
+                              *length, (int)(capacity < PL_UCX_ADDRESS_MAX ? capacity : PL_UCX_ADDRESS_MAX));
     } else {
         memcpy(buffer, &head, sizeof head);
         memcpy((char *)buffer + sizeof head, address, bytes);
@@ -319,20 +329,20 @@ static int get_address(void *self, void *buffer, size_t room, size_t *length)
     return err;
 }
 
-static int connect_endpoint(void *self, const void *address, size_t length, struct pl_peer *peer,
-                            struct pl_endpoint **endpoint)
+static int ucx_connect(void *self, const void *address, size_t length, struct pl_peer *peer,
+                       struct pl_endpoint **endpoint)
 {
-    struct ucx *ucx = self;
-    struct ucx_address head;
-    if (length <= sizeof head || length > UCX_ADDRESS_MAX)
+    struct pl_ucx *ucx = self;
+    struct pl_ucx_address head;
+    if (length <= sizeof head || length > PL_UCX_ADDRESS_MAX)
         return ucx->host->fail(PL_UNREACHABLE, "a UCX address has %zu bytes", length);
     memcpy(&head, address, sizeof head);
-    struct ucx_link *link = ucx_link_make(ucx, head.engine);
+    struct pl_ucx_link *link = pl_ucx_link_get(ucx, head.engine);
     if (!link)
         return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a connection");
-    int err = ucx_link_learn(link, address, length);
+    int err = pl_ucx_link_set_address(link, address, length);
     if (!err)
-        err = ucx_link_open(link);
+        err = pl_ucx_link_open(link);
     if (err)
         return err;
     link->endpoint.peer = peer;
@@ -340,49 +350,49 @@ static int connect_endpoint(void *self, const void *address, size_t length, stru
     return MPI_SUCCESS;
 }
 
-/* The link stays: the peer may still send to us, and what it has sent must be answered. What we have sent may get lost
- * from now on: nobody asks the peer about it. */
-static void disconnect_endpoint(struct pl_endpoint *endpoint)
+/* The link stays: the peer may still send to us, and its messages must be answered. Our own may get lost from now on:
+ * the peer is not asked for an ACK of them. */
+static void ucx_disconnect(struct pl_endpoint *endpoint)
 {
-    struct ucx_link *link = (struct ucx_link *)endpoint;
+    struct pl_ucx_link *link = (struct pl_ucx_link *)endpoint;
     endpoint->peer = NULL;
     link->due = link->acked;
-    PL_LIST_EACH(send, &link->sends, struct ucx_send, entry)
+    PL_LIST_EACH(send, &link->sends, struct pl_ucx_send, entry)
         send->message = NULL;
 }
 
-static void lose_endpoint(struct pl_endpoint *endpoint)
+static void ucx_lose(struct pl_endpoint *endpoint)
 {
-    ucx_link_fail((struct ucx_link *)endpoint, MPI_ERR_PROC_ABORTED);
+    pl_ucx_link_fail((struct pl_ucx_link *)endpoint, MPI_ERR_PROC_ABORTED);
 }
 
 /* --- progress and sleep ---------------------------------------------------------------------------------------- */
 
 static int ucx_progress(void *self)
 {
-    struct ucx *ucx = self;
+    struct pl_ucx *ucx = self;
     ucx->events = 0;
     if (ucp_worker_progress(ucx->worker))
         ucx->events++;
     if (!pl_list_empty(&ucx->failed))
-        ucx->events += ucx_link_report(ucx);
+        ucx->events += pl_ucx_links_report(ucx);
     return ucx->events;
 }
 
 static bool ucx_flushed(void *self)
 {
-    return ucx_control_flushed(self);
+    return pl_ucx_control_flushed(self);
 }
 
 static bool ucx_arm(void *self)
 {
-    struct ucx *ucx = self;
+    struct pl_ucx *ucx = self;
     return pl_list_empty(&ucx->failed) && ucp_worker_arm(ucx->worker) == UCS_OK;
 }
 
-static void sleep_until_event(void *self, long microseconds)
+static void ucx_sleep(void *self, long microseconds)
 {
-    struct ucx *ucx = self;
+    struct pl_ucx *ucx = self;
     struct pollfd fds[] = {
         { .fd = ucx->event_fd, .events = POLLIN },
         { .fd = ucx->wake_fd, .events = POLLIN },
@@ -393,7 +403,7 @@ static void sleep_until_event(void *self, long microseconds)
 
 static void ucx_disarm(void *self)
 {
-    struct ucx *ucx = self;
+    struct pl_ucx *ucx = self;
     uint64_t count;
     while (read(ucx->wake_fd, &count, sizeof count) < 0 && errno == EINTR)
         continue;
@@ -401,29 +411,29 @@ static void ucx_disarm(void *self)
 
 static void ucx_wake(void *self)
 {
-    struct ucx *ucx = self;
+    struct pl_ucx *ucx = self;
     uint64_t one = 1;
     while (write(ucx->wake_fd, &one, sizeof one) < 0 && errno == EINTR)
         continue;
 }
 
-__attribute__((visibility("default"))) const struct pl_transport_ops plenum_transport = {
+PL_EXPORT const struct pl_transport_ops plenum_transport = {
     .abi = PL_TRANSPORT_ABI,
     .name = "ucx",
-    .open = ucx_open_transport,
-    .close = close_transport,
-    .address = get_address,
-    .connect = connect_endpoint,
-    .disconnect = disconnect_endpoint,
-    .send = ucx_send,
-    .fetch = ucx_fetch,
-    .drop = ucx_drop,
-    .withdraw = ucx_withdraw,
+    .open = ucx_open,
+    .close = ucx_close,
+    .address = ucx_get_address,
+    .connect = ucx_connect,
+    .disconnect = ucx_disconnect,
+    .send = pl_ucx_send,
+    .fetch = pl_ucx_fetch,
+    .drop = pl_ucx_drop,
+    .withdraw = pl_ucx_withdraw,
     .progress = ucx_progress,
     .flushed = ucx_flushed,
     .arm = ucx_arm,
-    .sleep = sleep_until_event,
+    .sleep = ucx_sleep,
     .disarm = ucx_disarm,
     .wake = ucx_wake,
-    .lose = lose_endpoint,
+    .lose = ucx_lose,
 };

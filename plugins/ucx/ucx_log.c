@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What UCX has to say. It prints warnings and errors to the standard output on its own account; while an engine uses
- * UCX they go to the library's log instead (PLENUM_LOG=ucx:debug), except what is fatal, and except when the user has
- * set UCX_LOG_LEVEL or UCX_LOG_FILE.
- *
- * UCX keeps its log handlers for the process. Ours is added once and stays (as UCX itself does); it passes everything
- * on to UCX when no engine is open. It runs in any thread, UCX's own included.
+ * UCX's own messages. UCX keeps its log handlers for the life of the process. Ours is added once and stays, as UCX
+ * itself does, and passes everything on to UCX when no engine is open. It runs in any thread, UCX's own included.
  */
+#include "plugins/ucx/ucx_log.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <ucs/debug/log_def.h>
-
-#include "plugins/ucx/ucx.h"
 
 static const struct pl_host *_Atomic log_host;
 static _Atomic int log_users;
@@ -38,7 +34,7 @@ static void ucx_log_install(void)
         ucs_log_push_handler(ucx_log_handle);
 }
 
-void ucx_log_open(const struct pl_host *host)
+void pl_ucx_log_open(const struct pl_host *host)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     log_host = host;
@@ -46,7 +42,7 @@ void ucx_log_open(const struct pl_host *host)
     pthread_once(&once, ucx_log_install);
 }
 
-void ucx_log_close(void)
+void pl_ucx_log_close(void)
 {
     log_users--;
 }

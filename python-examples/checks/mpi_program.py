@@ -11,7 +11,7 @@ ERR_RANK, ERR_TRUNCATE = 6, 15
 
 
 def messages(comm: mpi.Comm) -> None:
-    """Every item type once around the ring, buffers of several kinds, a probe, nothing to nobody."""
+    """Every item type once around the ring, buffers of several kinds, a probe, PROC_NULL."""
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     for code in "bBhHiIlLqQfd":
         into = array(code, [0] * 5)
@@ -33,7 +33,7 @@ def messages(comm: mpi.Comm) -> None:
 
 
 def collectives(comm: mpi.Comm) -> None:
-    """Everybody's data, checked everywhere."""
+    """Data of every process, checked on every process."""
     rank, size = comm.rank, comm.size
     triangle = size * (size - 1) // 2
     values = array("i", [rank, 1])

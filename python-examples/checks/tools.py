@@ -2,8 +2,8 @@
 """Running examples as a user would, and finding what they leave behind.
 
 All processes of a test inherit a mark in their environment and a TMPDIR of their own. At the end of every test method
-no process may carry the mark but this one, TMPDIR must be empty, and what is new in /dev/shm under Plenum's name must
-go, or belong to a job that still runs, which is then another test's.
+only this process may carry the mark, and TMPDIR must be empty. New files of Plenum in /dev/shm must go, or belong to a
+job that still runs, which is then another test's.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def prepare() -> None:
     for name in [name for name in os.environ if name.startswith(("PLENUM_", "PMIX_"))]:
         del os.environ[name]
     os.environ.update({"PLENUM_LIB": str(BUILD / "lib"), "PYTHONDONTWRITEBYTECODE": "1", MARK: uuid.uuid4().hex})
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the tests were started under
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # it may be ignored where the tests were started
 
 
 def alive() -> dict[int, str]:
@@ -62,12 +62,12 @@ def wait_until(condition) -> bool:
 
 
 def shared_files() -> set[str]:
-    """What Plenum's jobs have in /dev/shm: a directory each, which their processes know from the environment."""
+    """The directories of Plenum's jobs in /dev/shm, one each; their processes get its name by the environment."""
     return {name for name in os.listdir("/dev/shm") if name.startswith("plenum-")}
 
 
 def environments() -> bytes:
-    """Those of all processes."""
+    """The environments of all processes."""
     found = b""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -135,6 +135,6 @@ class ExampleTest(unittest.TestCase):
 
 
 def main() -> None:
-    """Runs the tests of the script; says nothing but what failed."""
+    """Runs the tests of the script; prints only failures."""
     result = unittest.main(exit=False, verbosity=0).result
     sys.exit(0 if result.wasSuccessful() else 1)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the libraries are, and what the functions of plenum.h look like.
+"""Finds the libraries, and declares the functions of plenum.h.
 
-A library is looked for in the directory that PLENUM_LIB names, then in build/lib of the source tree that this file is a
-part of, then among the installed ones. One that PLENUM_LIB names and that is not there is an error.
+The search for a library begins in the directory that PLENUM_LIB names, then in build/lib of this file's source tree,
+then among the installed libraries. If PLENUM_LIB names a directory without the library, that is an error.
 """
 import ctypes
 import ctypes.util
@@ -45,7 +45,7 @@ def find_tool(name: str) -> str:
 
 
 def python_path() -> str:
-    """A value of PYTHONPATH with which another Python finds this package, and all that this one's PYTHONPATH finds."""
+    """A value of PYTHONPATH with which another Python finds this package, and everything in this one's PYTHONPATH."""
     inherited = os.environ.get("PYTHONPATH")
     return f"{HOME}{os.pathsep}{inherited}" if inherited else str(HOME)
 
@@ -117,7 +117,7 @@ def load_runtime() -> ctypes.CDLL:
 
 
 def take_text(address: int | None) -> bytes:
-    """Copies a text that the library gives away, and frees it."""
+    """Copies a text that the caller of the library must free, and frees it."""
     if not address:
         raise MemoryError
     try:

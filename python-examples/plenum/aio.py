@@ -18,7 +18,7 @@ from .runtime import Event, EventKind, Job, Runtime, RuntimeOption
 
 
 class AsyncRuntime:
-    """A Runtime whose events go to the coroutines that follow the jobs. To be used from the loop's thread."""
+    """A Runtime whose events go to the coroutines that follow the jobs. Use it from the loop's thread only."""
 
     def __init__(self) -> None:
         self._runtime = Runtime()
@@ -34,7 +34,7 @@ class AsyncRuntime:
         self.close()
 
     def close(self) -> None:
-        """Kills what still runs and gives everything back. May be called twice."""
+        """Kills running jobs and frees all resources. May be called twice."""
         if self._loop:
             self._loop.remove_reader(self._runtime.fileno())
             self._loop = None

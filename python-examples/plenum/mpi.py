@@ -12,7 +12,8 @@ Nothing of MPI exists before a session is opened and nothing remains after it is
 wants, one after the other or side by side. Data are objects with a contiguous buffer (array, bytearray, memoryview,
 ctypes arrays; bytes to send from); the type of their items is the MPI datatype. Errors are exceptions with the
 library's message. An exception that leaves the `with` of a session or a communicator leaves it open, since closing may
-wait for others, who in turn wait for this process; its end then ends the job. Who catches the exception may close().
+wait for processes that wait for this one; the end of this process then ends the job. A program that catches the
+exception may close().
 
 One thread at a time uses a session, unless it was opened with THREAD_MULTIPLE.
 """
@@ -40,7 +41,7 @@ _lib = _abi.load_mpi()
 
 
 class Error(Exception):
-    """An MPI function failed. `function` and `error_class` say which and how; the text is the library's."""
+    """An MPI function failed. `function` is its name, `error_class` the error class; the text is the library's."""
 
     def __init__(self, function: str, code: int) -> None:
         number, room, length = ctypes.c_int(), ctypes.create_string_buffer(_abi.MAX_ERROR_STRING), ctypes.c_int()
@@ -105,14 +106,14 @@ def library_version() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What arrived: from whom, with which tag, and how many items."""
+    """What arrived: the source rank, the tag, and the number of items."""
     source: int
     tag: int
     count: int
 
 
 class _Owned:
-    """A handle that close() or the end of a `with` gives back; forgetting it leaves it to the end of its session."""
+    """A handle that close() or the end of a `with` frees; otherwise it lives until the end of its session."""
     _give_back = ""
     _needs_others = False
 
@@ -124,17 +125,17 @@ class _Owned:
             self.close()
 
     def close(self) -> None:
-        """Gives the object back to MPI. May be called twice."""
+        """Frees the object in MPI. May be called twice."""
         handle, self.handle = self.handle, ctypes.c_void_p()
         if handle:
             _call(self._give_back, ctypes.byref(handle))
 
 
 def attach(place: str, rank: int, size: int) -> None:
-    """Makes this process a rank of a pool of processes that nobody launched together: "mpi://WORLD" is the pool then.
+    """Makes this process a rank of a pool of processes that were not launched together: "mpi://WORLD" is the pool then.
 
-    `place` is a directory that the members share, or a file such as /proc/PID/fd/N. Nobody is waited for. Before the
-    first session, or when all are closed.
+    `place` is a directory that the members share, or a file such as /proc/PID/fd/N. The call does not wait for other
+    members. Call it before the first session, or when all are closed.
     """
     _call("MPIX_Attach", place.encode(), rank, size)
 
@@ -145,7 +146,7 @@ def detach() -> None:
 
 
 class Session(_Owned):
-    """An instance of MPI that belongs to whoever opened it."""
+    """An instance of MPI that belongs to the code that opened it."""
     _give_back = "MPI_Session_finalize"
     _needs_others = True
 
@@ -171,7 +172,7 @@ class Session(_Owned):
         return names
 
     def pset_info(self, pset: str) -> dict[str, str]:
-        """What is known of a process set: mpi_size, in Plenum plenum_version and plenum_provider too, and more."""
+        """The info of a process set: mpi_size, in Plenum plenum_version and plenum_provider too, and more."""
         info = _handle("MPI_Session_get_pset_info", self.handle, pset.encode())
         try:
             return dict(_info_items(info))
@@ -179,7 +180,7 @@ class Session(_Owned):
             _call("MPI_Info_free", ctypes.byref(info))
 
     def publish(self, pset: str, members: Group) -> None:
-        """Publishes a process set of the job, or changes it. All processes see it at their next question."""
+        """Publishes a process set of the job, or changes it. All processes see it at their next query."""
         _call("MPIX_Session_pset_publish", self.handle, pset.encode(), members.handle)
 
     def withdraw(self, pset: str) -> None:
@@ -208,12 +209,12 @@ class Group(_Owned):
 
     @property
     def size(self) -> int:
-        """How many processes."""
+        """The number of processes."""
         return _number("MPI_Group_size", self.handle)
 
     @property
     def rank(self) -> int:
-        """The number of this process, or UNDEFINED when it is no member."""
+        """The rank of this process, or UNDEFINED when it is not a member."""
         return _number("MPI_Group_rank", self.handle)
 
     def incl(self, ranks: Sequence[int]) -> Group:
@@ -221,7 +222,7 @@ class Group(_Owned):
         return Group(_handle("MPI_Group_incl", self.handle, len(ranks), (ctypes.c_int * len(ranks))(*ranks)))
 
     def translate(self, ranks: Sequence[int], other: Group) -> list[int]:
-        """The numbers that processes of this group have in another one; UNDEFINED for those that are not there."""
+        """The ranks of processes of this group in another one; UNDEFINED for processes that are not members."""
         array = ctypes.c_int * len(ranks)
         result = array()
         _call("MPI_Group_translate_ranks", self.handle, len(ranks), array(*ranks), other.handle, result)
@@ -242,7 +243,7 @@ class Comm(_Owned):
         return self
 
     def split(self, color: int, key: int = 0) -> Comm | None:
-        """Communicators of those that name the same color; None for those that name UNDEFINED."""
+        """A communicator of the processes that pass the same color; None for a process that passes UNDEFINED."""
         handle = _handle("MPI_Comm_split", self.handle, color, key)
         return None if handle.value == _abi.COMM_NULL else Comm(handle)
 
@@ -250,7 +251,7 @@ class Comm(_Owned):
         """Ends the job."""
         _call("MPI_Abort", self.handle, code)
 
-    # --- from one to another ---
+    # --- point to point ---
 
     def send(self, data: Buffer, dest: int, tag: int = 0) -> None:
         """Sends all items of a buffer."""
@@ -258,7 +259,7 @@ class Comm(_Owned):
         _call("MPI_Send_c", *source.triple, dest, tag, self.handle)
 
     def recv(self, data: Buffer, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Status:
-        """Receives into a buffer, which may be larger than what comes."""
+        """Receives into a buffer, which may be larger than the message."""
         target, native = _Data(data, writable=True), _abi.NativeStatus()
         _call("MPI_Recv_c", *target.triple, source, tag, self.handle, ctypes.byref(native))
         return _status(native, target.datatype)
@@ -275,26 +276,26 @@ class Comm(_Owned):
         _call("MPI_Probe", source, tag, self.handle, ctypes.byref(native))
         return _status(native, _abi.DATATYPES["c"])
 
-    # --- all together ---
+    # --- collectives ---
 
     def barrier(self) -> None:
-        """Waits until all are here."""
+        """Waits until all ranks have called it."""
         _call("MPI_Barrier", self.handle)
 
     def bcast(self, data: Buffer, root: int = 0) -> None:
-        """Gives the root's items to all."""
+        """Sends the root's items to all ranks."""
         place = _Data(data, writable=True)
         _call("MPI_Bcast_c", *place.triple, root, self.handle)
 
     def gather(self, data: Buffer, into: Buffer | None = None, root: int = 0) -> None:
-        """Puts everybody's items one behind the other into a buffer of the root's."""
+        """Puts the items of all ranks one after the other into a buffer of the root."""
         out = _Data(data, writable=False)
         target = _Data(into, writable=True) if self.rank == root and into is not None else None
         address, count = (target.address, target.count // self.size) if target else (None, 0)
         _call("MPI_Gather_c", *out.triple, address, count, out.datatype, root, self.handle)
 
     def allgather(self, data: Buffer, into: Buffer) -> None:
-        """Puts everybody's items one behind the other into a buffer of everybody's."""
+        """Puts the items of all ranks one after the other into a buffer of every rank."""
         out, target = _Data(data, writable=False), _Data(into, writable=True)
         _call("MPI_Allgather_c", *out.triple, target.address, target.count // self.size, target.datatype, self.handle)
 
@@ -305,7 +306,7 @@ class Comm(_Owned):
         _call("MPI_Reduce_c", send, receive, place.count, place.datatype, op, root, self.handle)
 
     def allreduce(self, data: Buffer, op: Op = Op.SUM) -> None:
-        """Combines item by item; the result replaces everybody's data."""
+        """Combines item by item; the result replaces the data on every rank."""
         place = _Data(data, writable=True)
         _call("MPI_Allreduce_c", _abi.IN_PLACE, *place.triple, op, self.handle)
 

@@ -107,7 +107,7 @@ class Map(enum.IntEnum):
 
 
 class PlenumError(Exception):
-    """A function of libplenum failed. `code` says how, the text is the library's."""
+    """A function of libplenum failed. `code` is the kind of error, the text is the library's."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -115,7 +115,7 @@ class PlenumError(Exception):
 
 
 class PlenumTimeout(PlenumError, TimeoutError):
-    """The time is over; nothing was changed."""
+    """The time limit has passed; nothing was changed."""
 
 
 def _check(code: int) -> None:
@@ -197,7 +197,7 @@ def _pairs(ranks: Iterable[int | tuple[int, int]]) -> tuple[ctypes.Array[Any], i
 
 
 class Runtime:
-    """A runtime: the place where jobs are launched and events come from. Closing it ends what still runs."""
+    """A runtime: it launches jobs and delivers their events. Closing it ends running jobs."""
 
     def __init__(self) -> None:
         self._handle = ctypes.c_void_p()
@@ -211,7 +211,7 @@ class Runtime:
         self.close()
 
     def close(self) -> None:
-        """Kills what still runs and gives everything back, jobs included. May be called twice."""
+        """Kills running jobs and frees all resources, jobs included. May be called twice."""
         for job in self._jobs.values():
             job._handle = None
         self._jobs.clear()
@@ -244,7 +244,7 @@ class Runtime:
         return job
 
     def next_event(self) -> Event | None:
-        """Moves the runtime on and takes the next event, without waiting; None when there is none at present."""
+        """Makes progress and takes the next event, without waiting; None if there is none yet."""
         native = EventPointer()
         _check(_lib.plenum_runtime_next_event(self._open(), ctypes.byref(native)))
         if not native:
@@ -285,7 +285,7 @@ class Job:
         self.close()
 
     def close(self) -> None:
-        """Gives the job back; one that runs goes on. May be called twice, and after the runtime was closed."""
+        """Frees the job object; a running job goes on. May be called twice, and after the runtime was closed."""
         handle, self._handle = self._handle, None
         if handle:
             self._runtime._jobs.pop(self.id, None)
@@ -329,12 +329,12 @@ class Job:
         _check(_lib.plenum_job_pset(self._open(), name.encode(), array, count))
 
     def pset_publish(self, name: str, ranks: Iterable[int | tuple[int, int]]) -> None:
-        """Publishes a process set while the job runs, or changes it; its processes see it at their next question."""
+        """Publishes a process set while the job runs, or changes it; its processes see it at their next query."""
         array, count = _pairs(ranks)
         _check(_lib.plenum_job_pset_publish(self._open(), name.encode(), array, count))
 
     def pset_withdraw(self, name: str) -> None:
-        """Withdraws a set that was published, by whomever."""
+        """Withdraws a published set, whichever process published it."""
         _check(_lib.plenum_job_pset_withdraw(self._open(), name.encode()))
 
     def redirect(self, rank: int, stream: int, file: int) -> None:
@@ -350,7 +350,7 @@ class Job:
         _check(_lib.plenum_job_set(self._open(), option, value))
 
     def json(self) -> dict[str, Any]:
-        """The job as it is described; Runtime.job() takes it."""
+        """The description of the job; Runtime.job() accepts it."""
         return json.loads(take_text(_lib.plenum_job_json(self._open())))
 
     def cpus(self, rank: int) -> str:
@@ -367,11 +367,11 @@ class Job:
         self.running = True
 
     def signal(self, number: int, rank: int = ALL) -> None:
-        """Sends a signal to a rank and what it started, or to ALL."""
+        """Sends a signal to a rank and the processes it started, or to ALL."""
         _check(_lib.plenum_job_signal(self._open(), rank, number))
 
     def report(self) -> None:
-        """Asks all processes what they are in; the answer is an event REPORT within half a second."""
+        """Asks all processes what they wait in; an event REPORT with the answer follows within half a second."""
         _check(_lib.plenum_job_report(self._open()))
 
     def cancel(self) -> None:
@@ -393,5 +393,5 @@ class Job:
 
     @property
     def size(self) -> int:
-        """The number of ranks that were described."""
+        """The number of ranks in the description."""
         return _lib.plenum_job_size(self._open())

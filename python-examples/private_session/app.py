@@ -28,7 +28,7 @@ def statistics(team: Team, count: int) -> str:
 
 
 def analyse(name: str, count: int, lines: dict[str, str]) -> None:
-    """Opens a team, works, and closes it again, twice: it leaves nothing behind that would be in the way."""
+    """Opens a team, works, and closes it again, twice: the first leaves nothing behind that would affect the second."""
     for _ in range(2):
         with Team(name) as team:
             line = statistics(team, count)

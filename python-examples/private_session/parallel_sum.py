@@ -39,7 +39,7 @@ class Team:
             self.close()
 
     def close(self) -> None:
-        """Gives everything back. May be called twice."""
+        """Frees all resources. May be called twice."""
         self._comm.close()
         self._session.close()
 
@@ -49,24 +49,24 @@ class Team:
         return self._comm.rank == 0
 
     def share(self, items: Sequence[Item]) -> Sequence[Item]:
-        """This process's part of something that all have."""
+        """This process's part of items that every process has."""
         rank, size = self._comm.rank, self._comm.size
         return items[len(items) * rank // size:len(items) * (rank + 1) // size]
 
     def sum(self, values: Iterable[float]) -> float:
-        """The sum of everybody's values."""
+        """The sum of the values of all processes."""
         total = array("d", [sum(values)])
         self._comm.allreduce(total)
         return total[0]
 
     def count(self, items: Sequence[object]) -> int:
-        """How many items all have together."""
+        """The number of items of all processes together."""
         total = array("q", [len(items)])
         self._comm.allreduce(total)
         return total[0]
 
     def largest(self, values: Iterable[float]) -> float:
-        """The largest of everybody's values; minus infinity when there is none."""
+        """The largest of the values of all processes; minus infinity when there are no values."""
         most = array("d", [max(values, default=float("-inf"))])
         self._comm.allreduce(most, mpi.Op.MAX)
         return most[0]

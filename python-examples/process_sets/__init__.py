@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A computation whose crew grows and shrinks while it runs: host.py says who takes part, member.py computes."""
+"""A computation whose crew grows and shrinks while it runs: host.py chooses the processes, member.py computes."""

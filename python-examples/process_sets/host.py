@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says who takes part: launches a job of six processes and changes the process set app://crew after each phase.
+"""Chooses the crew: launches a job of six processes and changes the process set app://crew after each phase.
 
     python3 -m process_sets.host
 

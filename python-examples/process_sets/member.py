@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A process of the job. It looks at the process set app://crew; where it is a member it computes with the others.
+"""A process of the job. It reads the process set app://crew; where it is a member it computes with the others.
 
-Every version of the set is a phase: its members make a communicator, take the numbers over from process 0, which is in
-every crew, do some steps, each on its own share, and exchange the shares. Those who are not members hold no
-communicator and communicate with nobody. An empty set is the end.
+Every version of the set is a phase: its members create a communicator and get the numbers from process 0, which is in
+every crew. They do some steps, each on its own portion, and exchange the results. Other processes have no communicator
+and do not communicate. An empty set is the end.
 """
 import time
 from array import array
@@ -21,8 +21,8 @@ def advance(number: int, index: int) -> int:
     return (number * 3 + index) % 1009
 
 
-def look(session: mpi.Session) -> tuple[int, mpi.Group] | None:
-    """The version of the set and its members at that version; None as long as nobody has published it."""
+def read_set(session: mpi.Session) -> tuple[int, mpi.Group] | None:
+    """The version of the set and its members at that version; None until it is published."""
     try:
         while True:
             before = session.pset_info(CREW)["plenum_version"]
@@ -37,7 +37,7 @@ def look(session: mpi.Session) -> tuple[int, mpi.Group] | None:
 
 
 def phase(comm: mpi.Comm, numbers: array) -> None:
-    """Some steps of the computation; everybody in the crew has all numbers then."""
+    """Some steps of the computation; then every member of the crew has all numbers."""
     comm.bcast(numbers)
     share = NUMBERS // comm.size
     first = comm.rank * share
@@ -51,7 +51,7 @@ def main() -> None:
     seen = 0
     with mpi.Session() as session, session.group("mpi://WORLD") as world:
         while True:
-            found = look(session)
+            found = read_set(session)
             if not found or found[0] == seen:
                 time.sleep(0.002)
                 continue

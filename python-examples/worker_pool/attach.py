@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the workers of a task come to have a communicator, and how they give it back.
+"""How the workers of a task create a communicator, and how they free it.
 
 A worker knows nothing but this: a context that takes the numbers of the task's workers and a tag that no other task
 has, and gives a communicator of them, in that order. pooled() is for workers that are processes of their own, however
@@ -19,7 +19,7 @@ Attach: TypeAlias = Callable[[Sequence[int], str], AbstractContextManager[mpi.Co
 
 @contextmanager
 def launched(workers: Sequence[int], tag: str) -> Iterator[mpi.Comm]:
-    """A session for the time of one task. Only its workers meet; the others take no part and do not wait."""
+    """A session for the time of one task. Only its workers attach; the others take no part and do not wait."""
     session = mpi.Session()
     try:
         with session.group("mpi://WORLD") as world, world.incl(workers) as members:
@@ -33,7 +33,7 @@ def launched(workers: Sequence[int], tag: str) -> Iterator[mpi.Comm]:
 
 
 def pooled(place: str, number: int, size: int) -> Attach:
-    """For worker `number` of a pool of `size` that meets at `place`: it is there for the time of a task only."""
+    """For worker `number` of a pool of `size` at `place`: it is attached for the time of a task only."""
     @contextmanager
     def attach(workers: Sequence[int], tag: str) -> Iterator[mpi.Comm]:
         mpi.attach(place, number, size)

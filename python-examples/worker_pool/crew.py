@@ -28,7 +28,7 @@ class TaskFailed(Exception):
 
 @dataclass(eq=False)
 class Task:
-    """A task under way: who has not answered yet, and what came."""
+    """A running task: the workers that have not answered yet, and the result."""
     missing: set[int]
     first: int
     done: asyncio.Future[Any]
@@ -37,13 +37,13 @@ class Task:
 
 
 class Crew:
-    """Worker processes, numbered from 0. `changed` is called whenever somebody becomes idle."""
+    """Worker processes, numbered from 0. `changed` is called whenever a worker becomes idle."""
 
     def __init__(self, runtime: AsyncRuntime, size: int, changed: Callable[[], None]) -> None:
         self.size = size
         self.idle: set[int] = set()
         self.lost = 0
-        """How many workers have been replaced."""
+        """The number of workers that have been replaced."""
         self._changed = changed
         self._busy: dict[int, Task] = {}
         self._ending = False
@@ -51,7 +51,7 @@ class Crew:
         self._jobs: dict[int, Job] = {}
         self._listening: set[asyncio.Task[None]] = set()
         self._runtime = runtime
-        self._memory = os.memfd_create("worker_pool")  # where they meet: it has no name, and nothing is left of it
+        self._memory = os.memfd_create("worker_pool")  # the pool's place, without a name
         os.fchmod(self._memory, 0o600)
         try:
             for number in range(size):
@@ -81,7 +81,7 @@ class Crew:
         listener.add_done_callback(self._listening.discard)
 
     def start(self, number: int, function: str, arguments: Sequence[Any], workers: int) -> asyncio.Future[Any]:
-        """Gives a task to so many idle workers. `number` is one that no other task has."""
+        """Gives a task to `workers` idle workers. `number` is one that no other task has."""
         chosen = sorted(self.idle)[:workers]
         request = {"task": number, "function": function, "arguments": arguments, "workers": chosen}
         line = json.dumps(request).encode() + b"\n"
@@ -93,7 +93,7 @@ class Crew:
         return task.done
 
     async def end(self) -> None:
-        """Lets idle workers go, and ends those that are busy."""
+        """Lets idle workers end by themselves, and ends those that are busy."""
         self._ending = True
         self._hang_up(range(self.size))
         for worker in self._busy:
@@ -142,7 +142,7 @@ class Crew:
         self._answered(worker, why)
 
     def _answered(self, worker: int, error: str | None, result: Any = None) -> None:
-        """A worker has done its part of its task, or never will."""
+        """A worker has completed its part of its task, or never will."""
         task = self._busy.pop(worker, None)
         if task:
             task.missing.discard(worker)
@@ -163,7 +163,7 @@ class Crew:
             task.done.set_result(task.result)
 
     def _release(self, task: Task) -> None:
-        """Kills those who still wait for somebody that has failed."""
+        """Kills the workers that still wait for one that has failed."""
         for worker in task.missing:
             try:
                 self._jobs[worker].signal(signal.SIGKILL, 0)

@@ -20,7 +20,7 @@ __all__ = ["TaskFailed", "WorkerPool"]
 
 
 class WorkerPool:
-    """A number of worker processes. To be used from one asyncio loop."""
+    """A number of worker processes. Use it from one asyncio loop only."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -48,17 +48,17 @@ class WorkerPool:
 
     @property
     def lost(self) -> int:
-        """How many workers have died, or had to be killed, and were replaced."""
+        """The number of workers that have died or were killed, and were replaced."""
         return self._crew.lost
 
     async def run(self, function: str, *arguments: Any, workers: int = 1) -> Any:
-        """Runs "module:function" with a communicator of so many workers; returns what rank 0 of it returned.
+        """Runs "module:function" with a communicator of `workers` workers; returns what rank 0 of it returned.
 
         Raises TaskFailed with the words of the workers that failed.
         """
         if not 1 <= workers <= self.workers:
             raise ValueError(f"the task wants {workers} workers of a pool of {self.workers}")
-        async with self._turn:  # whoever came first is served first
+        async with self._turn:  # the task that came first is served first
             while len(self._crew.idle) < workers:
                 self._changed.clear()
                 await self._changed.wait()

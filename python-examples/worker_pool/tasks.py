@@ -16,7 +16,7 @@ def pi(comm: mpi.Comm, intervals: int) -> float:
 
 
 def primes(comm: mpi.Comm, below: int) -> int:
-    """How many primes there are below a number."""
+    """The number of primes below a number."""
     odd = range(3 + 2 * comm.rank, below, 2 * comm.size)
     found = array("q", [sum(all(n % d for d in range(3, int(n ** 0.5) + 1, 2)) for n in odd)])
     comm.reduce(found)
@@ -24,15 +24,15 @@ def primes(comm: mpi.Comm, below: int) -> int:
 
 
 def ring(comm: mpi.Comm, text: str) -> str:
-    """Passes a text around; everybody adds the own rank."""
-    room = bytearray(len(text.encode()) + 8 * comm.size)
+    """Passes a text around; every process adds its rank."""
+    buffer = bytearray(len(text.encode()) + 8 * comm.size)
     left, right = (comm.rank - 1) % comm.size, (comm.rank + 1) % comm.size
     if comm.rank > 0:
-        text = room[:comm.recv(room, left).count].decode()
+        text = buffer[:comm.recv(buffer, left).count].decode()
     text += f" {comm.rank}"
     if comm.rank == 0:
-        got = comm.sendrecv(text.encode(), right, room, left)
-        return room[:got.count].decode()
+        got = comm.sendrecv(text.encode(), right, buffer, left)
+        return buffer[:got.count].decode()
     comm.send(text.encode(), right)
     return ""
 

@@ -17,14 +17,14 @@ from .attach import Attach, pooled
 
 
 def work(request: dict[str, Any], attach: Attach) -> dict[str, Any]:
-    """Does one task: attaches, computes, detaches. Never raises: the answer says what went wrong."""
+    """Does one task: attaches, computes, detaches. Never raises: the answer contains the error."""
     answer: dict[str, Any] = {"task": request["task"]}
     try:
         module, name = request["function"].split(":")
         function = getattr(importlib.import_module(module), name)
         with attach(request["workers"], f"worker_pool.task.{request['task']}") as comm:
             answer["result"] = function(comm, *request["arguments"])
-    except Exception as error:  # whatever the task raises belongs to who asked for it
+    except Exception as error:  # whatever the task raises belongs to the caller that asked for it
         answer["error"] = f"{type(error).__name__}: {error}"
     return answer
 

@@ -27,7 +27,7 @@ class Lines:
         self._out = out
 
     def changed(self, engine: Engine, record: Record) -> None:
-        """To be called whenever the state of a task has changed."""
+        """Call it whenever the state of a task has changed."""
         name, state = record.task.name, record.state
         last = record.attempts[-1] if record.attempts else None
         if state == State.RUNNING and last:
@@ -58,7 +58,7 @@ class Screen:
         self._plain = "NO_COLOR" in os.environ
 
     def changed(self, engine: Engine, record: Record) -> None:
-        """To be called whenever the state of a task has changed; watch() will show it."""
+        """Call it whenever the state of a task has changed; watch() will show the change."""
 
     async def watch(self, engine: Engine) -> None:
         """Redraws until it is cancelled, and once more then."""
@@ -114,5 +114,5 @@ class Screen:
 
 
 def for_stream(out: TextIO) -> Lines | Screen:
-    """What suits the stream."""
+    """The display that suits the stream."""
     return Screen(out) if out.isatty() and os.environ.get("TERM") != "dumb" else Lines(out)

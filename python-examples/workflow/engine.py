@@ -26,7 +26,7 @@ TROUBLE = (EventKind.UNSTARTED, EventKind.LOST, EventKind.ABORTED, EventKind.TIM
 
 
 class State(enum.Enum):
-    """Where a task is, or how an attempt ended."""
+    """The state of a task, or how an attempt ended."""
     WAITING = "waiting"
     RUNNING = "running"
     DONE = "done"
@@ -47,14 +47,14 @@ class Attempt:
     reason: str = ""
     """What went wrong, in one line."""
     progress: int = 0
-    """Percent; the task says so itself with a line `progress 40%`."""
+    """Percent; the task reports it with a line `progress 40%`."""
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=10))
     """The last lines of output."""
 
 
 @dataclass
 class Record:
-    """A task and what became of it so far."""
+    """A task and its attempts so far."""
     task: Task
     state: State = State.WAITING
     attempts: list[Attempt] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Engine:
         return time.monotonic() - self._began
 
     async def run(self) -> bool:
-        """Runs what can be run; True when everything is done."""
+        """Runs the tasks that can run; True if all are done."""
         self._began = time.monotonic()
         async with AsyncRuntime() as runtime:
             running: set[asyncio.Task[None]] = set()
@@ -93,7 +93,7 @@ class Engine:
         return all(record.state == State.DONE for record in self.records.values())
 
     def stop(self) -> None:
-        """Starts nothing more and ends what runs: with SIGTERM, at the second call with SIGKILL."""
+        """Starts no more tasks and ends the running ones: with SIGTERM, at the second call with SIGKILL."""
         self.stopping = True
         for job in self._jobs:
             job.cancel()
@@ -104,7 +104,7 @@ class Engine:
     # --- choosing ---
 
     def _next(self) -> tuple[Record, Attempt] | None:
-        """Takes slots for a task that can start now."""
+        """Reserves slots for a task that can start now."""
         for record in self.records.values():
             needed = [self.records[name].state for name in record.task.after]
             if record.state != State.WAITING:
@@ -138,7 +138,7 @@ class Engine:
         try:
             job = self._describe(runtime.job(), attempt)
             runtime.launch(job)
-        except (PlenumError, OSError) as error:  # nothing that another attempt would mend
+        except (PlenumError, OSError) as error:  # another attempt would not help
             attempt.reason, final = str(error), True
         else:
             await self._follow(runtime, job, attempt)

@@ -25,7 +25,7 @@ class Task:
     ranks: int = 1
     after: list[str] = field(default_factory=list)
     retries: int = 0
-    """How often it is tried again after a failure."""
+    """The number of further attempts after a failure."""
     time_limit: float = 0.0
     """Seconds of one attempt; 0: none."""
     env: dict[str, str] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Graph:
     """Tasks in an order in which each follows those that it needs."""
     name: str
     slots: int
-    """How many ranks run at the same time, over all tasks."""
+    """The number of ranks that run at the same time, over all tasks."""
     tasks: dict[str, Task]
     here: Path
     """The directory of the file."""

@@ -55,7 +55,7 @@ def blocks(slots: list[int]) -> list[tuple[int, int]]:
 
 
 class Timeline:
-    """The drawing of one engine's past."""
+    """The timeline of one engine."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -65,7 +65,7 @@ class Timeline:
         self.hue = {name: HUES[n % len(HUES)] for n, name in enumerate(engine.records)}
 
     def x(self, seconds: float) -> float:
-        """Where a moment is."""
+        """The horizontal position of a time."""
         return LEFT + seconds / self.span * PLOT
 
     def middle(self, attempt: Attempt) -> float:
@@ -74,7 +74,7 @@ class Timeline:
         return TOP + (first + count / 2) * ROW
 
     def head(self) -> list[str]:
-        """Title, and what there was in numbers."""
+        """The title, and the figures of the run."""
         busy = sum((a.end - a.start) * len(a.slots) for a in self.attempts) / (self.span * self.engine.graph.slots)
         failed = sum(a.state == State.FAILED for a in self.attempts)
         words = [f"{len(self.engine.records)} tasks", f"{len(self.attempts)} attempts"]
@@ -99,7 +99,7 @@ class Timeline:
         return out
 
     def needs(self) -> list[str]:
-        """Lines from the end of what was needed to the first start of what needed it."""
+        """Lines from the end of a task to the first start of the tasks that need it."""
         out = []
         for record in self.engine.records.values():
             for name in record.task.after if record.attempts else []:
@@ -111,7 +111,7 @@ class Timeline:
         return out
 
     def bar(self, attempt: Attempt) -> list[str]:
-        """One attempt: a rectangle for each block of slots, with its name where there is room for it."""
+        """One attempt: a rectangle for each block of slots, with its name if it fits."""
         fill = {State.FAILED: "url(#hatch)", State.CANCELLED: "url(#grey)"}.get(
             attempt.state, f"hsl({self.hue[attempt.task.name]} 52% 45%)")
         took = f"{attempt.end - attempt.start:.2f} s"
@@ -129,7 +129,7 @@ class Timeline:
 
     @staticmethod
     def label(name: str, small: str, x: float, y: float, width: float, height: float) -> list[str]:
-        """A name, cut to the room that there is, and a second line where two fit."""
+        """A name, cut to the available width, and a second line if two fit."""
         room = int((width - 10) / LETTER)
         if room < min(4, len(name)):
             return []
@@ -142,7 +142,7 @@ class Timeline:
         return out
 
     def beside(self, attempt: Attempt, y: float, height: float) -> list[str]:
-        """The name behind a bar that is too short for it, where nothing else is."""
+        """The name behind a bar that is too short for it, where the space is free."""
         name, x = attempt.task.name, self.x(attempt.end) + 5
         end = x + (len(name) + 1) * LETTER
         taken = [LEFT + PLOT] + [self.x(other.start) for other in self.attempts

@@ -10,6 +10,7 @@
 #include "core/base/memory.h"
 #include "core/engine/comm_info.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "core/object/errhandler.h"
 #include "core/object/group.h"
 #include "sessions/create/parts.h"

@@ -13,7 +13,9 @@
 
 #include "core/base/memory.h"
 #include "core/engine/engine.h"
+#include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/wait.h"
 #include "core/job/process.h"
 #include "sessions/create/exchange_parts.h"
 #include "sessions/create/listener.h"

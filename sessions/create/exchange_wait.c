@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "core/engine/engine.h"
+#include "core/engine/life.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 #include "core/job/process.h"
 #include "sessions/create/exchange_parts.h"

@@ -12,6 +12,7 @@
 #include "core/base/memory.h"
 #include "core/comm/intercomm.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "core/job/process.h"
 #include "core/object/group.h"
 #include "sessions/create/create.h"

@@ -2,6 +2,9 @@
 /* The front door's life. Locking: opening under a lock of its own; closing when no instance is left to use it. */
 #include "sessions/create/listener.h"
 
+#include "core/engine/life.h"
+#include "core/engine/peer.h"
+#include "core/engine/wait.h"
 #include "core/job/process.h"
 #include "mpi.h"
 #include "sessions/port/parts.h"

@@ -8,6 +8,8 @@
 
 #include "core/engine/engine.h"
 
+struct pl_wait;
+
 /* The open door. Messages go to `arrived`, called with its lock held. */
 int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *,
                                      const void *),

@@ -12,6 +12,8 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
+#include "core/engine/peer.h"
 #include "core/object/info.h"
 #include "sessions/port/parts.h"
 #include "sessions/port/port.h"

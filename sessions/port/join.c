@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "sessions/port/port.h"
 
 enum { POLL_MS = 1 };

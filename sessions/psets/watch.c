@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/pset_name.h"
+#include "core/engine/wait.h"
 #include "sessions/psets/registry.h"
 
 /* --- what there is to see --------------------------------------------------------------------------------------- */

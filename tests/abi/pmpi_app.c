@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Says which body answers to MPI_Get_version; a tool adds 100 to the version. */
+/* Prints which body of MPI_Get_version runs; a tool adds 100 to the version. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sizes and layouts of the standard ABI; compiled by check_abi behind <mpi.h>. */
+/* Sizes and layouts of the standard ABI; check_abi compiles them behind <mpi.h>. */
 #include <stddef.h>
 #include <stdint.h>
 

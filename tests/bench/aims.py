@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the figures are aimed at, and the table that compares them.
+"""The aims for the figures, and the table that compares them.
 
 A ratio is this MPI's figure over the other's, so below 1 is good for times and memory, above 1 for speeds. It is the
-median of the ratios of the rounds, in each of which all took their turns.
+median of the ratios of the rounds, in each of which every MPI ran.
 """
 import collections
 import re
@@ -42,14 +42,14 @@ def median_ratio(own, other):
 
 
 def better(figure, peers):
-    """The name of the peer with the best figure, None when there is none."""
+    """The name of the peer with the best figure; None without peers."""
     there = [name for name in peers if figure.get(name)]
     best = min if figure['unit'] in LESS_IS_BETTER else max
     return best(there, key=lambda name: statistics.median(figure[name])) if there else None
 
 
 def reference(figures, own, peers, ranks, figure, aim, match):
-    """Whose figures to compare with, in words, and the figures; (words, None) when they are missing."""
+    """The name of the other side of the comparison, and its figures; (name, None) if they are missing."""
     if aim.of is None:
         name = better(figure, peers) if aim.against == 'peers' else aim.against
         return name or 'a peer', figure.get(name)
@@ -61,7 +61,7 @@ def reference(figures, own, peers, ranks, figure, aim, match):
 
 
 def lines_of(figures, own, peers):
-    """Lines, in the order of the figures: one for each aim, and one for a figure without any."""
+    """Lines in the order of the figures: one for each aim, and one for a figure without an aim."""
     lines = []
     for (what, ranks), figure in figures.items():
         if own not in figure or what.endswith(', by hand'):

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the benchmark programs share. A program prints one line for each thing measured: what, value, unit, between
- * tabs.
- * They are plain MPI, so that any MPI's compiler wrapper takes them.
+ * What the benchmark programs share. A program prints one line for each figure: name, value, unit, with tabs between.
+ * The programs are plain MPI, so that any MPI's compiler wrapper takes them.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -18,14 +17,13 @@ enum { BATCHES = 11 };
 
 struct bench {
     int rank, size;
-    int batches;          /* what a median is of */
-    double batch_seconds; /* what a batch lasts at least */
+    int batches;          /* batches for a median */
+    double batch_seconds; /* least duration of a batch */
     char *buffer, *other; /* LARGEST bytes each */
 };
 enum { LARGEST = 1 << 24 };
 
-/* The first moments are not measured: connections are made, and the scheduler spreads processes that began on one
- * core. */
+/* The first moments are not measured: the MPI connects, and the scheduler spreads processes that began on one core. */
 static inline void bench_settle(void)
 {
     double start = MPI_Wtime();
@@ -50,7 +48,7 @@ static inline struct bench bench_open(int *argc, char ***argv)
     bench.other = calloc(1, LARGEST);
     if (!bench.buffer || !bench.other)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    memset(bench.buffer, 1, LARGEST); /* else all of it is the one page of zeros that the kernel has */
+    memset(bench.buffer, 1, LARGEST); /* otherwise all of it is the kernel's one page of zeros */
     bench_settle();
     return bench;
 }
@@ -62,10 +60,10 @@ static inline void bench_close(struct bench *bench)
     MPI_Finalize();
 }
 
-/* One round of what is measured, `times` times over. */
+/* One round of the measured operation, `times` times. */
 typedef void bench_body(struct bench *bench, int bytes, int times);
 
-/* Seconds until the last process has done it. */
+/* Seconds until the last process has finished. */
 static inline double bench_once(struct bench *bench, bench_body *body, int bytes, int times)
 {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -82,7 +80,7 @@ static inline int bench_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Seconds that one time takes: the median of batches; of fewer when a single time lasts long. */
+/* Seconds of one operation: the median of batches, of fewer if one operation lasts long. */
 static inline double bench_seconds(struct bench *bench, bench_body *body, int bytes)
 {
     double batch[BATCHES];

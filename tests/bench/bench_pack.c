@@ -17,7 +17,7 @@ enum { ROUNDS = 41, PACKED = 1 << 18, MEMORY = 1 << 22, ITEMS = 1 << 16 };
 static char memory[MEMORY], packed[PACKED + 64];
 static int places[ITEMS], lengths[ITEMS];
 
-/* A layout, and how one would pack it without a library; returns the packed bytes. */
+/* A layout, and a function that packs it without a library and returns the packed bytes. */
 struct layout {
     const char *name;
     MPI_Datatype type;
@@ -33,7 +33,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Blocks of a length known to the compiler, every other one: also a distance that it knows. */
+/* Every other block, of a length known to the compiler, and at a distance that it knows. */
 #define VECTOR_LOOPS(bytes)                                                                                            \
     static size_t pack_vector_##bytes(void)                                                                            \
     {                                                                                                                  \
@@ -189,7 +189,7 @@ static size_t unpack_body(void)
     return BODIES * 36;
 }
 
-/* The face of a cube of doubles that is worst to reach: all planes and rows, one column of two. */
+/* The face of a cube of doubles with the worst access: all planes and rows, one column of two. */
 enum { EDGE = 72 };
 
 static size_t pack_face(void)
@@ -314,7 +314,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median over all rounds of how often the library goes into the other. */
+/* The median over all rounds of the ratio of the library's time to the other's. */
 static void measure(const struct layout *layout, bool pack)
 {
     double to_loop[ROUNDS], to_copy[ROUNDS], speed[ROUNDS];

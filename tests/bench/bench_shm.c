@@ -31,7 +31,7 @@ extern const struct pl_transport_ops pl_transport_shm;
 
 enum { ROUNDS_MAX = 1000, LARGEST = 4 << 20, WINDOW = 64, PINGS = 2000, BUFFERS = 4, BUFFER = 128 << 10 };
 
-/* What the two processes share beside the transport: for starting together, and for the bare cases. */
+/* What the two processes share beside the transport, to start together and for the bare cases. */
 static struct area {
     _Alignas(64) _Atomic uint32_t arrived;
     _Alignas(64) _Atomic uint32_t flag[2][16];
@@ -357,9 +357,9 @@ static double stream_cma(size_t bytes)
 
 static double bare_copy(size_t bytes)
 {
-    size_t total = bytes * WINDOW * (size_t)windows_of(bytes), piece = bytes < BUFFER ? bytes : BUFFER;
-    if (bytes > BUFFER / 4 && piece > BUFFER / 2)
-        piece = BUFFER / 2;
+    size_t total = bytes * WINDOW * (size_t)windows_of(bytes), chunk = bytes < BUFFER ? bytes : BUFFER;
+    if (bytes > BUFFER / 4 && chunk > BUFFER / 2)
+        chunk = BUFFER / 2;
     meet();
     if (me == 0) {
         atomic_store(&area->filled, 0);
@@ -367,16 +367,16 @@ static double bare_copy(size_t bytes)
     }
     meet();
     double start = now();
-    for (size_t done = 0, n = 0; done < total; done += piece, n++) {
+    for (size_t done = 0, n = 0; done < total; done += chunk, n++) {
         if (me == 0) {
             while (n - atomic_load_explicit(&area->drained, memory_order_acquire) >= BUFFERS)
                 rest();
-            memcpy(area->buffer[n % BUFFERS], memory + done % bytes, piece);
+            memcpy(area->buffer[n % BUFFERS], memory + done % bytes, chunk);
             atomic_store_explicit(&area->filled, n + 1, memory_order_release);
         } else {
             while (atomic_load_explicit(&area->filled, memory_order_acquire) <= n)
                 rest();
-            memcpy(memory + done % bytes, area->buffer[n % BUFFERS], piece);
+            memcpy(memory + done % bytes, area->buffer[n % BUFFERS], chunk);
             atomic_store_explicit(&area->drained, n + 1, memory_order_release);
         }
     }
@@ -427,15 +427,15 @@ static const struct test {
     { "bare copy 16 KiB", bare_copy, 16 << 10, 0, false },
     { "stream 16 KiB", stream_copy, 16 << 10, -1, false },
     { "bare copy 64 KiB", bare_copy, 64 << 10, 0, true },
-    { "stream 64 KiB by lane", stream_copy, 64 << 10, -1, true },
+    { "stream 64 KiB by FIFO", stream_copy, 64 << 10, -1, true },
     { "bare kernel copy 64 KiB", bare_cma, 64 << 10, -2, true },
     { "stream 64 KiB by kernel", stream_cma, 64 << 10, -3, true },
     { "bare copy 1 MiB", bare_copy, 1 << 20, 0, true },
-    { "stream 1 MiB by lane", stream_copy, 1 << 20, -1, true },
+    { "stream 1 MiB by FIFO", stream_copy, 1 << 20, -1, true },
     { "bare kernel copy 1 MiB", bare_cma, 1 << 20, -2, true },
     { "stream 1 MiB by kernel", stream_cma, 1 << 20, -3, true },
     { "bare copy 4 MiB", bare_copy, 4 << 20, 0, true },
-    { "stream 4 MiB by lane", stream_copy, 4 << 20, -1, true },
+    { "stream 4 MiB by FIFO", stream_copy, 4 << 20, -1, true },
     { "bare kernel copy 4 MiB", bare_cma, 4 << 20, -2, true },
     { "stream 4 MiB by kernel", stream_cma, 4 << 20, -3, true },
     { "sleeping 8 B, one way", sleepy_pings, 8, 0, true },

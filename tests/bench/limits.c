@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the machine can do between two of its processors, without any MPI: a flag that two processes hand to each other,
- * a copy within one of them, a copy by both through a few buffers that they share (each piece is copied in and out, at
- * the same time), the same in both directions at once, and a copy by the kernel out of the other's memory.
+ * What the machine can do between two of its processors, without any MPI:
  *
- * In both directions each process goes through as much memory as pair.c does, a window of messages out and one in: with
- * messages of 256 KiB and more that is 64 MiB for the two, which no cache holds.
+ * - a flag that two processes pass back and forth
+ * - a copy within one of them
+ * - a copy by both through a few shared buffers, one copying in as the other copies out, in one direction or in both
+ * - a copy by the kernel out of the other's memory
+ *
+ * In both directions each process uses as much memory as in pair.c, a window of messages out and one in. With messages
+ * of 256 KiB and more that is 64 MiB for the two, which no cache holds.
  *
  * limits line: only the flag.
  */
@@ -98,21 +101,21 @@ static double copy(size_t bytes)
     return took / (double)times;
 }
 
-/* The n-th piece of the way from `from`: into a buffer, if one is free, or out of it, if it is there. */
-static int copy_in(int from, size_t n, const char *data, size_t piece)
+/* The n-th chunk that `from` sends: into a buffer if one is free, or out of it if it is there. */
+static int copy_in(int from, size_t n, const char *data, size_t chunk)
 {
     if (n - atomic_load_explicit(&shared->way[from].drained, memory_order_acquire) >= BUFFERS)
         return 0;
-    memcpy(shared->way[from].buffer[n % BUFFERS], data, piece);
+    memcpy(shared->way[from].buffer[n % BUFFERS], data, chunk);
     atomic_store_explicit(&shared->way[from].filled, n + 1, memory_order_release);
     return 1;
 }
 
-static int copy_out(int from, size_t n, char *data, size_t piece)
+static int copy_out(int from, size_t n, char *data, size_t chunk)
 {
     if (atomic_load_explicit(&shared->way[from].filled, memory_order_acquire) <= n)
         return 0;
-    memcpy(data, shared->way[from].buffer[n % BUFFERS], piece);
+    memcpy(data, shared->way[from].buffer[n % BUFFERS], chunk);
     atomic_store_explicit(&shared->way[from].drained, n + 1, memory_order_release);
     return 1;
 }
@@ -121,18 +124,18 @@ static int copy_out(int from, size_t n, char *data, size_t piece)
 static double stream(size_t bytes, int ways)
 {
     size_t window = MESSAGES * bytes < WINDOW ? MESSAGES * bytes : WINDOW;
-    size_t piece = bytes < BUFFER / 2 ? bytes : BUFFER / 2, pieces = TOTAL / piece;
-    size_t out = me < ways ? 0 : pieces, in = (1 - me) < ways ? 0 : pieces;
+    size_t chunk = bytes < BUFFER / 2 ? bytes : BUFFER / 2, chunks = TOTAL / chunk;
+    size_t out = me < ways ? 0 : chunks, in = (1 - me) < ways ? 0 : chunks;
     meet();
     atomic_store(&shared->way[me].filled, 0);
     atomic_store(&shared->way[me].drained, 0);
     meet();
     double start = now();
-    while (out < pieces || in < pieces) {
-        if (out < pieces)
-            out += (size_t)copy_in(me, out, memory + out * piece % window, piece);
-        if (in < pieces)
-            in += (size_t)copy_out(!me, in, memory + WINDOW + in * piece % window, piece);
+    while (out < chunks || in < chunks) {
+        if (out < chunks)
+            out += (size_t)copy_in(me, out, memory + out * chunk % window, chunk);
+        if (in < chunks)
+            in += (size_t)copy_out(!me, in, memory + WINDOW + in * chunk % window, chunk);
     }
     meet();
     return (now() - start) / (double)(TOTAL / bytes) / ways;

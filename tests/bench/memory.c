@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of a rank, of the one that has the most: what is in memory (RSS), and with what is shared divided among those
- * who share it (PSS). After a barrier, and messages with both neighbors. */
+/*
+ * Memory of the rank that has the most: resident memory (RSS), and the same with shared pages divided among the
+ * processes that share them (PSS). Measured after a barrier, and messages with both neighbors.
+ */
 #include <mpi.h>
 #include <stdio.h>
 

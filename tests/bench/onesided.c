@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two processes: one-sided operations on an allocated window, each until it is known to be done there; put's bandwidth,
- * with a flush behind every 64. Some of it on a created window, too. */
+/*
+ * Two processes: one-sided operations on an allocated window, each until it is complete at the target. The bandwidth of
+ * put, with a flush behind every 64. Some of it on a created window, too.
+ */
 #include "bench.h"
 
 enum { MANY = 64, LONG = 65536 };

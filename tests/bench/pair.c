@@ -2,10 +2,10 @@
 /* Two processes: latency, bandwidth in one and in both directions, and message rate. */
 #include "bench.h"
 
-/* Messages at once, and the memory that they come from or go to at most: both sides' stays in the last cache. */
+/* Messages at once, and the most memory that they come from or go to: that of both sides stays in the last cache. */
 enum { WINDOW = 64, MEMORY = 4 << 20 };
 
-/* A message there and back. */
+/* A message in each direction, one after the other. */
 static void ping_pong(struct bench *bench, int bytes, int times)
 {
     int peer = 1 - bench->rank;
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
     struct bench bench = bench_open(&argc, &argv);
     if (bench.size != 2)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    bench_seconds(&bench, ping_pong, 0); /* so that what is measured first is no colder than the rest */
+    bench_seconds(&bench, ping_pong, 0); /* so that the first figure is no colder than the rest */
     for (int i = 0; i < SIZES; i++)
         bench_print(&bench, "latency", sizes[i], 1e6 / 2 * bench_seconds(&bench, ping_pong, sizes[i]), "us");
     for (int i = LONG; i < SIZES; i++) {

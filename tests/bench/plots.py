@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures against message size as SVG, on logarithmic axes; they have a background of their own, light or dark."""
+"""Figures against message size as SVG, on logarithmic axes; the plots have their own background, light or dark."""
 import math
 import os
 import re
@@ -70,7 +70,7 @@ class Axes:
 
 
 def labels_apart(ends):
-    """Heights of labels near those wanted, 16 apart."""
+    """Heights of labels near the wanted ones, at least 16 apart."""
     placed = []
     for wanted in sorted(ends):
         placed.append(max(wanted, placed[-1] + 16) if placed else wanted)

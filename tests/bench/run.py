@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the same small programs with every MPI found on this machine, and prints the medians beside the aims.
 
-The MPIs take turns in every round, so that whatever else the machine does falls on all of them alike; so do the limits
-of the machine (limits.c). A virtual machine's cores are now close to each other, now far apart, for seconds or minutes;
-so before each turn a cache line is handed to and fro, and while that takes much longer than it can, the turn waits a
-while. Ratios and aims: aims.py. Nothing fails for being slow: the exit code is 1 only when a program
-of Plenum's does not come to its end. One that does not come to its end with another MPI is cut off, and reported.
+The MPIs take turns in every round, so that other load on the machine affects all of them alike; so do the limits of the
+machine (limits.c). The distance between a virtual machine's cores changes every few seconds or minutes. So before each
+turn two processes pass a cache line back and forth, and the turn waits while that takes much longer than the best time.
+Ratios and aims: aims.py. Nothing fails for being slow: the exit code is 1 only when a program of Plenum's does not come
+to its end. One that does not come to its end with another MPI is cut off, and reported.
 """
 import argparse
 import collections
@@ -26,7 +26,7 @@ PROGRAMS = ('pair', 'collective', 'types', 'onesided', 'start', 'session', 'memo
 LIMITS = 'limits'
 BEGIN, END = '<!-- bench: begin -->', '<!-- bench: end -->'
 
-# rounds: in full, and in the quick form; but: who is not asked.
+# rounds: of a full run; quick: of a quick one; but: the MPIs that are left out.
 Run = collections.namedtuple('Run', 'program ranks rounds quick but')
 # MPICH spins where there are more ranks than cores, and needs a thousand times as long; the aim there is Open MPI's.
 SPINS = ('MPICH',)
@@ -59,7 +59,7 @@ class Mpi:
                            check=True, stderr=subprocess.DEVNULL)
 
     def run(self, name, ranks, args):
-        """Returns {what: (value, unit)}; what a program said before it failed counts."""
+        """Returns {what: (value, unit)}; the output of a program before it failed counts."""
         if 'cut off' in self.broken.get((name, ranks), ''):
             return {}
         command = (self.launcher + ['-n', str(ranks)] if self.launcher else []) + [self.program(name)]
@@ -75,7 +75,7 @@ class Mpi:
 
 
 def finish(command, seconds, environment):
-    """Runs a command to its end: (output, exit code), None for the code when it had to be ended with all it started."""
+    """Runs a command to its end: (output, exit code), None for the code if it was killed with its children."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                text=True, env=environment, start_new_session=True)
     try:
@@ -106,7 +106,7 @@ def find_mpis(args):
 
 
 def tell(text):
-    """Shows what is going on, in place, to somebody who looks on."""
+    """Shows the progress on a terminal, in place."""
     if sys.stderr.isatty():
         print(f'\r\033[K{text}', end='', file=sys.stderr, flush=True)
 
@@ -117,7 +117,7 @@ def keep(figures, name, ranks, values):
 
 
 class Weather:
-    """Whether the cores are as close to each other as they have been."""
+    """Whether the cores are as close to each other as in the best case so far."""
     WORSE, PAUSE, PATIENCE = 1.5, 0.2, 60
 
     def __init__(self, limits):
@@ -129,7 +129,7 @@ class Weather:
         return float(said.split('\t')[1])
 
     def wait(self):
-        """Returns when it is good, or when a minute has been spent on waiting in all."""
+        """Waits until the cores are close, but at most a minute in total."""
         if not self.program:
             return
         self.turns += 1

@@ -59,7 +59,7 @@ int main(void)
     print(rank, "session finalize", finalize);
     print(rank, "session cycle, first", created - first + finalize);
 
-    /* At the end, because some do not survive it. */
+    /* At the end, because some MPIs do not survive it. */
     start = now();
     for (int i = 0; i < CYCLES; i++) {
         MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nothing: how long a job takes from start to finish is measured from outside. */
+/* Does nothing: the time of a job from start to finish is measured from outside. */
 #include <mpi.h>
 
 int main(int argc, char **argv)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Message rate of one thread a rank, then of two with a session each: 8 bytes, to the next rank, which is the own one
- * when there is one only. Every thread has its session and its communicator; they share nothing that MPI names. */
+/*
+ * Message rate of one thread per rank, then of two with a session each: 8 bytes to the next rank, or to itself if there
+ * is only one. Every thread has its session and its communicator; they share nothing that MPI names.
+ */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

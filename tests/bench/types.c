@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derived datatypes of 64 KiB of data: packed with MPI_Pack, and sent there and back; beside the same done by a loop
- * written for the layout, which packs into memory, or packs, sends bytes and unpacks.
+ * Derived datatypes of 64 KiB of data: packed with MPI_Pack, and sent there and back. A loop written for the layout
+ * does the same: it packs into memory, or packs, sends bytes and unpacks.
  */
 #include "bench.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The iteration is the textbook's; what is particular to many processes is in two places: multiply() exchanges the halo
- * while it computes the rows that need none of it, and sum() adds over all processes.
+ * The iteration is the textbook's. Two functions deal with many processes: multiply() exchanges the halo while it
+ * computes the rows that need none of it, and sum() adds over all processes.
  */
 #include "cg.h"
 
@@ -123,9 +123,9 @@ static void multiply(struct cg *cg, double *p, double *q)
 
 /* --- the iteration ------------------------------------------------------------------------------------------- */
 
-/* The vectors of the iteration, with the inner products that go on from one step to the next. */
+/* The vectors of the iteration, with the inner products carried from one step to the next. */
 struct state {
-    double *r, *z, *p, *q; /* p with room for the halo */
+    double *r, *z, *p, *q; /* p with space for the halo */
     double bb, rr, rz;
 };
 
@@ -161,7 +161,7 @@ static void begin(struct cg *cg, struct state *s, const double *b, const double 
     memcpy(s->p, s->z, (size_t)n * sizeof *s->p);
 }
 
-/* One step; returns p'Ap, and when it is not positive nothing has changed. */
+/* One step; returns p'Ap. If that is not positive, nothing has changed. */
 static double step(struct cg *cg, struct state *s, double *x)
 {
     int n = cg->rows.count;

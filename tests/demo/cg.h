@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A solver library: conjugate gradients with a Jacobi preconditioner, on a matrix whose rows are spread over the
- * processes. It brings an MPI of its own, a session, and neither knows nor cares how the application uses MPI, or
- * whether it does.
+ * processes. It brings an MPI of its own, a session, and does not depend on whether and how the application uses MPI.
  *
  * All functions are collective over the processes of mpi://WORLD.
  */
@@ -20,7 +19,7 @@ struct cg_rows {
     const double *value;  /* [start[count]] */
 };
 
-/* What the application is told after every iteration, the same residual on every process. */
+/* What the application gets after every iteration, the same residual on every process. */
 struct cg_step {
     int iteration;   /* from 1 */
     double residual; /* ||r|| / ||b|| */
@@ -45,18 +44,18 @@ struct cg_result {
     double curvature; /* p'Ap, when it is not positive */
 };
 
-/* How the library was set up, for those who are curious. */
+/* How long setting up the library took, and what it exchanges. */
 struct cg_setup {
     double session_seconds; /* MPI_Session_init */
     double comm_seconds;    /* group from process set, communicator from group */
-    double halo_seconds;    /* finding out who needs what from whom */
+    double halo_seconds;    /* finding out which values each process needs, and from which */
     int halo;               /* values that this process needs from others in an iteration */
     int neighbours;         /* processes that it gets them from */
 };
 
 struct cg;
 
-/* Opens the library's session and prepares the exchange of values. The rows stay the caller's, and in place. */
+/* Opens the library's session and prepares the exchange of values. The rows are borrowed and must not move. */
 struct cg *cg_open(const struct cg_rows *rows, struct cg_setup *setup);
 
 /* Solves A x = b for this process's rows, from x as it comes in. */

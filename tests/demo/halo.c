@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Setting up: every process lists the foreign columns of its rows, sorted, so that those of one owner lie together;
- * the owners learn by an all-to-all how many are wanted from them, and then by messages which.
+ * Setting up: every process lists the foreign columns of its rows, sorted, so that those of one owner lie together. The
+ * owners learn by an all-to-all how many values the others need, and then by messages which.
  */
 #include "halo.h"
 
@@ -35,7 +35,7 @@ static int list_foreign(const struct cg_rows *rows, int **foreign)
     return unique;
 }
 
-/* Where each column of the rows is found in a vector: own entries first, then the halo. */
+/* The position of each column of the rows in a vector: own entries first, then the halo. */
 static int *localize(const struct cg_rows *rows, const int *foreign, int needed)
 {
     int64_t nonzeros = rows->start[rows->count];
@@ -52,7 +52,10 @@ static int *localize(const struct cg_rows *rows, const int *foreign, int needed)
     return place;
 }
 
-/* counts[rank] entries lie together for each rank: keeps those that are not empty. Returns how many neighbours. */
+/*
+ * Of counts[rank] entries, which lie together for each rank, keeps the non-zero counts. Returns the number of
+ * neighbours.
+ */
 static int list_neighbours(const int *counts, int size, struct halo_neighbour **neighbours)
 {
     int found = 0, first = 0;
@@ -66,7 +69,9 @@ static int list_neighbours(const int *counts, int size, struct halo_neighbour **
     return found;
 }
 
-/* Sends each owner the list of what is needed from it; makes the list of what others need from here. */
+/*
+ * Sends each owner the list of entries needed from it; builds the list of entries that others need from this process.
+ */
 static void exchange_lists(struct halo *halo, const struct cg_rows *rows, const int *foreign)
 {
     int n = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The halo of a distributed sparse matrix: the entries of a vector that a process needs for its rows but another one
- * owns. Exactly those are exchanged, with one message a neighbour, while the caller computes what needs none of them.
+ * owns. Exactly those are exchanged, with one message a neighbour, while the caller computes the rows that need none of
+ * them.
  *
- * A vector has room for local.count own entries and, behind them, halo.needed of others.
+ * A vector has local.count own entries and, behind them, halo.needed entries of others.
  */
 #ifndef DEMO_HALO_H
 #define DEMO_HALO_H
@@ -26,7 +27,7 @@ struct halo {
     int *list;            /* own entries to send, one target after the other */
     double *packed;       /* the same, for the messages */
     MPI_Request *request; /* [sources + targets] */
-    int *column;          /* the columns of the rows, as places in a vector */
+    int *column;          /* the columns of the rows, as positions in a vector */
 };
 
 /* Collective. The communicator is borrowed. */

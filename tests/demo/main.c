@@ -2,9 +2,9 @@
 /*
  * usage: mpiexec -n N solve [--tolerance T] [--iterations N] MATRIX.mtx
  *
- * Three parties share the processes and know nothing of each other's MPI: this application owns MPI_COMM_WORLD; a
- * solver library (cg.h) lives in a session of its own; a monitoring library (monitor.h) in a second one, which it ends
- * halfway while the others go on.
+ * Three parties share the processes and know nothing of each other's MPI. This application owns MPI_COMM_WORLD. A
+ * solver library (cg.h) lives in a session of its own, and a monitoring library (monitor.h) in a second one, which it
+ * ends halfway while the others go on.
  *
  * The right-hand side is made from a known solution, so that the answer can be checked. Exit code 0: solved and
  * checked; 1: not, and one line on stderr says why.
@@ -72,7 +72,7 @@ static struct check check_alone(const struct matrix *a, const double *x)
 
 /* --- the steps ----------------------------------------------------------------------------------------------- */
 
-/* Rank 0's word, for all. */
+/* A value of rank 0, for all ranks. */
 static bool all_agree(bool good)
 {
     int word = good;
@@ -134,7 +134,7 @@ static void end_monitor(struct app *app)
     app->monitor_over = true;
 }
 
-/* After every iteration. Halfway is where half of the wanted digits are there: the monitor's session ends. */
+/* Runs after every iteration. Halfway, with half of the wanted digits, the monitor's session ends. */
 static void on_step(void *context, const struct cg_step *step)
 {
     struct app *app = context;
@@ -161,7 +161,7 @@ static struct cg_result solve(struct app *app, struct cg *cg, double *x)
     return result;
 }
 
-/* Brings the solution together and checks it; says what came of it. */
+/* Gathers the solution, checks it and prints the result. */
 static bool judge(struct app *app, const struct cg_result *result, const double *x)
 {
     double *whole = allocate(app->rank == 0 ? app->share.rows.n : 0, sizeof *whole);

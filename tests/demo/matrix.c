@@ -22,7 +22,7 @@ struct reader {
     size_t capacity;
     long number; /* of the current line, from 1; 0: none yet */
     char *message;
-    size_t room;
+    size_t message_size;
     bool pattern;   /* entries without values: all are 1 */
     bool symmetric; /* one triangle stands for both */
 };
@@ -35,15 +35,15 @@ struct entries {
     double *value;
 };
 
-/* Tells what is wrong, and where; returns -1. */
+/* Writes the message, with file and line; returns -1. */
 static int __attribute__((format(printf, 2, 3))) fail(struct reader *r, const char *format, ...)
 {
-    int used = r->number > 0 ? snprintf(r->message, r->room, "%s:%ld: ", r->path, r->number)
-                             : snprintf(r->message, r->room, "%s: ", r->path);
-    if (used >= 0 && (size_t)used < r->room) {
+    int used = r->number > 0 ? snprintf(r->message, r->message_size, "%s:%ld: ", r->path, r->number)
+                             : snprintf(r->message, r->message_size, "%s: ", r->path);
+    if (used >= 0 && (size_t)used < r->message_size) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(r->message + used, r->room - (size_t)used, format, arguments);
+        vsnprintf(r->message + used, r->message_size - (size_t)used, format, arguments);
         va_end(arguments);
     }
     return -1;
@@ -76,7 +76,7 @@ static int next_line(struct reader *r)
     return 1;
 }
 
-/* The same, but comments and empty lines are passed over. */
+/* The same, but skips comments and empty lines. */
 static int next_content(struct reader *r)
 {
     int found;
@@ -145,7 +145,7 @@ static int read_banner(struct reader *r)
     return 0;
 }
 
-/* The line "rows columns entries", with a look at the size of the file: no number is believed that cannot be. */
+/* The line "rows columns entries". Sizes that the size of the file rules out are errors. */
 static int read_sizes(struct reader *r, struct entries *e)
 {
     long long rows, columns, count;
@@ -264,7 +264,7 @@ static void put(struct matrix *m, int64_t *next, int row, int column, double val
     m->value[place] = value;
 }
 
-/* start[i + 1] holds the number of nonzeros of row i: turns the numbers into places. Returns a copy, for put(). */
+/* start[i + 1] holds the number of nonzeros of row i: turns the numbers into offsets. Returns a copy, for put(). */
 static int64_t *lay_out(struct matrix *m)
 {
     for (int i = 0; i < m->n; i++)
@@ -348,7 +348,7 @@ static int check_diagonal(struct reader *r, const struct matrix *m)
     return 0;
 }
 
-/* Values that were added up in another order may differ in their last digits. */
+/* Values added up in another order may differ in their last digits. */
 static bool same(double a, double b)
 {
     return fabs(a - b) <= 1e-12 * (fabs(a) + fabs(b));
@@ -387,7 +387,7 @@ static int build(struct reader *r, const struct entries *e, struct matrix *matri
     matrix_sum(&transposed);
     matrix_sum(matrix);
     matrix->symmetric = r->symmetric;
-    r->number = 0; /* what follows belongs to no line */
+    r->number = 0; /* later errors have no line */
     result = check_diagonal(r, matrix);
     if (result == 0 && !r->symmetric)
         result = check_symmetry(r, matrix, &transposed);
@@ -397,9 +397,9 @@ free_both:
     return result;
 }
 
-int matrix_read(const char *path, struct matrix *matrix, char *message, size_t room)
+int matrix_read(const char *path, struct matrix *matrix, char *message, size_t size)
 {
-    struct reader r = { .path = path, .message = message, .room = room };
+    struct reader r = { .path = path, .message = message, .message_size = size };
     struct entries e = { 0 };
     *matrix = (struct matrix){ 0 };
     r.file = fopen(path, "r");

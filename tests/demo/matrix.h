@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Symmetric sparse matrices from Matrix Market files ("coordinate", real, integer or pattern, general or symmetric).
- * Nothing in a file is trusted: what is wrong with it is told in one line, with the file and the line number.
+ * Symmetric sparse matrices from Matrix Market files ("coordinate", real, integer or pattern, general or symmetric). No
+ * content of a file is trusted: an error gives one line, with the file and the line number.
  */
 #ifndef DEMO_MATRIX_H
 #define DEMO_MATRIX_H
@@ -22,7 +22,7 @@ struct matrix {
 
 /* Reads a matrix that is square and symmetric with a positive diagonal. Returns 0; or -1 with one line in `message`,
  * and then nothing is to be freed. */
-int matrix_read(const char *path, struct matrix *matrix, char *message, size_t room);
+int matrix_read(const char *path, struct matrix *matrix, char *message, size_t size);
 void matrix_free(struct matrix *matrix);
 
 #endif

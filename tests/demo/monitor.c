@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * One gather a note; rank 0 adds up.
- */
+/* One gather for each note; rank 0 adds up. */
 #include "monitor.h"
 
 #include <mpi.h>

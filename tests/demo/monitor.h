@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A monitoring library: gathers what every process measures in an iteration, over an MPI of its own, a session, which
- * it can end at any time, whatever the application and other libraries are doing with theirs.
+ * A monitoring library. It gathers what every process measures in an iteration, over an MPI of its own: a session. It
+ * can end the session at any time, whatever the application and other libraries do with theirs.
  *
  * All functions are collective over the processes of mpi://WORLD; the processes call monitor_note() equally often.
  */
@@ -29,7 +29,7 @@ struct monitor_summary {
 struct monitor *monitor_open(void);
 void monitor_note(struct monitor *monitor, double residual, double seconds, double waiting);
 
-/* Ends the session; what was gathered stays. */
+/* Ends the session; the gathered figures remain. */
 void monitor_close(struct monitor *monitor);
 
 /* Borrowed; means something on rank 0 only. */

@@ -60,7 +60,7 @@ void report_setup(const struct part *parts, int processes, const struct monitor_
     fflush(stdout);
 }
 
-/* A step is worth a line when the residual first falls below a power of ten, or when nothing was said for long. */
+/* A step is printed when the residual first falls below a power of ten, or after a long time without a line. */
 void report_step(const struct cg_step *step, double tolerance, double seconds)
 {
     static int said, digits;

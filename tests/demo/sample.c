@@ -3,9 +3,9 @@
  * usage: sample FILE [CELLS]
  *
  * Writes a matrix of real size for the demo: stationary heat conduction in a cube of 64 x 64 x 64 cells (or CELLS a
- * side) of a composite material, whose grains conduct up to a hundred times better than what is between them. Finite
- * volumes, seven points, harmonic means at the faces; the temperature is fixed at the bottom and at the top. Symmetric
- * and positive definite, and badly enough scaled that the preconditioner has something to do.
+ * side). The material is a composite, whose grains conduct up to a hundred times better than what is between them.
+ * Finite volumes, seven points, harmonic means at the faces; the temperature is fixed at the bottom and at the top.
+ * Symmetric and positive definite, and badly enough scaled that the preconditioner has something to do.
  */
 #include <errno.h>
 #include <math.h>
@@ -43,7 +43,7 @@ static int write_row(FILE *file, int x, int y, int z)
     for (int i = 0; i < 6; i++) {
         int nx = x + step[i][0], ny = y + step[i][1], nz = z + step[i][2];
         if (!neighbour_inside(nx, ny, nz)) {
-            diagonal += nz == z ? 0 : 2 * here; /* the sides let no heat through */
+            diagonal += nz == z ? 0 : 2 * here; /* the sides are insulated */
             continue;
         }
         double conductance = face(here, conductivity(nx, ny, nz));

@@ -5,7 +5,7 @@
 
 #include "tools.h"
 
-/* A process has as many rows as bring it closest to its part of the nonzeros. */
+/* The number of rows of a process brings it closest to its part of the nonzeros. */
 static void cut(const struct matrix *m, int ranks, int *first)
 {
     int row = 0;
@@ -18,7 +18,7 @@ static void cut(const struct matrix *m, int ranks, int *first)
     first[ranks] = m->n;
 }
 
-/* Sends each process `pieces` of an array: process i has those from begin[i] to begin[i + 1] - 1. */
+/* Sends each process its chunk of an array: process i gets the elements from begin[i] to begin[i + 1] - 1. */
 static void scatter(MPI_Comm comm, const void *array, MPI_Datatype type, const MPI_Aint *begin, int ranks, void *mine,
                     int64_t count)
 {

@@ -18,7 +18,7 @@ struct share {
 void share_rows(MPI_Comm comm, const struct matrix *matrix, struct share *share);
 void share_free(struct share *share);
 
-/* Brings the blocks of a vector together on rank 0, in `whole` [n]. */
+/* Gathers the blocks of a vector on rank 0, in `whole` [n]. */
 void share_gather(MPI_Comm comm, const struct share *share, const double *block, double *whole);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Zeroed memory, which is there or the program ends. */
+/* Zeroed memory; without memory the program ends. */
 static inline void *allocate(int64_t count, size_t size)
 {
     void *memory = calloc(count > 0 ? (size_t)count : 1, size);
@@ -19,7 +19,7 @@ static inline void *allocate(int64_t count, size_t size)
     return memory;
 }
 
-/* Seconds since some moment. A library does not ask MPI for the time before it has one. */
+/* Seconds since some moment. A library does not ask MPI for the time before it has opened a session. */
 static inline double seconds_now(void)
 {
     struct timespec now;

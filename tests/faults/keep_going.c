@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Under mpiexec --keep-going: the last rank dies in the way that is asked for ("kill", "exit"), or ends in good order
- * before the others ("early"). Whoever waits for the dead hears of it; those who live go on in a communicator without
- * it.
+ * Under mpiexec --keep-going the last rank dies as requested ("kill", "exit"), or finalizes before the others
+ * ("early"). Every rank that waits for the dead one gets an error; the others go on in a communicator without it.
  */
 #include <mpi.h>
 #include <signal.h>
@@ -36,8 +35,10 @@ static void die(const char *how)
         _exit(5);
 }
 
-/* Parts of messages that will never be whole: of one that the dead had begun, of one that somebody who lives never
- * announces, and of one that nobody receives. */
+/*
+ * Partitioned messages that will never be complete: one that the dead rank had begun, one that a living rank never
+ * announces, and one that is never received.
+ */
 enum { PARTS = 4, LONG = 1 << 20 };
 static char parts[3][PARTS * LONG];
 static MPI_Request partitioned[3];
@@ -63,7 +64,7 @@ static void end_parts(void)
     for (int time = 0; time < 2; time++) {
         for (int i = 0; i < 3; i++)
             expect(class_of(MPI_Wait(&partitioned[i], MPI_STATUS_IGNORE)) == MPI_ERR_PROC_ABORTED,
-                   "who waits for parts hears of the death");
+                   "a wait for partitions returns MPI_ERR_PROC_ABORTED");
         MPI_Startall(3, partitioned);
         MPI_Pready_range(0, PARTS - 1, partitioned[2]);
     }
@@ -85,7 +86,7 @@ int main(int argc, char **argv)
     MPI_Comm_split(MPI_COMM_WORLD, rank < size - 1 ? 0 : MPI_UNDEFINED, 0, &living);
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     expect(sum == size * (size - 1) / 2, "the sum of all before");
-    /* nobody dies before all have their sum: what the dead have sent last may not arrive */
+    /* no rank dies before all have their sum: the last messages of the dead may not arrive */
     MPI_Gather(&rank, 1, MPI_INT, ranks, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
     int dies = strcmp(how, "early") != 0;
     if (dies)
@@ -95,21 +96,21 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 0;
     }
-    if (dies) { /* one waits for the dead, one for somebody who lives, the others for all */
+    if (dies) { /* one waits for the dead rank, one for a living rank, the others for all */
         int rc = rank == 0   ? MPI_Recv(&value, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
                  : rank == 1 ? MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
                              : MPI_Barrier(MPI_COMM_WORLD);
-        expect(class_of(rc) == MPI_ERR_PROC_ABORTED, "who waits hears of the death");
+        expect(class_of(rc) == MPI_ERR_PROC_ABORTED, "a wait returns MPI_ERR_PROC_ABORTED");
         if (rank == 0)
             end_parts();
-    } else { /* who has ended in good order is no death: what is under way among the others stays so */
+    } else { /* finalizing is not a failure: communication among the others continues */
         usleep(100000);
         int other = rank ^ 1;
         if (other < size - 1)
             expect(MPI_Sendrecv(&rank, 1, MPI_INT, other, 1, &value, 1, MPI_INT, other, 1, MPI_COMM_WORLD,
                                 MPI_STATUS_IGNORE) == MPI_SUCCESS &&
                        value == other,
-                   "those who live go on");
+                   "the living ranks go on");
     }
     for (int i = 0; i < 100; i++) {
         value = rank + i;

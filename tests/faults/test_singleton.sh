@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# A program that nobody launched is an MPI of one process: programs of the suite that make sense with one rank pass when
-# they are started directly, with no server and no variable of a launcher.
+# A program that was not launched is an MPI of one process. Programs of the suite that make sense with one rank pass
+# when they are started directly, without a server or a launcher's environment variables.
 #
 # usage: test_singleton.sh BUILD-DIRECTORY
 build=${1:?usage: test_singleton.sh BUILD-DIRECTORY}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * usage: connect open|all-accept|all-connect|leaders-accept|leaders-connect|join-accept|join-connect WHERE
- * Jobs that find each other by a port's name in the file WHERE, or for joining by the TCP address WHERE:PORT, and become
- * one: all of both ("leaders": their first ranks alone, who then bring their jobs together). Every byte is checked; rank
- * 0 prints one line. "open" only opens a port, until its file is gone.
+ *
+ * Jobs that find each other by a port's name in the file WHERE, or for joining by the TCP address WHERE:PORT, and
+ * become one. All ranks of both jobs connect; with "leaders" their first ranks alone do, and then bring their jobs
+ * together. Every byte is checked; rank 0 prints one line. "open" only opens a port, until its file is gone.
  */
 #include <arpa/inet.h>
 #include <mpi.h>

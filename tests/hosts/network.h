@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether the UCX transport was loaded: a job on one host does without, until it meets another host's. */
+/* Whether the UCX transport is loaded: a job on one host does not load it until it connects to another host. */
 static int uses_network(void)
 {
     char line[4096];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A job over several hosts: a ring, mixed sizes in both directions, an all-to-all of synchronous sends, reductions.
- * Every byte is checked; rank 0 prints one line, with the number of hosts that it met.
+ * Every byte is checked; rank 0 prints one line, with the number of hosts.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static unsigned char byte_of(int source, int message, size_t i)
     return (unsigned char)(source * 57 + message * 131 + (int)i * 7 + (int)(i >> 8) * 3);
 }
 
-/* A number that goes round, each adding to it. */
+/* A number goes around, and each rank adds to it. */
 static void ring(void)
 {
     for (int round = 0; round < 50; round++) {
@@ -78,7 +78,7 @@ static void mixed(void)
     }
 }
 
-/* Every second int of an array to everybody, synchronously. */
+/* Every second int of an array to every rank, synchronously. */
 static void strided(void)
 {
     enum { COUNT = 30000 };
@@ -113,7 +113,7 @@ static void reduce(void)
         check(out[i] == size * (size - 1) / 2.0 + (double)size * i, "an element of the sum", i);
 }
 
-/* A communicator of each host, the lowest ranks of which meet in another. */
+/* A communicator of each host, and one of their lowest ranks. */
 static int hosts(void)
 {
     MPI_Comm node, heads;
@@ -132,7 +132,7 @@ static int hosts(void)
     return count;
 }
 
-/* A session beside the World: a communicator by rendezvous. */
+/* A session beside the World, with a communicator from a group. */
 static void session(void)
 {
     MPI_Session s;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions in cycles over several hosts, and no World: in each cycle all ranks meet once, and some of them open and
- * close sessions of their own in between, so that everybody's front door opens and closes at other times.
+ * Sessions in cycles over several hosts, without a World. In each cycle all ranks exchange messages once. Some also
+ * open and close sessions of their own in between, so that the listeners of the ranks open and close at different
+ * times.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static int once(const char *pset, const char *tag, int *size)
     return rank;
 }
 
-/* The first process of each node, and no other, meet in a communicator of their own. Returns how many they are. */
+/* The first process of each node, and no other, create a communicator. Returns its size. */
 static int one_per_node(void)
 {
     enum { MOST = 64 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The short ways through the library, one call in a function of its own, for callgrind to count (check_instructions).
+ * The fast paths through the library, one call in a function of its own, for callgrind to count (check_instructions).
  *
  *     mpiexec -n 2 valgrind --tool=callgrind ... steps
  *
- * So that the counts are the same every time nothing that is counted waits: a message is there before its receive, and
- * rank 1 comes to a collective when rank 0 sleeps in it. They tell each other through a file that both map.
+ * To make the counts reproducible, nothing that is counted waits: a message is there before its receive, and rank 1
+ * enters a collective when rank 0 sleeps in it. The ranks signal each other through a file that both map.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -147,7 +147,7 @@ static void step_alltoallv(void)
     MPI_Alltoallv(pair, counts, displs, MPI_DOUBLE, both, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
-/* Callgrind counts while this runs, and writes down what it counted. The end keeps the call from being made a jump. */
+/* Callgrind counts while this runs, and then writes the counts. The code behind the call prevents a tail call. */
 __attribute__((noinline, noclone)) void counted(void (*step)(void));
 __attribute__((noinline, noclone)) void counted(void (*step)(void))
 {
@@ -182,9 +182,9 @@ static void share(void)
     close(file);
 }
 
-static void come(int who, int turn)
+static void come(int peer, int turn)
 {
-    while (atomic_load(&shared->turn[who]) < turn)
+    while (atomic_load(&shared->turn[peer]) < turn)
         sched_yield();
 }
 
@@ -199,7 +199,7 @@ static void meet(void)
     come(1 - rank, turns);
 }
 
-/* Until rank 0, which has nothing else to do than what is counted, seems to sleep. */
+/* Waits until rank 0 seems to sleep: all that it does is counted. */
 static void come_to_the_sleeper(void)
 {
     char path[64], state;
@@ -235,7 +235,7 @@ static void collective(void (*body)(void))
     meet();
 }
 
-/* Rank 0 gives, and rank 1 takes what is there. */
+/* Rank 0 sends, and rank 1 receives what has arrived. */
 static void given(void (*giving)(void), void (*taking)(void))
 {
     meet();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Data that says where it belongs: bytes made from a seed and their position, and numbers that look random. */
+/* Data that shows where it belongs: bytes made from a seed and their position, and pseudo-random numbers. */
 #ifndef PLENUM_TESTS_PATTERN_H
 #define PLENUM_TESTS_PATTERN_H
 

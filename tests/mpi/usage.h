@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process holds: descriptors, threads, mappings, memory. */
+/* Resources that a process holds: descriptors, threads, mappings, memory. */
 #ifndef PLENUM_TESTS_USAGE_H
 #define PLENUM_TESTS_USAGE_H
 
@@ -12,7 +12,7 @@ struct usage {
     long resident_kib;
 };
 
-/* The sanitizers keep freed memory for a while, and map what they like: nothing is said of it then. */
+/* The sanitizers keep freed memory for a while and create mappings, so these figures mean nothing under them. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { USAGE_OF_MEMORY = 0 };
 #else

@@ -3,9 +3,9 @@
  * Ranks of a communicator in one process, for tests of schedules and of the collectives' algorithms: the program holds
  * its own copy of core/coll/schedule.c and core/coll/collective.c, whose messages go through the functions here.
  *
- * Messages move, and sends complete, one at a time in random order and as late as may be: the data is read from the
- * sender's memory only when it is delivered, so that an algorithm that touches a buffer too early is found out. Sizes
- * must be equal on both sides. When nothing can move and somebody still waits, that is a deadlock.
+ * Messages move, and sends complete, one at a time in random order and as late as possible. The data is read from the
+ * sender's memory only when it is delivered, which reveals an algorithm that touches a buffer too early. Sizes must be
+ * equal on both sides. When nothing can move and a rank still waits, that is a deadlock.
  */
 #ifndef PLENUM_TESTS_RANKS_H
 #define PLENUM_TESTS_RANKS_H
@@ -20,6 +20,7 @@
 #include "core/coll/algorithm.h"
 #include "core/coll/collective.h"
 #include "core/coll/schedule.h"
+#include "core/coll/select.h"
 #include "core/engine/instance.h"
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
@@ -96,7 +97,7 @@ static int ranks_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const s
     return start_message(false, comm, pl_block(buf, count, type), source, tag, request);
 }
 
-/* Sends are never done at once, so that their buffers are read as late as may be. */
+/* Sends never complete at once, so that their buffers are read as late as possible. */
 static bool ranks_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type,
                              int dest, int tag)
 {
@@ -104,7 +105,7 @@ static bool ranks_send_short(struct pl_comm *comm, const void *buf, MPI_Count co
     return false;
 }
 
-/* A message that is there is sometimes taken without a receive. */
+/* A message that has arrived is sometimes received without a request. */
 static bool ranks_recv_short(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
                              int tag, bool wait)
 {
@@ -143,8 +144,8 @@ static int ranks_cancel(struct pl_request *request)
     return MPI_SUCCESS;
 }
 
-/* The user's function only: predefined operations are another test's. No lock may be held; only builds with assertions
- * know who holds one. */
+/* The user's function only: another test is for predefined operations. No lock may be held; only builds with assertions
+ * know which thread holds one. */
 static void ranks_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count count,
                         const struct pl_type *type)
 {
@@ -201,18 +202,18 @@ static void ranks_open(int size)
 static void deliver(int send, int receive)
 {
     struct message *from = &messages[send], *to = &messages[receive];
-    size_t bytes = pl_block_size(from->data), room = pl_block_size(to->data);
+    size_t bytes = pl_block_size(from->data), capacity = pl_block_size(to->data);
     int error = MPI_SUCCESS;
-    EXPECT(!ranks_strict || bytes == room, "%zu bytes from rank %d meet a receive of %zu at rank %d", bytes, from->from,
-           room, from->to);
-    if (bytes > room)
+    EXPECT(!ranks_strict || bytes == capacity, "%zu bytes from rank %d meet a receive of %zu at rank %d", bytes,
+           from->from, capacity, from->to);
+    if (bytes > capacity)
         error = MPI_ERR_TRUNCATE;
     pl_type_copy(from->data.buf, from->data.count, from->data.type, to->data.buf, to->data.count, to->data.type);
     from->moved = true;
     finish_message(receive, error);
 }
 
-/* Delivers a receive, if it is the first of its kind and its message is there. */
+/* Delivers a receive, if it is the first of its kind and its message has arrived. */
 static bool try_receive(int receive)
 {
     const struct message *to = &messages[receive];
@@ -242,7 +243,7 @@ static bool try_message(int i)
         return try_receive(i);
     if (messages[i].moved)
         finish_message(i, MPI_SUCCESS);
-    return false; /* a send does not move by itself; its completion is nothing that others wait for */
+    return false; /* a send does not move by itself, and no rank waits for its completion */
 }
 
 static bool run_hooks(int rank)

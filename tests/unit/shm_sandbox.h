@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sandbox like those of containers, for one process: system calls that fail. It cannot be left again. */
+/* A sandbox like those of containers, for one process: it makes system calls fail, and cannot be left again. */
 #ifndef PLENUM_TESTS_SHM_SANDBOX_H
 #define PLENUM_TESTS_SHM_SANDBOX_H
 

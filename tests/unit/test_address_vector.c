@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Books of addresses: cards of all lengths come back, also from a copy that has travelled; damaged copies and a lack of
- * memory are errors; and what a book of a million processes of one node costs. */
+/*
+ * Address vectors. Cards of all lengths come back, also from a copy that has travelled; damaged copies and a lack of
+ * memory are errors. The memory for a million processes of one node has a bound.
+ */
 #include "unit.h"
 
 #include <malloc.h>
@@ -25,7 +27,7 @@ static struct pl_instance *open_instance(void)
     return instance;
 }
 
-/* The i-th member's card: a length that follows from i, and bytes that follow from both. */
+/* The card of member i: its length and its bytes follow from i. */
 static size_t card_of(int i, unsigned char card[PL_CARD_MAX])
 {
     size_t length = i == 0 ? 0 : i == 1 ? PL_CARD_MAX : (size_t)(i * 37 % 60);
@@ -34,7 +36,7 @@ static size_t card_of(int i, unsigned char card[PL_CARD_MAX])
     return length;
 }
 
-static void check_book(const struct pl_av *av)
+static void check_vector(const struct pl_av *av)
 {
     unsigned char expected[PL_CARD_MAX];
     for (int i = 0; i < MEMBERS; i++) {
@@ -45,7 +47,7 @@ static void check_book(const struct pl_av *av)
     }
 }
 
-static struct pl_av *make_book(struct pl_group *group)
+static struct pl_av *make_vector(struct pl_group *group)
 {
     unsigned char card[PL_CARD_MAX];
     size_t bytes = 0;
@@ -60,7 +62,7 @@ static struct pl_av *make_book(struct pl_group *group)
     return av;
 }
 
-/* Reads a copy in memory of exactly its size, so that a step beyond is seen. */
+/* Reads a copy in memory of exactly its size, so that a sanitizer detects an overrun. */
 static int read_copy(struct pl_group *group, const unsigned char *travelled, size_t size)
 {
     unsigned char *copy = malloc(size + 1);
@@ -85,9 +87,9 @@ static int read_copy(struct pl_group *group, const unsigned char *travelled, siz
 START_TEST(cards_come_back)
 {
     struct pl_instance *instance = open_instance();
-    struct pl_group *group = pl_instance_group_range(instance, MEMBERS, 0, 1);
-    struct pl_av *av = make_book(group), *other = pl_av_create(group);
-    check_book(av);
+    struct pl_group *group = pl_group_create_range(instance, instance->serial, MEMBERS, 0, 1);
+    struct pl_av *av = make_vector(group), *other = pl_av_create(group);
+    check_vector(av);
     size_t size = pl_av_size(av);
     unsigned char *travelled = malloc(size + 5);
     ck_assert_ptr_eq(pl_av_write(av, travelled + 1), travelled + 1 + size); /* at any place */
@@ -96,7 +98,7 @@ START_TEST(cards_come_back)
     ck_assert_ptr_eq(at, travelled + 1 + size);
     pl_av_retain(other);
     pl_av_release(other);
-    check_book(other);
+    check_vector(other);
     pl_av_release(other);
     pl_av_release(av);
     free(travelled);
@@ -108,8 +110,8 @@ END_TEST
 START_TEST(damage)
 {
     struct pl_instance *instance = open_instance();
-    struct pl_group *group = pl_instance_group_range(instance, MEMBERS, 0, 1);
-    struct pl_av *av = make_book(group);
+    struct pl_group *group = pl_group_create_range(instance, instance->serial, MEMBERS, 0, 1);
+    struct pl_av *av = make_vector(group);
     size_t size = pl_av_size(av);
     unsigned char *travelled = malloc(size);
     pl_av_write(av, travelled);
@@ -143,7 +145,7 @@ START_TEST(a_million_processes)
 {
     struct pl_instance *instance = open_instance();
     const struct pl_engine *engine = &instance->engine;
-    struct pl_group *all = pl_instance_group_range(instance, MANY, 0, 1);
+    struct pl_group *all = pl_group_create_range(instance, instance->serial, MANY, 0, 1);
     struct mallinfo2 before = mallinfo2();
     struct pl_av *av = pl_av_create(all);
     ck_assert_int_eq(pl_av_open(av, engine->card_length * MANY), MPI_SUCCESS);
@@ -151,7 +153,7 @@ START_TEST(a_million_processes)
         pl_av_add(av, i, engine->card, engine->card_length);
     struct mallinfo2 after = mallinfo2();
     double each = (double)(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd) / MANY;
-    printf("bytes: a card of one node %zu, a member of a book %.1f\n", engine->card_length, each);
+    printf("bytes: a card of one node %zu, a member of a vector %.1f\n", engine->card_length, each);
     UNIT_CHECK((double)pl_av_size(av) / MANY <= 64 && each <= 64);
     pl_av_release(av);
     pl_handle_drop(all);
@@ -159,4 +161,4 @@ START_TEST(a_million_processes)
 }
 END_TEST
 
-UNIT_MAIN("book", cards_come_back, damage, a_million_processes)
+UNIT_MAIN("address_vector", cards_come_back, damage, a_million_processes)

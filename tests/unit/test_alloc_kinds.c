@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of memory allocation kinds: what is granted, what is in what, odd and endless texts. */
+/* Lists of memory allocation kinds: what is granted, which list contains which, odd and very long texts. */
 #include "unit.h"
 
 #include <string.h>

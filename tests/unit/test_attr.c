@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attributes and keyvals: what the callbacks see and in which order, failing callbacks, lifetimes, threads. */
+/* Attributes and keyvals: arguments and order of the callbacks, failing callbacks, lifetimes, threads. */
 #include "fakes.h"
 
 #include <limits.h>
@@ -188,7 +188,7 @@ START_TEST(failing_callbacks)
     expect_events("delete b;");
     ck_assert_int_eq(value_of(comm, b), 2);
 
-    /* A code of the user's own comes through. */
+    /* A user-defined code is passed on. */
     int class;
     MPI_Add_error_class(&class);
     fail_code = class;
@@ -212,7 +212,10 @@ static int fail_on(MPI_Comm comm, int keyval, void *extra, void *in, void *out, 
     return 12345;
 }
 
-/* Of a copy that fails halfway nothing stays, and what goes away with the object goes whatever the callbacks say. */
+/*
+ * A copy that fails halfway leaves nothing behind, and freeing the object removes its attributes whatever the callbacks
+ * return.
+ */
 START_TEST(half_a_copy)
 {
     fake_returning_errors();
@@ -237,7 +240,9 @@ START_TEST(half_a_copy)
 }
 END_TEST
 
-/* A keyval that is freed while attributes live: they are read, copied and deleted as before, but no more are set. */
+/*
+ * A keyval that is freed while attributes live: they are read, copied and deleted as before, but no new ones are set.
+ */
 START_TEST(freed_keyval)
 {
     fake_returning_errors();

@@ -63,16 +63,16 @@ static cpu_set_t cpus_of(const char *digits)
 /* `wanted`: the places in order, with blanks between them. */
 static void expect(const char *allowed, enum plenum_bind bind, enum plenum_map map, const char *wanted)
 {
-    struct pl_places places;
+    struct pl_binding_places places;
     char all[256] = "", one[64];
     cpu_set_t set = cpus_of(allowed);
-    ck_assert(pl_places_find(top, &set, bind, map, &places));
+    ck_assert(pl_binding_find(top, &set, bind, map, &places));
     for (int i = 0; i < places.count; i++) {
-        ck_assert_int_eq(pl_places_text(&places.cpus[i], one, sizeof one), (int)strlen(one));
+        ck_assert_int_eq(pl_binding_text(&places.cpus[i], one, sizeof one), (int)strlen(one));
         strcat(strcat(all, i ? " " : ""), one);
     }
     ck_assert_str_eq(all, wanted);
-    pl_places_fini(&places);
+    pl_binding_fini(&places);
 }
 
 START_TEST(machine)
@@ -104,11 +104,11 @@ START_TEST(silence)
     static const char *const nonsense[] = { "", "x", "-1", "5-1", "9999999999", "1,2", "0-", "0-99999" };
     for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
         put(nonsense[i], "devices/system/cpu/cpu0/topology/thread_siblings_list");
-        struct pl_places places;
+        struct pl_binding_places places;
         cpu_set_t set = cpus_of("01");
-        ck_assert(pl_places_find(top, &set, PLENUM_BIND_CORE, PLENUM_MAP_SLOT, &places));
+        ck_assert(pl_binding_find(top, &set, PLENUM_BIND_CORE, PLENUM_MAP_SLOT, &places));
         ck_assert(places.count >= 1 && CPU_ISSET(0, &places.cpus[0]));
-        pl_places_fini(&places);
+        pl_binding_fini(&places);
     }
 }
 END_TEST
@@ -117,11 +117,11 @@ START_TEST(short_text)
 {
     char text[4];
     cpu_set_t set = cpus_of("02356");
-    ck_assert_int_eq(pl_places_text(&set, text, sizeof text), 9);
+    ck_assert_int_eq(pl_binding_text(&set, text, sizeof text), 9);
     ck_assert_str_eq(text, "0,2");
-    ck_assert_int_eq(pl_places_text(&set, NULL, 0), 9);
+    ck_assert_int_eq(pl_binding_text(&set, NULL, 0), 9);
     CPU_ZERO(&set);
-    ck_assert_int_eq(pl_places_text(&set, text, sizeof text), 0);
+    ck_assert_int_eq(pl_binding_text(&set, text, sizeof text), 0);
     ck_assert_str_eq(text, "");
 }
 END_TEST

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bytes from outside: what is written is read again; every prefix of it fails without harm, as do other bytes; limits
- * hold; writers are full or have no memory. Data lies in memory of just its size, so that a sanitizer sees each step
- * beyond its ends.
+ * Readers and writers of untrusted bytes. What is written is read again; every prefix of it fails without harm, as do
+ * other bytes. Limits hold; writers are full or have no memory. Data lies in memory of exactly its size, so that a
+ * sanitizer detects each overrun.
  */
 #include "unit.h"
 
@@ -46,7 +46,7 @@ static void write_all(struct pl_writer *to)
     pl_write_u32(to, 9);
 }
 
-/* True when all was there and right. After a failure everything is 0 or empty. */
+/* True if all was there and correct. After a failure everything is 0 or empty. */
 static bool read_all(struct pl_reader *from)
 {
     bool right = true;
@@ -77,7 +77,7 @@ static bool read_all(struct pl_reader *from)
     return right;
 }
 
-/* A copy of just its size. */
+/* A copy in memory of exactly its size. */
 static unsigned char *exact(const void *data, size_t length)
 {
     unsigned char *copy = malloc(length);
@@ -107,7 +107,7 @@ START_TEST(there_and_back)
 }
 END_TEST
 
-/* Any number of bytes less is noticed, and one byte more. */
+/* Any number of missing bytes is detected, and so is one byte more. */
 START_TEST(cut_short)
 {
     size_t length;
@@ -318,7 +318,7 @@ START_TEST(without_memory)
     struct pl_writer to = pl_writer_growing(few, sizeof few);
     pl_write_u32(&to, 1);
     pl_memory_fail_at(1);
-    UNIT_CHECK(!pl_writer_take(&to, &length) && length == 0); /* there is none for the copy */
+    UNIT_CHECK(!pl_writer_take(&to, &length) && length == 0); /* no memory for the copy */
 
     to = pl_writer_growing(few, sizeof few);
     pl_write_u32(&to, 1);
@@ -360,7 +360,7 @@ END_TEST
 
 /* --- at random ---------------------------------------------------------------------------------------------------- */
 
-/* Any bytes, read by any calls: nothing beyond their end, and nothing after a failure. */
+/* Random bytes, read by random calls: no access beyond their end, and no data after a failure. */
 static void read_at_random(struct pl_reader *from, uint64_t *seed)
 {
     const unsigned char *end = from->end;
@@ -421,7 +421,7 @@ START_TEST(any_bytes)
 }
 END_TEST
 
-/* Messages of random numbers and texts, half of them with a wrong bit: those are read or refused, without harm. */
+/* Messages of random numbers and texts, half of them with a wrong bit: reading succeeds or fails without harm. */
 START_TEST(damaged_messages)
 {
     uint64_t seed = 23;

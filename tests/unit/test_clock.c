@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock goes forward and its units agree; deadlines, also those at the ends of what can be counted. */
+/* The clock goes forward and its units agree. Deadlines, also those at the ends of the range. */
 #include "unit.h"
 
 #include "core/base/clock.h"
@@ -55,7 +55,7 @@ START_TEST(deadlines)
     int left = pl_deadline_left_ms(later);
     UNIT_CHECK(!pl_deadline_passed(later) && left > 0 && left <= 100000000);
 
-    /* Rounded up: a wait for the time that is left ends behind the deadline. */
+    /* Rounded up: a wait for the remaining time ends behind the deadline. */
     int64_t deadline = pl_clock_ns() + 1500 * PL_NS_PER_US;
     for (int64_t ms; (ms = pl_deadline_left_ms(deadline)) > 0;)
         pl_clock_sleep_ns(ms * PL_NS_PER_MS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* core/coll/table.c: what a file says is chosen, the rest as before; every mistake is told with its line. */
+/* core/coll/table.c: the rules of a file apply, else the built-in ones; every mistake is reported with its line. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -9,6 +9,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/coll/select.h"
 #include "core/coll/table.h"
 
 static int read_table(const char *text)
@@ -68,7 +69,7 @@ START_TEST(test_replaces)
 }
 END_TEST
 
-/* A rule whose algorithm cannot do the call is passed over: Bruck's of alltoall cannot in place. */
+/* A rule whose algorithm cannot do the call is skipped: Bruck's algorithm of alltoall cannot work in place. */
 START_TEST(test_fits)
 {
     struct pl_comm comm = { .size = 4 };
@@ -92,8 +93,8 @@ static const struct mistake {
     { "{\"scan\": [\n 7 ] }", ":2: scan/0: a rule must be an object" },
     { "{\"scan\": [ {} ] }", ":1: scan/0: the rule has no \"algorithm\"" },
     { "{\"scan\": [ { \"algorithm\": \"linear\" },\n{ \"algorithm\": \"ring\" } ] }",
-      ":2: scan/1/algorithm: \"ring\" is no algorithm of scan; there are doubling|linear" },
-    { "{\"scan\": [ { \"algorithm\": 7 } ] }", "scan/0/algorithm: \"?\" is no algorithm" },
+      ":2: scan/1/algorithm: \"ring\" is not an algorithm of scan; there are doubling|linear" },
+    { "{\"scan\": [ { \"algorithm\": 7 } ] }", "scan/0/algorithm: \"?\" is not an algorithm" },
     { "{\"scan\": [ { \"algorithm\": \"linear\",\n\"size\": 7 } ] }", ":2: scan/0/size: this key is not known" },
     { "{\"scan\": [ { \"ranks\": 0, \"algorithm\": \"linear\" } ] }", "scan/0/ranks: must be a whole number" },
     { "{\"scan\": [ { \"ranks\": \"4\", \"algorithm\": \"linear\" } ] }", "scan/0/ranks: must be" },

@@ -74,7 +74,7 @@ static void *buffer_base(const struct buffer *buffer)
     return buffer->memory ? buffer->memory + buffer->skew : NULL;
 }
 
-/* Puts `n` values in from element `first` on, of `wanted` or of both. */
+/* Writes `n` values from element `first` on, into `wanted` or both. */
 static void buffer_put(struct buffer *buffer, MPI_Count first, const int64_t *values, MPI_Count n, bool both)
 {
     unsigned char *memories[2] = { buffer->wanted, buffer->memory };
@@ -98,7 +98,7 @@ static void buffer_check(struct buffer *buffer, const char *what)
 /* --- moving data -----------------------------------------------------------------------------------------------------
  */
 
-/* Where the blocks of one side are; in elements. */
+/* The blocks of one side, in elements. */
 struct side {
     bool used, each; /* a block for each rank, or one block */
     struct buffer buffer;
@@ -112,7 +112,7 @@ struct draw {
     enum pl_coll_kind kind;
     int size, root;
     bool in_place, varied, to_each, long_blocks;
-    int units[RANKS_MAX][RANKS_MAX]; /* of what goes from one rank to another */
+    int units[RANKS_MAX][RANKS_MAX]; /* from one rank to another */
     struct side send[RANKS_MAX], recv[RANKS_MAX];
 };
 
@@ -137,7 +137,7 @@ static int draw_units(const struct draw *draw)
     return draw->long_blocks ? 20000 + (int)random_below(9) : (int)random_below(6);
 }
 
-/* What is the same for the same data everywhere: who made it and for whom. */
+/* The source and destination of data, alike on all ranks. */
 static void values_of(int64_t *values, const struct draw *draw, int from, int to, MPI_Count n)
 {
     int target = draw->to_each ? to : 0;
@@ -162,7 +162,7 @@ static void make_side(struct side *side, bool used, bool each, int size, const i
     side->buffer = used ? buffer_make(type, total) : (struct buffer){ .type = type };
 }
 
-/* Without displacements of its own a block lies where the standard says. */
+/* A block without a displacement lies where the standard demands. */
 static void make_regular(struct side *side, int size)
 {
     free(side->buffer.memory);
@@ -200,7 +200,7 @@ static void draw_call(struct draw *draw)
     }
 }
 
-/* Fills the blocks that are sent, and notes what should be received. */
+/* Fills the blocks that are sent, and notes the expected ones. */
 static void fill(struct draw *draw)
 {
     int64_t *values = malloc(sizeof *values * 64 * 1024);
@@ -296,8 +296,7 @@ static void check_moving(const struct pl_algorithm *algorithm, int size, bool lo
     }
 }
 
-/* --- reductions
- * -------------------------------------------------------------------------------------------------------- */
+/* --- reductions --------------------------------------------------------------------------------------------------- */
 
 /* An interval of ranks of one element: [low, high), which only the adjacent one may join. Does not commute. */
 static int64_t interval(int low, int high, MPI_Count index)
@@ -360,7 +359,7 @@ static int64_t reduced(const struct pl_op *op, int low, int high, MPI_Count inde
     return sum;
 }
 
-/* Which ranks' contributions a rank gets, and which part of the vector. */
+/* The ranks whose contributions a rank receives, and the part of the vector. */
 struct share {
     int low, high;
     MPI_Count first, count;
@@ -440,8 +439,7 @@ static void check_reducing(const struct pl_algorithm *algorithm, int size, bool 
     }
 }
 
-/* --- all of them
- * ------------------------------------------------------------------------------------------------------- */
+/* --- all of them -------------------------------------------------------------------------------------------------- */
 
 /* The algorithms of a kind are those that the configuration offers. */
 static int algorithms_of(enum pl_coll_kind kind, const char *collective, const struct pl_algorithm **found)
@@ -457,7 +455,7 @@ static int algorithms_of(enum pl_coll_kind kind, const char *collective, const s
             if (strcmp(word, "auto") == 0)
                 continue;
             found[n] = pl_coll_named(kind, word);
-            ck_assert_msg(found[n] != NULL, "%s of the configuration is no algorithm of %s", word, collective);
+            ck_assert_msg(found[n] != NULL, "%s of the configuration is not an algorithm of %s", word, collective);
             n++;
         }
         free(words);

@@ -40,7 +40,7 @@ static void check_runs(const struct sample *sample, int count, const struct aren
     size_t done = 0, bytes;
     int wrong = 0;
     pl_cursor_init(&cursor, arena->buffer, count, pl_type_from(sample->type));
-    while ((bytes = pl_cursor_run(&cursor, piece(seed, arena->total), &address)) > 0)
+    while ((bytes = pl_cursor_run(&cursor, arena_chunk(seed, arena->total), &address)) > 0)
         for (size_t i = 0; i < bytes && done < arena->total; i++)
             wrong += (unsigned char *)address + i != arena->memory + arena->place[done++];
     ck_assert_int_eq(wrong, 0);
@@ -61,7 +61,7 @@ static void check_unpack(const struct sample *sample, int count, const struct ar
         size_t at = half == 0 ? middle : 0, end = half == 0 ? arena->total : middle;
         pl_cursor_seek(&cursor, at);
         while (at < end) {
-            size_t want = piece(seed, arena->total);
+            size_t want = arena_chunk(seed, arena->total);
             want = want < end - at ? want : end - at;
             if (pl_cursor_unpack(&cursor, packed + at, want) != want)
                 ck_abort_msg("less than %zu bytes unpacked at %zu of %zu", want, at, end);

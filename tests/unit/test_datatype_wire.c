@@ -58,7 +58,7 @@ static void check_data(const struct arena *arena, const struct pl_type *type, in
     pl_cursor_init(&cursor, arena->buffer, count, type);
     ck_assert_uint_eq(cursor.total, arena->total);
     for (size_t done = 0; done < arena->total;)
-        done += pl_cursor_pack(&cursor, packed + done, piece(seed, arena->total));
+        done += pl_cursor_pack(&cursor, packed + done, arena_chunk(seed, arena->total));
     int wrong = 0;
     for (size_t i = 0; i < arena->total; i++)
         wrong += packed[i] != arena->memory[arena->place[i]];
@@ -68,7 +68,8 @@ static void check_data(const struct arena *arena, const struct pl_type *type, in
         memory[arena->place[i]] = 0;
     pl_cursor_init(&cursor, memory + (arena->buffer - arena->memory), count, type);
     for (size_t done = 0; done < arena->total;)
-        done += pl_cursor_unpack(&cursor, packed + done, piece(seed, arena->total - done) % (arena->total - done) + 1);
+        done += pl_cursor_unpack(&cursor, packed + done,
+                                 arena_chunk(seed, arena->total - done) % (arena->total - done) + 1);
     ck_assert_mem_eq(memory, arena->memory, arena->length);
     free(packed);
     free(memory);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Error handlers: which one is invoked, with what; how long they live; how the fatal ones end the process. */
+/*
+ * Error handlers: which one is invoked, with which arguments; how long they live; how the fatal ones end the process.
+ */
 #include "fakes.h"
 
 #include <pthread.h>
@@ -51,7 +53,7 @@ START_TEST(set_and_call)
     ck_assert_int_eq(MPI_Comm_get_errhandler(handle, &got), MPI_SUCCESS);
     ck_assert_ptr_eq(got, mine);
 
-    /* Freed by its maker and by whoever got it: it goes on working where it is attached. */
+    /* Freed through both handles: it goes on working where it is attached. */
     ck_assert_int_eq(MPI_Errhandler_free(&got), MPI_SUCCESS);
     ck_assert_ptr_eq(got, MPI_ERRHANDLER_NULL);
     MPI_Errhandler stale = mine;
@@ -120,7 +122,7 @@ START_TEST(sessions)
 }
 END_TEST
 
-/* MPI_FILE_NULL has a handler of its own; without windows no window is valid. */
+/* MPI_FILE_NULL has a handler of its own; without windows no window handle is valid. */
 START_TEST(files_and_windows)
 {
     fake_returning_errors();
@@ -182,8 +184,7 @@ START_TEST(wrong_kinds)
 }
 END_TEST
 
-/* Errors of no object: MPI_COMM_SELF's handler while there is a World, also one that it is given then; else the initial
- * one. */
+/* Errors without an object: MPI_COMM_SELF's handler while there is a World, even one set then; else the initial one. */
 START_TEST(no_object)
 {
     fake_returning_errors();
@@ -219,8 +220,8 @@ END_TEST
 
 enum { ON_COMM, ON_SESSION, ON_NOTHING };
 
-/* Exit code and stderr of a process that makes an error under a handler. */
-static int die(MPI_Errhandler handler, int where, char *output, size_t room)
+/* Exit code and stderr of a process that raises an error under a handler. */
+static int die(MPI_Errhandler handler, int where, char *output, size_t capacity)
 {
     int both[2], status;
     ck_assert_int_eq(pipe(both), 0);
@@ -248,7 +249,7 @@ static int die(MPI_Errhandler handler, int where, char *output, size_t room)
     }
     close(both[1]);
     size_t used = 0;
-    for (ssize_t n; (n = read(both[0], output + used, room - 1 - used)) > 0;)
+    for (ssize_t n; (n = read(both[0], output + used, capacity - 1 - used)) > 0;)
         used += (size_t)n;
     output[used] = '\0';
     close(both[0]);

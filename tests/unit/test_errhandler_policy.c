@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The policy of error handlers: which rule is taken, in what order handlers are called, and what files are refused. */
+/* The policy of error handlers: which rule applies, in what order handlers are called, and which files are errors. */
 #include "fakes.h"
 #include "wrong_file.h"
 
@@ -57,7 +57,7 @@ static struct pl_comm *make_comm(const char *name)
     return comm;
 }
 
-/* Makes an error of a class on the communicator: who heard of it? */
+/* Raises an error of a class on the communicator and checks which handlers were called. */
 static void expect(struct pl_comm *comm, int code, int to_own, int to_callback)
 {
     own_calls = heard = 0;
@@ -85,7 +85,7 @@ START_TEST(first_match)
     ck_assert_str_eq(heard_class, "MPI_ERR_RANK");
     expect(ocean, MPI_ERR_ROOT, 1, 0);
     expect(air, MPI_ERR_RANK, 1, 0);
-    /* A code of the program's own is of the class that it was made for. */
+    /* A user-defined code is of the class that it was added to. */
     ck_assert_int_eq(MPI_Add_error_code(MPI_ERR_RANK, &code), MPI_SUCCESS);
     expect(ocean, code, 2, 2);
     ck_assert_int_eq(MPI_Add_error_class(&class), MPI_SUCCESS);
@@ -127,7 +127,7 @@ static void keep_name(const struct plenum_error_report *error, void *context)
     snprintf(heard_name, sizeof heard_name, "%s", error->name);
 }
 
-/* A handler that frees its communicator, before another one is told of it. */
+/* A handler frees its communicator before the next handler is called for it. */
 START_TEST(freed_by_a_handler)
 {
     struct pl_comm *comm = fake_comm("ocean", 0, 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Error handlers by name, with contexts, and the callback: what they are told, how long they live, their own errors. */
+/* Error handlers by name, with contexts, and the callback: their arguments, their lifetimes, errors of their own. */
 #include "fakes.h"
 
 #include <pthread.h>
@@ -184,7 +184,7 @@ START_TEST(log_lines)
     expect_line(release(), "kind=file name=\"\" function=MPI_File_call_errhandler class=MPI_ERR_IO code=35 rank=-1 "
                            "message=\"reading or writing failed (MPI_ERR_IO)\"");
 
-    /* A class of the program has no name; a message of nothing but quotes is no longer than the line. */
+    /* A user-defined class has no name; a message of quotes only is not longer than the line. */
     char string[MPI_MAX_ERROR_STRING];
     memset(string, '"', sizeof string);
     string[sizeof string - 1] = '\0';
@@ -255,7 +255,7 @@ START_TEST(callbacks)
     MPI_Comm_set_errhandler((MPI_Comm)comm, handler);
     MPI_Errhandler_free(&handler);
 
-    capture(); /* nobody listens */
+    capture(); /* no callback is set */
     make_error(comm);
     ck_assert_int_eq(lines(release()), 1);
 
@@ -312,7 +312,7 @@ static void *make_errors(void *unused)
     return NULL;
 }
 
-/* One thread replaces the callback while others are inside: a context lives as long as somebody uses it. */
+/* One thread replaces the callback while others are inside: a context lives as long as a thread uses it. */
 START_TEST(callback_threads)
 {
     enum { TIMES = 1000 };
@@ -424,7 +424,7 @@ END_TEST
 static MPI_Errhandler self;
 static int deepest;
 
-/* Frees itself, and takes itself off the communicator that calls it. */
+/* Frees itself, and detaches itself from the communicator that calls it. */
 static void suicide(MPI_Comm comm, int code, void *state)
 {
     (void)code;
@@ -475,7 +475,7 @@ static void jumps(MPI_Comm comm, int code, void *state)
     longjmp(place, 1);
 }
 
-/* Some programs leave a handler by a jump. */
+/* Some programs leave a handler by longjmp(). */
 START_TEST(jumping)
 {
     fake_returning_errors();

@@ -50,7 +50,7 @@ static void check_runs_of(const struct pl_view *view, const long *places, long f
     if (bytes > 0)
         UNIT_CHECK(span.low == places[from] && span.high == places[from + bytes - 1] + 1);
     pl_runs_init(&runs, view, &span);
-    while ((length = pl_runs_next(&runs, piece(seed, (size_t)bytes), &at)) > 0)
+    while ((length = pl_runs_next(&runs, arena_chunk(seed, (size_t)bytes), &at)) > 0)
         for (size_t i = 0; i < length; i++, done++)
             UNIT_CHECK(done < from + bytes && places[done] == at + (MPI_Offset)i);
     ck_assert_int_eq(done, from + bytes);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "core/base/memory.h"
+#include "core/engine/instance.h"
 #include "core/job/process.h"
 #include "core/object/group.h"
 

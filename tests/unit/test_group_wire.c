@@ -9,6 +9,8 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
+#include "core/engine/peer.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that mpiexec hands over: to whom, and the command line, with launchers that are empty files in a directory. */
+/* Jobs that mpiexec hands over: the launcher, and the command line, with launchers that are empty files in a directory. */
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/config.c"
+#include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
+#include "api/mpiexec/parse.c"
 #include "api/mpiexec/suggest.c"
 /* both have a function of this name */
 #define fail handover_fail
@@ -51,7 +53,7 @@ static void gives(const char *line, const char *wanted)
     size_t size;
     ck_assert_msg(hand_over(line), "%s: %s", line, made.error);
     FILE *out = open_memstream(&got, &size);
-    print_words(&made, out);
+    handover_print_words(&made, out);
     fclose(out);
     got[strcspn(got, "\n")] = '\0';
     ck_assert_msg(strcmp(got, wanted) == 0, "%s:\n%s\n%s", line, got, wanted);

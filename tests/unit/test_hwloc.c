@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hardware places of a process: all of the machine, then bound to one processor. */
+/* The hardware places of a process: unbound, and bound to one processor. */
 #include "unit.h"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 
 #include "core/comm/topology_hw.h"
 
-enum { ROOM = 32 };
+enum { PLACES_MAX = 32 };
 static const struct pl_topology_ops *ops;
 
 static void load(void)
@@ -45,10 +45,10 @@ static int bind_to_first(void)
 
 START_TEST(test_places)
 {
-    struct pl_topology_place places[ROOM];
-    int count = ops->places(places, ROOM);
+    struct pl_topology_place places[PLACES_MAX];
+    int count = ops->places(places, PLACES_MAX);
     ck_assert_int_ge(count, 1);
-    ck_assert_int_le(count, ROOM);
+    ck_assert_int_le(count, PLACES_MAX);
     ck_assert_str_eq(places[0].type, "hwloc://Machine");
     ck_assert_int_eq(places[0].index, 0);
     for (int i = 0; i < count; i++)
@@ -59,9 +59,9 @@ END_TEST
 
 START_TEST(test_bound)
 {
-    struct pl_topology_place places[ROOM];
+    struct pl_topology_place places[PLACES_MAX];
     ck_assert_int_eq(bind_to_first(), 0);
-    int count = ops->places(places, ROOM);
+    int count = ops->places(places, PLACES_MAX);
     ck_assert_int_ge(count, 2);
     int found = -1;
     for (int i = 0; i < count; i++)

@@ -30,7 +30,7 @@ static void drop(MPI_Info *info)
     ck_assert_ptr_eq(*info, MPI_INFO_NULL);
 }
 
-/* The value of a key, NULL when it is not there; both ways of asking agree. */
+/* The value of a key, NULL if it is not set; both ways of getting it agree. */
 static const char *value_of(MPI_Info info, const char *key)
 {
     static char value[MPI_MAX_INFO_VAL];
@@ -256,7 +256,7 @@ START_TEST(create_env)
     ck_assert_int_eq(MPI_Info_create_env(5, &silly, &info), MPI_SUCCESS);
     drop(&info);
     ck_assert_int_eq(MPI_Info_create_env(0, NULL, NULL), MPI_ERR_ARG);
-    /* Too long to be a value: not there, rather than cut. */
+    /* Too long for a value: not set, rather than cut. */
     static char text[5000];
     memset(text, 'z', sizeof text - 1);
     char *long_words[] = { "prog", text, NULL };
@@ -267,7 +267,7 @@ START_TEST(create_env)
 }
 END_TEST
 
-/* With a World that was launched, MPI_INFO_ENV says what the launcher was asked for. */
+/* With a launched World, MPI_INFO_ENV has the arguments of the launcher. */
 START_TEST(environment_of_job)
 {
     fake_returning_errors();
@@ -302,7 +302,7 @@ START_TEST(seconds)
 {
     static const struct {
         const char *text;
-        long milliseconds; /* -1: it is no number */
+        long milliseconds; /* -1: not a number */
     } texts[] = {
         { "0", 0 },           { "0.5", 500 },
         { "7", 7000 },        { "3.", 3000 },

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Matching and sending, driven from both ends without another process: messages arrive by pl_engine_host, and what the
- * engine sends goes to a transport that does as it is told and keeps the headers.
+ * Matching and sending, driven from both ends without another process: messages arrive by pl_engine_host, and the
+ * engine sends to a scripted transport that keeps the headers.
  */
 #include "wire.h"
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/engine/comm_table.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
@@ -39,7 +40,7 @@ static struct pl_request *start_send(const void *buf, size_t bytes, int tag, int
     return request;
 }
 
-/* The request is done, with this error; lets go of it. */
+/* The request is complete, with this error; releases it. */
 static void finish(struct pl_request *request, int error)
 {
     UNIT_CHECK(pl_request_done(request));
@@ -54,9 +55,9 @@ static void progress(void)
     pl_engine_leave(engine);
 }
 
-/* --- who gets what ------------------------------------------------------------------------------------------------ */
+/* --- matching ----------------------------------------------------------------------------------------------------- */
 
-/* Random receives and arrivals, beside a model that keeps both as plain arrays in order. */
+/* Random receives and arrivals, compared with a model that keeps both as plain arrays in order. */
 START_TEST(order_is_that_of_a_plain_model)
 {
     enum { STEPS = 40000, PENDING = 300 };
@@ -182,7 +183,7 @@ static void arrive_without_memory(const struct pl_header *header, const void *da
     pl_memory_fail_at(0);
 }
 
-/* A message that cannot be kept breaks its communicator, and no other; what came before it is still there. */
+/* A message that cannot be kept breaks its communicator, and no other; earlier messages are still there. */
 START_TEST(a_message_without_memory_is_reported)
 {
     int got = -1;
@@ -213,7 +214,10 @@ START_TEST(a_message_without_memory_is_reported)
 }
 END_TEST
 
-/* The same for communicators that are not made yet: the one that it was for; all, when there was a second. */
+/*
+ * The same for communicators that do not exist yet. The one that the message was for breaks; once a second one has lost
+ * a message, all new ones do.
+ */
 START_TEST(an_early_message_without_memory_is_reported)
 {
     int got = -1;
@@ -255,8 +259,10 @@ START_TEST(a_long_message_is_cut_and_reported)
 }
 END_TEST
 
-/* Bulk is fetched once it is matched; the receive is complete when the transport says so; what nobody wants is
- * dropped. */
+/*
+ * A rendezvous message is fetched once it is matched, and the receive is complete when the transport says so. A message
+ * that no receive matches is dropped.
+ */
 START_TEST(rndv_is_fetched_or_dropped)
 {
     char in[10];
@@ -281,7 +287,7 @@ END_TEST
 
 /* --- sending ------------------------------------------------------------------------------------------------------ */
 
-/* A transport without room keeps nobody's place: order holds, also when one in the middle is cancelled. */
+/* A send that the transport refuses does not lose its place: order holds, also when one in the middle is cancelled. */
 START_TEST(queued_sends_keep_their_order)
 {
     struct pl_request *requests[6];
@@ -303,7 +309,7 @@ START_TEST(queued_sends_keep_their_order)
                 ck_assert_int_eq(wire.header[at++].tag, i);
             finish(requests[i], MPI_SUCCESS);
         }
-        /* All that was queued is cancelled: the next one that finds no room is queued all the same. */
+        /* All queued sends are cancelled: the next one that the transport refuses is queued all the same. */
         wire.result = PL_AGAIN;
         requests[0] = start_send(NULL, 0, 7, PL_SEND_STANDARD);
         pl_cancel(requests[0]);
@@ -318,7 +324,7 @@ START_TEST(queued_sends_keep_their_order)
 }
 END_TEST
 
-/* A synchronous send is complete when both the transport and the receiver have said so, in either order. */
+/* A synchronous send is complete when both the transport and the receiver have acknowledged it, in either order. */
 START_TEST(synchronous_sends_wait_for_the_receiver)
 {
     set_up();
@@ -336,7 +342,7 @@ START_TEST(synchronous_sends_wait_for_the_receiver)
     pl_engine_host.sent(engine, wire.message[1], MPI_SUCCESS);
     pl_engine_leave(engine);
     finish(second, MPI_SUCCESS);
-    arrive(&ack, NULL, NULL); /* once more: nobody is meant */
+    arrive(&ack, NULL, NULL); /* once more: it matches no request */
     ack.token = wire.header[0].token;
     arrive(&ack, NULL, NULL);
     finish(first, MPI_SUCCESS);
@@ -386,7 +392,7 @@ START_TEST(a_peer_takes_back_what_is_not_matched)
 }
 END_TEST
 
-/* The answer decides; asking twice does no harm; one that is too late is ignored. */
+/* The reply decides; a second cancel does no harm; a late one is ignored. */
 START_TEST(a_send_is_cancelled_by_the_answer)
 {
     for (int withdrawn = 0; withdrawn < 2; withdrawn++) {
@@ -417,7 +423,7 @@ START_TEST(a_send_is_cancelled_by_the_answer)
 }
 END_TEST
 
-/* Tokens that a peer makes up, and kinds that do not exist, have no effect. */
+/* Forged tokens and unknown kinds have no effect. */
 START_TEST(a_peers_word_is_not_followed)
 {
     set_up();
@@ -428,12 +434,12 @@ START_TEST(a_peers_word_is_not_followed)
             arrive(&header, "", NULL);
     }
     ck_assert_int_eq(wire.sent, 0);
-    ck_assert_int_eq((int)engine->dropped_messages, 256 - PL_MSG_KINDS + 1); /* and one for a window that is none */
+    ck_assert_int_eq((int)engine->dropped_messages, 256 - PL_MSG_KINDS + 1); /* one for an unknown window */
     tear_down();
 }
 END_TEST
 
-/* A lost process ends what waits for it, and what is sent to it afterwards. */
+/* A failed process ends what waits for it, and what is sent to it afterwards. */
 START_TEST(a_lost_peer_ends_its_sends)
 {
     set_up();

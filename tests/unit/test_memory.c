@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocations that a test makes fail: those of the C library, the text streams, and those of plugins. */
+/* Allocations that a test makes fail: those of the C library, of text streams, and of plugins. */
 #include "unit.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static void no_failures(void)
     pl_memory_fail_at(0);
 }
 
-/* Does the call that follows, which is the next allocation, fail for it? */
+/* Does the next call, which is the next allocation, fail? */
 #define FAILS(call) (errno = 0, pl_memory_fail_at(1), (call) && pl_memory_failed() && errno == ENOMEM)
 
 START_TEST(copies)
@@ -116,7 +116,7 @@ static bool never(void)
     return false;
 }
 
-/* What a plugin exports, before and after the library has loaded it. */
+/* The exports of a plugin, before and after the library has loaded it. */
 START_TEST(plugins_ask_the_library)
 {
     _Atomic(pl_memory_question *) exported = never;

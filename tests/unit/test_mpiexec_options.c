@@ -2,7 +2,9 @@
 /* The command line of mpiexec: what it understands, and what it says when it does not. */
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/config.c"
+#include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
+#include "api/mpiexec/parse.c"
 #include "api/mpiexec/suggest.c"
 
 #include "unit.h" /* later: check.h has a macro named fail */
@@ -102,7 +104,7 @@ START_TEST(numbers)
     refused("-n -1 p", "number");
     refused("-n 4x p", "number");
     refused("-n 99999999999999999999 p", "number");
-    refused("-n", "wants");
+    refused("-n", "needs");
     refused("--timeout 0 p", "seconds");
     refused("--timeout nan p", "seconds");
     refused("--timeout 1e99 p", "seconds");
@@ -193,7 +195,7 @@ START_TEST(mistyped)
     refused("--bind-to sockets p", "none, core");
     refused("--dry-run=xml p", "--dry-run=json");
     refused("--stdin all p", "the rank");
-    refused("--job", "wants an argument");
+    refused("--job", "needs an argument");
     refused("--job file p", "so others cannot");
     refused("--quiet=1 p", "no argument");
     refused("--pmix maybe p", "auto, on or off");

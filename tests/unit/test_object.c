@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects: counts, handles of every kind and of none, the arena's memory, threads. */
+/* Objects: reference counts, handles of every kind and of none, the arena's memory, threads. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #include "core/object/info.h"
 #include "core/object/object.h"
 
-/* Groups have nothing that a destructor could trip over, infos have; both are made as their modules make them. */
+/* Groups are safe for a zeroed destructor, infos are not; both are created as their modules create them. */
 static void *make_group(void)
 {
     void *group = pl_object_create(PL_GROUP);
@@ -38,9 +38,9 @@ START_TEST(counts)
 
     ck_assert_ptr_eq(pl_object_retain(group), group);
     pl_handle_drop(group);
-    ck_assert_ptr_null(pl_object_find(PL_GROUP, group)); /* the user has none, we still do */
+    ck_assert_ptr_null(pl_object_find(PL_GROUP, group)); /* the user has no reference, the test still has */
     ck_assert_int_eq(pl_object_count(PL_GROUP), 1);
-    pl_handle_drop(group); /* and freeing it twice takes nothing from us */
+    pl_handle_drop(group); /* freeing it twice does not release the test's reference */
     ck_assert_int_eq(pl_object_count(PL_GROUP), 1);
     pl_object_release(group);
     ck_assert_int_eq(pl_object_count(PL_GROUP), 0);
@@ -152,7 +152,9 @@ START_TEST(wild_handles)
         expect_unknown(heap + unit_below(&seed, 1 << 16), NULL);
         expect_unknown((char *)unmapped + unit_below(&seed, 1 << 20), NULL);
     }
-    /* All of the arena near a live object, every byte, and far from it; only the object itself is one, of its kind. */
+    /*
+     * Every byte of the arena near a live object, and bytes far from it: only the object itself is valid, of its kind.
+     */
     for (int offset = -200000; offset < 200000; offset++)
         expect_unknown((char *)group + offset, group);
     for (int i = 0; i < 20000; i++)
@@ -168,7 +170,7 @@ START_TEST(wild_handles)
 }
 END_TEST
 
-/* What every small integer is: a constant of the ABI, or nothing; and each constant of one kind only. */
+/* Every small integer is a constant of the ABI or invalid; each constant has one kind only. */
 START_TEST(small_integers)
 {
     for (uintptr_t value = 0; value < PL_ABI_CONSTANTS; value++) {
@@ -283,7 +285,7 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-/* With little address space the arena makes do with less. Not under sanitizers, which need a lot. */
+/* With little address space the arena is smaller. Not under sanitizers, which need a lot. */
 START_TEST(little_address_space)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -301,7 +303,7 @@ END_TEST
 enum { THREADS = 4, ROUNDS = 20000, SLOTS = 64 };
 static void *_Atomic shared[SLOTS];
 
-/* Makes and frees objects, passes some to the other threads to free, and asks about anything that it has ever seen. */
+/* Creates and frees objects, passes some to the other threads to free, and checks all handles that it has seen. */
 static void *hammer(void *argument)
 {
     uint64_t seed = (uint64_t)(uintptr_t)argument;

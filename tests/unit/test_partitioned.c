@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Partitioned communication from one end: what it sends, and what it makes of announcements and pieces that come in any
- * order, before it is started or after, with sizes that do not fit or that nobody can believe; without memory; in a
- * communicator that is broken.
+ * One end of partitioned communication: what it sends, and how it handles announcements and chunks that come in any
+ * order, before it is started or after. Announced sizes do not fit or are implausible; memory runs out; the
+ * communicator is broken.
  */
 #include "wire.h"
 
@@ -14,28 +14,28 @@
 
 enum { TAG = 5, BYTES = 24 };
 
-/* As core/engine/partitioned.c has it. */
+/* The same as in core/engine/partitioned.c. */
 struct terms {
-    uint64_t piece_bytes;
-    int32_t pieces, first_tag;
+    uint64_t chunk_bytes;
+    int32_t chunks, first_tag;
 };
 
 static unsigned char data[BYTES];
 
-static void announce(uint64_t piece_bytes, int pieces, int first_tag)
+static void announce(uint64_t chunk_bytes, int chunks, int first_tag)
 {
-    struct terms terms = { piece_bytes, pieces, first_tag };
+    struct terms terms = { chunk_bytes, chunks, first_tag };
     struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, TAG, sizeof terms);
     arrive(&header, &terms, NULL);
 }
 
-static void send_piece(int tag, int bytes, int first)
+static void send_chunk(int tag, int bytes, int first)
 {
-    unsigned char piece[BYTES];
+    unsigned char chunk[BYTES];
     struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, INT32_MIN + tag, (size_t)bytes);
     for (int i = 0; i < bytes; i++)
-        piece[i] = (unsigned char)(first + i);
-    arrive(&header, piece, NULL);
+        chunk[i] = (unsigned char)(first + i);
+    arrive(&header, chunk, NULL);
 }
 
 static struct pl_request *receive(int partitions)
@@ -92,7 +92,9 @@ START_TEST(what_is_sent)
     }
     pl_request_let_go(request);
 
-    /* The next one has other tags; what finds no room goes later, and the request waits for it. */
+    /*
+     * The next send has other tags. Chunks that the transport refuses are sent later, and the request waits for them.
+     */
     ck_assert_int_eq(pl_psend_create(comms[0], data, 2, 6, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request),
                      MPI_SUCCESS);
     start(request);
@@ -112,8 +114,7 @@ START_TEST(what_is_sent)
 }
 END_TEST
 
-/* Announced before it is initialized, and started before anything, before some, or after all of the pieces have come.
- * */
+/* Announced before it is initialized, and started before any, before some, or after all of the chunks have come. */
 START_TEST(any_order)
 {
     set_up();
@@ -130,7 +131,7 @@ START_TEST(any_order)
                 if (started == i)
                     start(request);
                 ck_assert(started > i || !pl_parrived(request, 0));
-                send_piece(first_tag + 3 - i, 6, (3 - i) * 6); /* from the end */
+                send_chunk(first_tag + 3 - i, 6, (3 - i) * 6); /* from the end */
                 if (started <= i && announced < 2) {
                     ck_assert_int_eq(pl_parrived(request, 2), i >= 1);
                     ck_assert_int_eq(pl_parrived(request, 1), i >= 2);
@@ -149,8 +150,8 @@ START_TEST(any_order)
 }
 END_TEST
 
-/* Elements of eight bytes out of pieces of six: through a copy. */
-START_TEST(ragged_pieces)
+/* Elements of eight bytes out of chunks of six: through a copy. */
+START_TEST(ragged_chunks)
 {
     set_up();
     struct pl_request *request;
@@ -160,7 +161,7 @@ START_TEST(ragged_pieces)
     announce(6, 4, 40);
     start(request);
     for (int i = 0; i < 4; i++)
-        send_piece(40 + (i + 2) % 4, 6, (i + 2) % 4 * 6);
+        send_chunk(40 + (i + 2) % 4, 6, (i + 2) % 4 * 6);
     check_done(request, MPI_SUCCESS, BYTES);
     check_data();
     pl_request_let_go(request);
@@ -168,12 +169,12 @@ START_TEST(ragged_pieces)
 }
 END_TEST
 
-/* What the other side says need not be true. */
+/* Announcements of the other side need not be correct. */
 START_TEST(announcements_that_do_not_fit)
 {
     static const struct {
-        uint64_t piece_bytes;
-        int pieces, error;
+        uint64_t chunk_bytes;
+        int chunks, error;
     } cases[] = {
         { 7, 4, MPI_ERR_TRUNCATE },
         { 5, 4, MPI_ERR_COUNT },
@@ -184,11 +185,11 @@ START_TEST(announcements_that_do_not_fit)
     set_up();
     for (int k = 0; k < (int)(sizeof cases / sizeof cases[0]); k++) {
         struct pl_request *request = receive(3);
-        announce(cases[k].piece_bytes, cases[k].pieces, 100 * k);
+        announce(cases[k].chunk_bytes, cases[k].chunks, 100 * k);
         for (int time = 0; time < 2; time++) {
             start(request);
-            for (int i = 0; i < cases[k].pieces; i++)
-                send_piece(100 * k + i, 5, 0);
+            for (int i = 0; i < cases[k].chunks; i++)
+                send_chunk(100 * k + i, 5, 0);
             check_done(request, cases[k].error, 0);
             ck_assert_int_eq(pl_request_report(request), cases[k].error);
             for (int i = 0; i < BYTES; i++)
@@ -197,7 +198,7 @@ START_TEST(announcements_that_do_not_fit)
         pl_request_let_go(request);
     }
 
-    /* Nonsense: numbers below zero, too short, too long. Every activation fails at once. */
+    /* Nonsense: negative, too short, too long. Every activation fails at once. */
     for (int k = 0; k < 4; k++) {
         struct terms terms[2] = { { 6, k == 0 ? -1 : 4, k == 1 ? -1 : 0 } };
         struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, TAG,
@@ -214,12 +215,12 @@ START_TEST(announcements_that_do_not_fit)
         pl_request_let_go(request);
     }
 
-    /* A piece that is longer than was said is cut. */
+    /* A chunk that is longer than announced is cut. */
     struct pl_request *request = receive(2);
     announce(12, 2, 700);
     start(request);
-    send_piece(700, 12, 0);
-    send_piece(701, 24, 12);
+    send_chunk(700, 12, 0);
+    send_chunk(701, 24, 12);
     check_done(request, MPI_ERR_TRUNCATE, BYTES);
     check_data();
     pl_request_let_go(request);
@@ -227,7 +228,7 @@ START_TEST(announcements_that_do_not_fit)
 }
 END_TEST
 
-/* Freed before its announcement came: that one is taken nevertheless. And freed while it is active. */
+/* Freed before its announcement came, which is matched nevertheless; and freed while it is active. */
 START_TEST(freed)
 {
     set_up();
@@ -237,8 +238,8 @@ START_TEST(freed)
     announce(12, 2, 10);
     start(second);
     pl_request_let_go(second);
-    send_piece(10, 12, 0);
-    send_piece(11, 12, 12);
+    send_chunk(10, 12, 0);
+    send_chunk(11, 12, 12);
     check_data();
     ck_assert_int_eq(pl_object_count(PL_REQUEST), 0);
     third = receive(1); /* its announcement never comes: the communicator ends it */
@@ -279,7 +280,7 @@ START_TEST(no_memory)
         }
     announce(6, 4, 0); /* for the receive that was freed */
 
-    /* The receiver has none for the pieces: every activation says so. */
+    /* The receiver has no memory for the chunks: every activation fails. */
     struct pl_request *request = receive(4);
     pl_memory_fail_at(1);
     announce(6, 4, 10);
@@ -308,7 +309,7 @@ static void check_ended(struct pl_request *request)
     request->is.active = false;
 }
 
-/* Nothing comes in a broken communicator but what has come before. */
+/* A broken communicator delivers only what has come before. */
 START_TEST(broken_receives)
 {
     set_up();
@@ -317,10 +318,10 @@ START_TEST(broken_receives)
         announce(6, 4, 10 * i);
     start(partly);
     start(unannounced);
-    send_piece(2, 6, 0);
-    send_piece(20, 6, 0);
+    send_chunk(2, 6, 0);
+    send_chunk(20, 6, 0);
     for (int i = 0; i < 4; i++)
-        send_piece(10 + i, 6, 6 * i);
+        send_chunk(10 + i, 6, 6 * i);
     break_comm();
     check_ended(partly);
     check_ended(unannounced);
@@ -330,7 +331,7 @@ START_TEST(broken_receives)
     for (int time = 0; time < 2; time++) {
         start(there);
         check_ended(there);
-        start(later); /* the first time one of its pieces is there */
+        start(later); /* the first time one of its chunks is there */
         check_ended(later);
         start(unannounced);
         check_ended(unannounced);
@@ -345,7 +346,10 @@ START_TEST(broken_receives)
 }
 END_TEST
 
-/* A long piece waits here for its receiver, which may have given up the communicator: it is asked to give it back. */
+/*
+ * A long chunk waits here for its receiver, which may have freed the communicator: the receiver is asked to give it
+ * back.
+ */
 START_TEST(broken_sends)
 {
     set_up();
@@ -395,5 +399,5 @@ START_TEST(asked_back)
 }
 END_TEST
 
-UNIT_MAIN("partitioned", what_is_sent, any_order, ragged_pieces, announcements_that_do_not_fit, freed, no_memory,
+UNIT_MAIN("partitioned", what_is_sent, any_order, ragged_chunks, announcements_that_do_not_fit, freed, no_memory,
           broken_receives, broken_sends, asked_back)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes of a pool that die: which communicators are broken from the start and which later, with a launcher that
- * says what the test wants; and that nothing comes of a collective in the middle of which one is broken.
+ * Processes of a pool that die, as reported by a fake launcher: which communicators are broken from the start and which
+ * later. A collective in the middle of which the communicator breaks has no effect.
  */
 #include "unit.h"
 
@@ -18,8 +18,8 @@
 
 enum { SIZE = 4, ME = 1 };
 
-static uint32_t replaced[SIZE]; /* how many have died as this rank and have been replaced */
-static bool dead[SIZE];         /* and one more, who has not */
+static uint32_t replaced[SIZE]; /* how many processes of this rank have died and been replaced */
+static bool dead[SIZE];         /* and one more that has not been replaced */
 static struct pl_bootstrap_ops ops;
 static struct pl_instance *instance;
 static struct pl_group *all;
@@ -56,8 +56,8 @@ static void teardown(void)
     pl_process_close();
 }
 
-/* The members' addresses, which nobody can follow, each of the process that came after so many deaths. */
-static struct pl_av *book_of(struct pl_group *group, const uint32_t came[SIZE])
+/* Addresses of the members, which no transport can reach, each with the number of deaths before this process came. */
+static struct pl_av *vector_of(struct pl_group *group, const uint32_t came[SIZE])
 {
     struct pl_av *av = pl_av_create(group);
     ck_assert_int_eq(pl_av_open(av, (size_t)group->size * sizeof(uint64_t)), MPI_SUCCESS);
@@ -72,7 +72,8 @@ static struct pl_av *book_of(struct pl_group *group, const uint32_t came[SIZE])
 static struct pl_comm *comm_of(struct pl_group *group, const uint32_t came[SIZE])
 {
     struct pl_comm *comm;
-    ck_assert_int_eq(pl_comm_create_with_av(instance, NULL, book_of(group, came), group, NULL, pl_comm_new_id(), &comm),
+    ck_assert_int_eq(pl_comm_create_with_av(instance, NULL, vector_of(group, came), group, NULL, pl_comm_new_id(),
+                                            &comm),
                      MPI_SUCCESS);
     return comm;
 }
@@ -95,13 +96,15 @@ START_TEST(from_the_start)
     ck_assert_int_eq(failed(comm_of(all, came)), 2);
     came[2] = 1; /* the other has joined */
     ck_assert_int_eq(failed(comm_of(all, came)), -1);
-    came[ME] = 9; /* nobody looks after oneself */
+    came[ME] = 9; /* a process does not watch itself */
     ck_assert_int_eq(failed(comm_of(all, came)), -1);
 }
 END_TEST
 
-/* Of a communicator that lives the loss is noticed; a child that is made from it afterwards is broken, too. One that is
- * replaced between two questions seems to be less often dead than before. */
+/*
+ * A live communicator detects the failure; a child that is created from it afterwards is broken, too. A process
+ * replaced between two queries seems to have died less often than before.
+ */
 START_TEST(later)
 {
     uint32_t came[SIZE] = { 0 };
@@ -120,19 +123,19 @@ START_TEST(later)
 }
 END_TEST
 
-/* The part of a communicator that is on one node is broken with all of it, whoever has died. */
+/* The part of a communicator that is on one node is broken with the whole, whichever process has died. */
 START_TEST(of_a_node)
 {
     struct pl_group *two = pl_instance_group_range(instance, 2, 0, 1);
     uint32_t came[SIZE] = { 0 };
     struct pl_comm *whole = comm_of(all, came), *part = comm_of(two, came);
     strcpy(whole->name, "ocean");
-    part->whole = whole;
+    part->role.whole = whole;
     dead[3] = true;
     ck_assert_int_eq(failed(comm_of(all, came)), 3);
     ck_assert_int_eq(pl_coll_check(part), MPI_ERR_PROC_ABORTED);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 3 of ocean has died"));
-    part->whole = NULL;
+    part->role.whole = NULL;
     pl_handle_drop(part);
     pl_handle_drop(whole);
     pl_handle_drop(two);
@@ -145,8 +148,8 @@ static struct pl_comm *inter_of(struct pl_group *local, struct pl_group *remote,
     struct pl_intercomm_parts parts = {
         .local = local, .remote = remote, .id = pl_comm_new_id(), .local_id = pl_comm_new_id()
     };
-    parts.local_av = book_of(local, came);
-    parts.remote_av = book_of(remote, came);
+    parts.local_av = vector_of(local, came);
+    parts.remote_av = vector_of(remote, came);
     ck_assert_int_eq(pl_intercomm_assemble(instance, &parts, &comm), MPI_SUCCESS);
     ck_assert(!parts.local_av && !parts.remote_av);
     return comm;
@@ -194,9 +197,11 @@ static void arrives(struct pl_comm *comm, int tag, int value)
     pl_engine_leave(&instance->engine);
 }
 
-/* Before the broadcast of the user the board is made, by collectives of the library's. When the first of them fails,
- * the message for the second one must not be taken for the user's. */
-START_TEST(while_the_board_is_made)
+/*
+ * Before the broadcast of the user, the library creates the collective area by collectives of its own. When the first
+ * of them fails, the message for the second one must not be taken for the user's.
+ */
+START_TEST(while_the_area_is_made)
 {
     struct pl_group *two = pl_instance_group_range(instance, 2, 0, 1);
     uint32_t came[SIZE] = { 0 };
@@ -218,4 +223,5 @@ START_TEST(while_the_board_is_made)
 }
 END_TEST
 
-UNIT_MAIN_WITH("lost", setup, teardown, from_the_start, later, of_a_node, between_groups, while_the_board_is_made)
+UNIT_MAIN_WITH("peer_failure", setup, teardown, from_the_start, later, of_a_node, between_groups,
+               while_the_area_is_made)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loading of plugins: the real ones, and what is refused: bad places, other owners, damaged files. */
+/* Loading of plugins: the real ones, and errors: bad places, other owners, damaged files. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static void look_in(const char *directory)
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
 }
 
-/* A copy of a plugin at a place of our own; `keep` bytes of it at most. */
+/* A copy of a plugin at a place of the test; `keep` bytes of it at most. */
 static void copy(const char *name, size_t keep)
 {
     char from[PATH_MAX + 128], to[PATH_MAX];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The PMIx bootstrap by itself, under a server: the program starts itself again below Open MPI's mpirun. Without one it
- * is skipped. Under another server, start it with the argument "rank" yourself: srun --mpi=pmix -n 4 test_pmix rank
+ * The PMIx bootstrap alone, under a server: the program starts itself again below Open MPI's mpirun, and is skipped
+ * without one. To run it under another server, pass the argument "rank": srun --mpi=pmix -n 4 test_pmix rank
  *
- * The ranks keep in step by what they test: each writes the number of its phase into its card and waits for the
- * others'.
+ * The ranks synchronize through cards, which are what they test: each writes the number of its phase into its card, and
+ * waits for the other ranks' cards.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -72,7 +72,7 @@ static void load(void)
     ops->attach(&host);
 }
 
-/* --- what a rank does ------------------------------------------------------------------------------------------ */
+/* --- a rank ---------------------------------------------------------------------------------------------------- */
 
 static void publish(enum pl_card_slot slot, int phase)
 {
@@ -82,20 +82,20 @@ static void publish(enum pl_card_slot slot, int phase)
     CHECK(ops->publish(slot, card, sizeof card) == MPI_SUCCESS);
 }
 
-/* Asks until this rank has come to the phase, or beyond. */
+/* Looks the card up until its rank has reached the phase. */
 static void wait_for(int rank, enum pl_card_slot slot, int phase)
 {
     char card[PL_CARD_MAX];
     for (;;) {
         size_t length = 0;
-        int rc = ops->lookup(rank, slot, card, &length), who = -1, found = -1;
+        int rc = ops->lookup(rank, slot, card, &length), owner = -1, found = -1;
         if (rc == PL_AGAIN) {
             usleep(100);
             continue;
         }
         CHECK(rc == MPI_SUCCESS);
         CHECK(length == sizeof card && card[sizeof card - 1] == 'x');
-        CHECK(sscanf(card, "%d:%d", &who, &found) == 2 && who == rank);
+        CHECK(sscanf(card, "%d:%d", &owner, &found) == 2 && owner == rank);
         if (found >= phase)
             return;
     }
@@ -117,7 +117,7 @@ static int descriptors(void)
     return count;
 }
 
-/* A child with our environment is not us. */
+/* A child with this process's environment does not get its rank. */
 static void check_child(void)
 {
     pid_t child = fork();
@@ -151,11 +151,11 @@ static int as_rank(int generation)
         CHECK(place.generation == (uint32_t)generation);
 
     if (place.rank == place.size - 1)
-        usleep(200000); /* the others ask before there is an answer */
+        usleep(200000); /* the other ranks look it up before it exists */
     publish(PL_CARD_WORLD, phase);
     wait_for_all(PL_CARD_WORLD, phase);
     check_child();
-    for (int cycle = 0; cycle < 10; cycle++) { /* doors that open again and again */
+    for (int cycle = 0; cycle < 10; cycle++) { /* listeners that open again and again */
         publish(PL_CARD_LISTENER, ++phase);
         wait_for_all(PL_CARD_LISTENER, phase);
         reopen();
@@ -163,7 +163,7 @@ static int as_rank(int generation)
             open_descriptors = descriptors();
     }
     CHECK(descriptors() <= open_descriptors);
-    /* the last one stays until all have read it */
+    /* the last card stays until all ranks have read it */
     publish(PL_CARD_LISTENER, ++phase);
     wait_for_all(PL_CARD_LISTENER, phase);
     publish(PL_CARD_LISTENER, ++phase);
@@ -201,7 +201,7 @@ static const char *find_mpirun(void)
     return NULL;
 }
 
-/* What a process that no PMIx server has launched is told. */
+/* The results of open() in a process that no PMIx server has launched. */
 static void check_without_server(void)
 {
     static const char *const names[] = { "PMIX_NAMESPACE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
     }
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-    /* Two programs one after the other in the same ranks. */
+    /* Two programs in succession in the same ranks. */
     int failed = run("timeout 200 %s --oversubscribe -n 3 sh -c '\"%s\" rank 1 && \"%s\" rank 2'", mpirun, own_path(),
                      own_path());
     return failed != 0;

@@ -13,15 +13,15 @@
 #include "world/runtime/event/lines.h"
 #include "world/runtime/job/blob.h"
 #include "world/runtime/job/locate.h"
-#include "world/runtime/job/vars.h"
 #include "world/runtime/keeper/sweep.h"
 #include "world/runtime/pmix/published.h"
+#include "world/runtime/vars.h"
 
 /* --- lines ------------------------------------------------------------------------------------------------- */
 
 static char *seen;
 static size_t seen_length;
-static int pieces, partials;
+static int chunks, partials;
 
 static void collect(void *arg, const char *held, size_t held_length, const char *fresh, size_t length, bool partial)
 {
@@ -31,7 +31,7 @@ static void collect(void *arg, const char *held, size_t held_length, const char 
     memcpy(seen + seen_length + held_length, fresh ? fresh : "", length);
     seen_length += held_length + length;
     seen[seen_length] = '\0';
-    pieces++;
+    chunks++;
     partials += partial;
     if (!partial)
         ck_assert_int_eq(seen[seen_length - 1], '\n');
@@ -42,7 +42,7 @@ static void forget(void)
     free(seen);
     seen = NULL;
     seen_length = 0;
-    pieces = partials = 0;
+    chunks = partials = 0;
 }
 
 /* However a text is cut up, it comes out the same, and whole lines at a time. */
@@ -89,7 +89,7 @@ START_TEST(lines_nothing)
     struct pl_lines lines = { 0 };
     forget();
     pl_lines_end(&lines, collect, NULL);
-    ck_assert_int_eq(pieces, 0);
+    ck_assert_int_eq(chunks, 0);
 }
 END_TEST
 
@@ -175,7 +175,7 @@ START_TEST(names_scopes)
     pl_names_end_job(&names, "b");
     ck_assert_ptr_null(pl_names_find(&names, "key", "a", 0));
     ck_assert_ptr_nonnull(pl_names_find(&names, "key", "b", 0));
-    ck_assert(publish(&names, "d", 0, PL_NAME_EVERYBODY, PL_NAME_JOB, &duplicate));
+    ck_assert(publish(&names, "d", 0, PL_NAME_ALL, PL_NAME_JOB, &duplicate));
     ck_assert_str_eq(pl_names_find(&names, "key", "x", 0)->value, "d");
     pl_names_end_job(&names, NULL);
     ck_assert(pl_list_empty(&names.all));
@@ -240,7 +240,7 @@ END_TEST
 
 /* --- finding the processes of a job ------------------------------------------------------------------------ */
 
-/* The mark may lie anywhere in the environment, also across the pieces in which it is read. */
+/* The mark may lie anywhere in the environment, also across the chunks in which it is read. */
 START_TEST(sweep_finds_mark)
 {
     const uint64_t cookie = 0x00c0ffee12345678;

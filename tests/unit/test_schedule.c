@@ -65,19 +65,19 @@ END_TEST
 START_TEST(test_temporary_memory)
 {
     struct pl_schedule schedule;
-    unsigned char *pieces[64];
+    unsigned char *blocks[64];
     ranks_open(1);
     pl_schedule_init(&schedule, &ranks_comm[0], 1);
     for (int i = 0; i < 64; i++) {
         size_t bytes = (size_t)i * 37;
-        pieces[i] = pl_schedule_temp(&schedule, bytes);
-        ck_assert_ptr_nonnull(pieces[i]);
-        ck_assert_uint_eq((uintptr_t)pieces[i] % 16, 0);
-        memset(pieces[i], i, bytes);
+        blocks[i] = pl_schedule_temp(&schedule, bytes);
+        ck_assert_ptr_nonnull(blocks[i]);
+        ck_assert_uint_eq((uintptr_t)blocks[i] % 16, 0);
+        memset(blocks[i], i, bytes);
     }
     for (int i = 0; i < 64; i++)
         for (int k = 0; k < i * 37; k++)
-            ck_assert_uint_eq(pieces[i][k], i);
+            ck_assert_uint_eq(blocks[i][k], i);
     struct pl_block block = pl_schedule_temp_block(&schedule, 100, int64());
     memset(block.buf, 0, pl_block_size(block));
     ck_assert_ptr_null(pl_schedule_temp_block(&schedule, 0, int64()).buf);
@@ -179,7 +179,7 @@ START_TEST(test_persistent)
 }
 END_TEST
 
-/* The same bits from run to run, whatever the order in which messages come. */
+/* The same bits from run to run, whatever the order in which messages arrive. */
 static void add_doubles(void *in, void *inout, int *len, MPI_Datatype *datatype)
 {
     (void)datatype;
@@ -225,8 +225,8 @@ END_TEST
 /* --- failures -------------------------------------------------------------------------------------------------------
  */
 
-/* One rank is lost: whoever exchanges with it gets the error; the others may wait for those, who have given up, so they
- * are made to fail in turn. Nobody leaves a message behind. */
+/* One rank fails: ranks that exchange with it get the error. Others may wait for those, which have given up, so they
+ * are made to fail in turn. No rank leaves a message behind. */
 START_TEST(test_lost_rank)
 {
     enum { SIZE = 8, COUNT = 4000 };
@@ -277,7 +277,7 @@ START_TEST(test_truncation)
 }
 END_TEST
 
-/* Every allocation of one rank fails once: the call says so, and leaves nothing. */
+/* Every allocation of one rank fails once: the call reports it, and leaves nothing behind. */
 START_TEST(test_out_of_memory)
 {
     enum { SIZE = 16, COUNT = 1000, FAR = 1000 };

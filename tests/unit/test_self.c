@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The transport to oneself: order, bulk, truncation, cancelled and withdrawn messages, sends from inside callbacks. */
+/* The transport to oneself: order, rendezvous, truncation, cancelled and withdrawn messages, sends from callbacks. */
 #include "transport_node.h"
 #include "unit.h"
 
@@ -9,7 +9,7 @@ static const struct pl_transport_ops *const ops = &pl_transport_self;
 enum { LARGE = 100000 };
 static struct node *node;
 static struct pl_endpoint *endpoint;
-static unsigned char room[2 * LARGE];
+static unsigned char received[2 * LARGE];
 
 static void setup(void)
 {
@@ -32,9 +32,9 @@ START_TEST(sizes_and_shapes)
     for (unsigned i = 0; i < 8 * 4; i++) {
         size_t bytes = sizes[i / 4];
         struct message *message = message_send(node, endpoint, i, bytes, types[i & 1]);
-        struct pl_header header = node_take(node, NULL, room, bytes, types[i >> 1 & 1]);
+        struct pl_header header = node_take(node, NULL, received, bytes, types[i >> 1 & 1]);
         ck_assert_uint_eq(header.size, bytes);
-        ck_assert(node_intact(room, bytes, (size_t)types[i >> 1 & 1]->extent, i));
+        ck_assert(node_intact(received, bytes, (size_t)types[i >> 1 & 1]->extent, i));
         NODE_UNTIL(node, NULL, message_done(message));
         message_free(message);
     }
@@ -52,7 +52,7 @@ START_TEST(synchronous_is_rndv)
     for (int i = 0; i < 10; i++)
         ops->progress(node->self);
     ck_assert(!message_done(message)); /* not before it is matched */
-    node_take(node, NULL, room, 0, &node_solid);
+    node_take(node, NULL, received, 0, &node_solid);
     NODE_UNTIL(node, NULL, message_done(message));
     message_free(message);
     teardown();
@@ -63,10 +63,10 @@ START_TEST(truncated)
 {
     setup();
     struct message *message = message_send(node, endpoint, 1, LARGE, &node_solid);
-    memset(room, 0xee, sizeof room);
-    node_take(node, NULL, room, 1000, &node_solid);
-    ck_assert(node_intact(room, 1000, 1, 1));
-    ck_assert_uint_eq(room[1000], 0xee);
+    memset(received, 0xee, sizeof received);
+    node_take(node, NULL, received, 1000, &node_solid);
+    ck_assert(node_intact(received, 1000, 1, 1));
+    ck_assert_uint_eq(received[1000], 0xee);
     NODE_UNTIL(node, NULL, message_done(message));
     message_free(message);
     teardown();
@@ -91,7 +91,7 @@ START_TEST(dropped_and_withdrawn)
     ops->drop(node->self, cancelled->rndv, true);
     ck_assert(ops->withdraw(endpoint, &message[1]->out));
     ck_assert(ops->withdraw(endpoint, &message[2]->out)); /* while it waits to be received */
-    struct pl_incoming incoming = { .data = node_cursor(room, LARGE, &node_solid) };
+    struct pl_incoming incoming = { .data = node_cursor(received, LARGE, &node_solid) };
     ck_assert_int_gt(ops->fetch(node->self, withdrawn->rndv, &incoming), MPI_SUCCESS);
     struct message *early = message_send(node, endpoint, 4, LARGE, &node_solid);
     ck_assert(ops->withdraw(endpoint, &early->out)); /* before it has even arrived */
@@ -107,7 +107,7 @@ START_TEST(dropped_and_withdrawn)
 }
 END_TEST
 
-/* Every arrival answers with the next message: the stack stays flat, and the order is kept. */
+/* Every arrival sends the next message: the stack stays flat, and the order is kept. */
 static unsigned chain;
 static int depth, deepest;
 static void answer(struct node *to, const struct pl_origin *from, const struct pl_header *header, const void *data,
@@ -145,7 +145,7 @@ START_TEST(other_engines_address)
 }
 END_TEST
 
-/* Closing gives up what is still queued. */
+/* Closing drops what is still queued. */
 START_TEST(closed_with_messages)
 {
     setup();

@@ -12,6 +12,8 @@
 #include "core/base/memory.h"
 #include "core/engine/comm.h"
 #include "core/engine/leak_report.h"
+#include "core/engine/life.h"
+#include "core/engine/p2p.h"
 #include "core/job/process.h"
 #include "core/object/errhandler.h"
 #include "core/object/info.h"
@@ -215,7 +217,7 @@ START_TEST(room_for_a_report)
     }
     ck_assert_int_eq(pl_leak_report(session, text, sizeof text), 30);
     ck_assert(strstr(text, "aaaa") && strstr(text, "(not freed), communicator \"bbbb"));
-    comms[7]->serves = "window";
+    comms[7]->role.serves = "window";
     for (int i = 0; i < 30; i++)
         if (i != 7)
             ck_assert_int_eq(pl_comm_free(comms[i]), MPI_SUCCESS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node transport by itself: messages of all sizes and shapes, two of it in one process, and in two. */
+/* The node transport alone: messages of all sizes and shapes, between two nodes in one process and in two. */
 #include "transport_pair.h"
 
 #include <sched.h>
@@ -26,7 +26,7 @@ static void open_pair(const char *rndv, long ring)
 
 /* --- sizes and shapes ------------------------------------------------------------------------------------------- */
 
-/* Around the boundaries of a record's first line, of lines, of an eager message, of a lane's steps, of the lane. */
+/* Around the boundaries of a record's first line, of lines, of eager messages, and of a FIFO's chunks and capacity. */
 static void all_sizes(void)
 {
     static const struct pl_type *const types[] = { &node_solid, &node_holes };
@@ -44,7 +44,7 @@ static void all_sizes(void)
         one_message(bytes, (unsigned)bytes, &node_solid, &node_solid);
 }
 
-START_TEST(sizes_by_lane)
+START_TEST(sizes_by_fifo)
 {
     open_pair("copy", 65536);
     all_sizes();
@@ -87,19 +87,19 @@ END_TEST
 START_TEST(truncated)
 {
     static const char *const modes[] = { "copy", "cma" };
-    static const size_t sizes[] = { EAGER + 1, 100000, LARGEST }, rooms[] = { 0, 1, 1000, 70001 };
+    static const size_t sizes[] = { EAGER + 1, 100000, LARGEST }, capacities[] = { 0, 1, 1000, 70001 };
     for (int m = 0; m < 2; m++) {
         open_pair(modes[m], 65536);
         for (int s = 0; s < 3; s++)
             for (int r = 0; r < 4; r++) {
-                size_t fits = rooms[r] < sizes[s] ? rooms[r] : sizes[s];
+                size_t fits = capacities[r] < sizes[s] ? capacities[r] : sizes[s];
                 struct message *message = message_send(a, ab, 9, sizes[s], &node_solid);
-                memset(room, 0xee, fits + 64);
-                struct pl_header header = node_take(b, a, room, fits, &node_solid);
+                memset(received, 0xee, fits + 64);
+                struct pl_header header = node_take(b, a, received, fits, &node_solid);
                 ck_assert_uint_eq(header.size, sizes[s]);
-                ck_assert(node_intact(room, fits, 1, 9));
+                ck_assert(node_intact(received, fits, 1, 9));
                 for (size_t i = 0; i < 64; i++)
-                    ck_assert_uint_eq(room[fits + i], 0xee);
+                    ck_assert_uint_eq(received[fits + i], 0xee);
                 NODE_UNTIL(a, b, message_done(message));
                 message_free(message);
                 one_message(50000, 1, &node_solid, &node_solid);
@@ -118,7 +118,7 @@ static size_t mixed_size(uint64_t *state)
                               most[unit_below(state, 100) < 90 ? unit_below(state, 3) : 3 + unit_below(state, 3)] + 1);
 }
 
-/* Like message_send(), but there may be no room. */
+/* Like message_send(), except that there may be no space: returns false then. */
 static bool try_send(struct node *node, struct pl_endpoint *endpoint, struct message *message)
 {
     int err = node->ops->send(endpoint, &message->out);
@@ -137,14 +137,14 @@ static struct message *message_new(unsigned seed, size_t bytes)
     return message;
 }
 
-/* Sends `count` messages of mixed sizes while taking as many from the other side; several are under way at a time. */
-enum { UNDER_WAY = 24 };
+/* Sends `count` messages of mixed sizes while taking as many from the other side; several are pending at a time. */
+enum { PENDING = 24 };
 struct exchange {
     struct node *node;
     struct pl_endpoint *endpoint;
     uint64_t sizes_out, sizes_in;
     int sent, taken, count;
-    struct message *under_way[UNDER_WAY];
+    struct message *pending[PENDING];
     struct message *next;
     unsigned char *into;
 };
@@ -159,18 +159,18 @@ static void exchange_open(struct exchange *x, struct node *node, struct pl_endpo
 
 static void exchange_send(struct exchange *x)
 {
-    for (int i = 0; i < UNDER_WAY; i++) {
-        if (x->under_way[i] && message_done(x->under_way[i])) {
-            message_free(x->under_way[i]);
-            x->under_way[i] = NULL;
+    for (int i = 0; i < PENDING; i++) {
+        if (x->pending[i] && message_done(x->pending[i])) {
+            message_free(x->pending[i]);
+            x->pending[i] = NULL;
         }
-        if (x->under_way[i] || x->sent == x->count)
+        if (x->pending[i] || x->sent == x->count)
             continue;
         if (!x->next)
             x->next = message_new((unsigned)x->sent, mixed_size(&x->sizes_out));
         if (!try_send(x->node, x->endpoint, x->next))
             return;
-        x->under_way[i] = x->next;
+        x->pending[i] = x->next;
         x->next = NULL;
         x->sent++;
     }
@@ -191,8 +191,8 @@ static void exchange_take(struct exchange *x, struct node *other)
 
 static bool exchange_done(const struct exchange *x)
 {
-    for (int i = 0; i < UNDER_WAY; i++)
-        if (x->under_way[i])
+    for (int i = 0; i < PENDING; i++)
+        if (x->pending[i])
             return false;
     return x->sent == x->count && x->taken == x->count;
 }
@@ -233,8 +233,8 @@ START_TEST(smallest_ring)
 }
 END_TEST
 
-/* Two processes: each opens its own, and they swap addresses through a pair of pipes. */
-static struct node *meet(uint64_t id, int in, int out, struct pl_endpoint **endpoint)
+/* Two processes: each opens a node, and they swap addresses through a pair of pipes. */
+static struct node *exchange_connect(uint64_t id, int in, int out, struct pl_endpoint **endpoint)
 {
     unsigned char card[PL_CARD_MAX];
     node_ring = 65536;
@@ -246,13 +246,13 @@ static struct node *meet(uint64_t id, int in, int out, struct pl_endpoint **endp
     return node;
 }
 
-static void part(struct node *node, struct pl_endpoint *endpoint, int in, int out)
+static void exchange_close(struct node *node, struct pl_endpoint *endpoint, int in, int out)
 {
     char byte = 0;
     NODE_UNTIL(node, NULL, ops->flushed(node->self));
     ops->disconnect(endpoint);
     ck_assert_uint_eq(node->failed, 0);
-    ck_assert_int_eq(write(out, &byte, 1), 1); /* the other one may still need us to read on */
+    ck_assert_int_eq(write(out, &byte, 1), 1); /* the other process may still need us to read on */
     ck_assert_int_eq(read(in, &byte, 1), 1);
     node_close(node);
 }
@@ -261,12 +261,12 @@ static void exchange_as(uint64_t id, int in, int out, uint64_t sizes_out, uint64
 {
     struct pl_endpoint *endpoint;
     struct exchange x;
-    struct node *node = meet(id, in, out, &endpoint);
+    struct node *node = exchange_connect(id, in, out, &endpoint);
     exchange_open(&x, node, endpoint, sizes_out, sizes_in, 3000);
     while (!exchange_done(&x))
         exchange_step(&x, NULL);
     free(x.into);
-    part(node, endpoint, in, out);
+    exchange_close(node, endpoint, in, out);
 }
 
 static void both_directions(const char *rndv)
@@ -284,7 +284,7 @@ static void both_directions(const char *rndv)
     ck_assert_int_eq(status, 0);
 }
 
-START_TEST(both_directions_by_lane)
+START_TEST(both_directions_by_fifo)
 {
     both_directions("copy");
 }
@@ -310,18 +310,18 @@ START_TEST(ring_full)
     ck_assert(!ops->flushed(a->self));
     for (int i = 0; i < 5; i++)
         ck_assert(!try_send(a, ab, message));
-    node_take(b, NULL, room, 1000, &node_solid); /* reading one reads them all */
+    node_take(b, NULL, received, 1000, &node_solid); /* the first progress round reads all of them */
     ck_assert(try_send(a, ab, message));
     message_free(message);
     for (int i = 1; i <= sent; i++) {
-        struct pl_header header = node_take(b, a, room, 1000, &node_solid);
+        struct pl_header header = node_take(b, a, received, 1000, &node_solid);
         ck_assert_int_eq(header.tag, i);
     }
     close_pair();
 }
 END_TEST
 
-/* Data that looks like the sequence numbers for which the reader waits, wherever the next record may begin. */
+/* Data that equals the sequence numbers that the reader will wait for, wherever a later record may begin. */
 START_TEST(data_that_looks_like_records)
 {
     uint64_t state = 5;
@@ -336,9 +336,9 @@ START_TEST(data_that_looks_like_records)
             memcpy(message->data + at, &one_lap_on, 4);
         }
         ck_assert(try_send(a, ab, message));
-        struct pl_header header = node_take(b, NULL, room, bytes, &node_solid);
+        struct pl_header header = node_take(b, NULL, received, bytes, &node_solid);
         ck_assert_uint_eq(header.size, bytes);
-        ck_assert_int_eq(memcmp(room, message->data, bytes), 0);
+        ck_assert_int_eq(memcmp(received, message->data, bytes), 0);
         ck_assert_int_eq(ops->progress(b->self), 0);
         message_free(message);
         position += lines;
@@ -347,7 +347,7 @@ START_TEST(data_that_looks_like_records)
 }
 END_TEST
 
-/* --- messages that are not wanted ------------------------------------------------------------------------------- */
+/* --- unwanted messages ------------------------------------------------------------------------------------------ */
 
 static struct arrival *next_arrival(struct node *node, struct node *other)
 {
@@ -388,7 +388,7 @@ START_TEST(cancelled)
 }
 END_TEST
 
-/* Withdrawn while the receiver is asking for it: the receiver gets an error, not silence. */
+/* The sender withdraws a message while the receiver's CTS is on its way: the receiver gets an error. */
 START_TEST(withdrawn)
 {
     open_pair("auto", 65536);
@@ -397,7 +397,7 @@ START_TEST(withdrawn)
     ck_assert(ops->withdraw(ab, &message->out));
     memset(message->data, 0, 100000);
     message_free(message);
-    struct pl_incoming incoming = { .data = node_cursor(room, 100000, &node_solid), .size = 100000 };
+    struct pl_incoming incoming = { .data = node_cursor(received, 100000, &node_solid), .size = 100000 };
     ck_assert_int_eq(ops->fetch(b->self, arrival->rndv, &incoming), PL_PENDING);
     NODE_UNTIL(a, b, incoming.transport[5]);
     ck_assert_int_ne(b->last_error, MPI_SUCCESS);
@@ -407,31 +407,31 @@ START_TEST(withdrawn)
 }
 END_TEST
 
-START_TEST(granted_cannot_be_withdrawn)
+START_TEST(no_withdrawal_after_cts)
 {
     open_pair("copy", 65536);
     struct message *message = message_send(a, ab, 1, LARGEST, &node_solid);
     struct arrival *arrival = next_arrival(b, a);
-    struct pl_incoming incoming = { .data = node_cursor(room, LARGEST, &node_solid), .size = LARGEST };
+    struct pl_incoming incoming = { .data = node_cursor(received, LARGEST, &node_solid), .size = LARGEST };
     ck_assert_int_eq(ops->fetch(b->self, arrival->rndv, &incoming), PL_PENDING);
     ops->progress(a->self);
     ops->progress(a->self);
     ck_assert(!ops->withdraw(ab, &message->out));
     NODE_UNTIL(a, b, incoming.transport[5] && message_done(message));
-    ck_assert(node_intact(room, LARGEST, 1, 1));
+    ck_assert(node_intact(received, LARGEST, 1, 1));
     message_free(message);
     free(arrival);
     close_pair();
 }
 END_TEST
 
-/* Disconnected in the middle of a stream: the receiver learns it, and what comes after is intact. */
-START_TEST(stream_broken_off)
+/* The sender disconnects amid a message's data: the receiver gets an error, and later messages are intact. */
+START_TEST(disconnected_amid_data)
 {
     open_pair("copy", 65536);
     struct message *message = message_send(a, ab, 1, 2 * LARGEST, &node_solid);
     struct arrival *arrival = next_arrival(b, a);
-    struct pl_incoming incoming = { .data = node_cursor(room, 2 * LARGEST, &node_solid), .size = 2 * LARGEST };
+    struct pl_incoming incoming = { .data = node_cursor(received, 2 * LARGEST, &node_solid), .size = 2 * LARGEST };
     ck_assert_int_eq(ops->fetch(b->self, arrival->rndv, &incoming), PL_PENDING);
     for (int i = 0; i < 4; i++) {
         ops->progress(a->self);
@@ -448,6 +448,6 @@ START_TEST(stream_broken_off)
 }
 END_TEST
 
-UNIT_MAIN("shm", sizes_by_lane, sizes_by_kernel, sizes_kernel_refuses, large_by_kernel_in_slices, truncated,
-          ten_thousand_in_order, smallest_ring, both_directions_by_lane, both_directions_by_kernel, ring_full,
-          data_that_looks_like_records, dropped, cancelled, withdrawn, granted_cannot_be_withdrawn, stream_broken_off)
+UNIT_MAIN("shm", sizes_by_fifo, sizes_by_kernel, sizes_kernel_refuses, large_by_kernel_in_slices, truncated,
+          ten_thousand_in_order, smallest_ring, both_directions_by_fifo, both_directions_by_kernel, ring_full,
+          data_that_looks_like_records, dropped, cancelled, withdrawn, no_withdrawal_after_cts, disconnected_amid_data)

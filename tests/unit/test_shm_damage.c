@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node transport and damaged memory: rings, lanes and inboxes in which somebody scribbles. Nobody crashes, nobody
- * reads beyond what is mapped, and the other peers are not concerned. */
+/* The node transport and damaged memory: rings, FIFOs and inboxes with random bytes. No process crashes or reads beyond
+ * mapped memory, and other peers are not affected. */
 #include "shm_node.h"
 #include "unit.h"
 
@@ -14,7 +14,7 @@ static void scribble(uint64_t *state, void *memory, size_t bytes)
         at[(size_t)unit_random(state) % bytes] = (unsigned char)unit_random(state);
 }
 
-/* Takes what arrives and fetches it, into little room. */
+/* Takes and fetches each message, into a small buffer. */
 static unsigned char scrap[1 << 16];
 static struct pl_incoming scrap_incoming[64];
 static int scrap_next;
@@ -32,19 +32,18 @@ static void take_scrap(struct node *node, const struct pl_origin *from, const st
     ops->fetch(node->self, rndv, in);
 }
 
-/* Sends through memory in which somebody scribbles: whatever happens, nobody crashes, and the others are not
- * concerned. */
+/* Sends through memory that is being damaged: no process crashes, and messages between other peers arrive. */
 static void damaged(void *(*where)(struct node *x, struct pl_shm_peer *peer, size_t *bytes))
 {
     uint64_t state = 77;
     struct node *z = node_new(3), *y = node_new(2);
-    struct pl_endpoint *zy = join(z, y);
+    struct pl_endpoint *zy = node_join(z, y);
     z->on_arrival = y->on_arrival = take_scrap;
     unsigned long failed = 0;
     for (int round = 0; round < 300; round++) {
         struct node *x = node_new(1);
         x->on_arrival = take_scrap;
-        struct pl_shm_peer *xy = (struct pl_shm_peer *)join(x, y);
+        struct pl_shm_peer *xy = (struct pl_shm_peer *)node_join(x, y);
         struct message *message[40];
         int sent = 0;
         for (; sent < 40; sent++) {
@@ -56,7 +55,7 @@ static void damaged(void *(*where)(struct node *x, struct pl_shm_peer *peer, siz
             int err = ops->send(&xy->endpoint, &message[sent]->out);
             message[sent]->done = err != PL_PENDING;
             size_t area;
-            void *memory = xy->life == PL_SHM_OPEN ? where(x, xy, &area) : NULL;
+            void *memory = xy->state == PL_SHM_PEER_OPEN ? where(x, xy, &area) : NULL;
             if (memory && sent > 5)
                 scribble(&state, memory, area);
             progress(y, 2);
@@ -64,10 +63,10 @@ static void damaged(void *(*where)(struct node *x, struct pl_shm_peer *peer, siz
         }
         failed += y->failed + x->failed;
         y->failed = 0;
-        node_close(x); /* all that is pending is given up */
+        node_close(x); /* gives up all pending messages */
         for (int i = 0; i < sent; i++)
             message_free(message[i]);
-        look(y);
+        check_peers(y);
     }
     struct message *whole = message_send(z, zy, 1, 50000, &node_solid);
     NODE_UNTIL(z, y, message_done(whole));
@@ -81,7 +80,7 @@ static void damaged(void *(*where)(struct node *x, struct pl_shm_peer *peer, siz
 static void *in_ring(struct node *x, struct pl_shm_peer *peer, size_t *bytes)
 {
     (void)x;
-    *bytes = 2048; /* where the first records lie: more is hit */
+    *bytes = 2048; /* the first records: more of them are hit */
     return peer->out.ring ? peer->out.ring->line : NULL;
 }
 
@@ -115,7 +114,7 @@ START_TEST(damaged_ring)
 }
 END_TEST
 
-START_TEST(damaged_lane)
+START_TEST(damaged_fifo)
 {
     damaged(in_fifo);
 }
@@ -126,12 +125,12 @@ static void survives(void *(*where)(struct node *x, struct pl_shm_peer *peer, si
     uint64_t state = 78;
     for (int round = 0; round < 300; round++) {
         struct node *x = node_new(1), *y = node_new(2);
-        struct pl_shm_peer *xy = (struct pl_shm_peer *)join(x, y);
+        struct pl_shm_peer *xy = (struct pl_shm_peer *)node_join(x, y);
         for (int i = 0; i < 20; i++) {
             struct message message = { .out.header.size = 100, .out.data = node_cursor(scrap, 100, &node_solid) };
             ops->send(&xy->endpoint, &message.out);
             size_t area;
-            void *memory = xy->life == PL_SHM_OPEN ? where(x, xy, &area) : NULL;
+            void *memory = xy->state == PL_SHM_PEER_OPEN ? where(x, xy, &area) : NULL;
             if (memory)
                 scribble(&state, memory, area);
             progress(y, 2);
@@ -154,7 +153,7 @@ START_TEST(damaged_ring_controls)
 }
 END_TEST
 
-/* A caller that died while it held a slot of the inbox, and one that died waiting in it. */
+/* Callers that died while they filled in a slot of the inbox, or before they freed a refused one. */
 START_TEST(abandoned_slots)
 {
     struct node *x = node_new(1), *y = node_new(2);
@@ -164,11 +163,11 @@ START_TEST(abandoned_slots)
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
     for (int i = 0; i < PL_SHM_INBOX; i++)
         atomic_store(&inside(y)->head->slot[i], PL_SHM_SLOT(child, i % 2 ? PL_SHM_SLOT_CLAIMED : PL_SHM_SLOT_REFUSED));
-    struct pl_endpoint *xy = join(x, y);
+    struct pl_endpoint *xy = node_join(x, y);
     struct message *message = message_send(x, xy, 1, 100, &node_solid);
     progress(x, 3), progress(y, 3), progress(x, 3);
     ck_assert_uint_eq(y->arrived, 0);
-    look(y);
+    check_peers(y);
     NODE_UNTIL(x, y, y->arrived == 1);
     message_free(message);
     node_close(x);
@@ -176,4 +175,4 @@ START_TEST(abandoned_slots)
 }
 END_TEST
 
-UNIT_MAIN("shm damage", damaged_ring, damaged_lane, damaged_inbox, damaged_ring_controls, abandoned_slots)
+UNIT_MAIN("shm damage", damaged_ring, damaged_fifo, damaged_inbox, damaged_ring_controls, abandoned_slots)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node transport and its peers: many of them, closed and killed ones, wrong addresses. */
+/* The node transport and its peers: many of them, closed ones, killed ones, and wrong addresses. */
 #include "shm_node.h"
 #include "shm_sandbox.h"
 #include "unit.h"
@@ -13,10 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "plugins/shm/inbox.h"
+#include "plugins/shm/read.h"
+
 /* --- many of them ----------------------------------------------------------------------------------------------- */
 
-/* More than are polled, and more than there are bits for bells. */
-static void contention(int count, int messages)
+/* More peers than are polled, and more than there are ready bits. */
+static void many_peers(int count, int messages)
 {
     struct node *hub = node_new(1), **node = calloc((size_t)count, sizeof *node);
     struct pl_endpoint **up = calloc((size_t)count, sizeof *up), **down = calloc((size_t)count, sizeof *down);
@@ -24,8 +27,8 @@ static void contention(int count, int messages)
     uint64_t state = 3;
     for (int i = 0; i < count; i++) {
         node[i] = node_new(100 + (uint64_t)i);
-        up[i] = join(node[i], hub);
-        down[i] = join(hub, node[i]);
+        up[i] = node_join(node[i], hub);
+        down[i] = node_join(hub, node[i]);
     }
     for (int m = 0; m < messages; m++) {
         int favourite = m / 500 % count,
@@ -39,7 +42,7 @@ static void contention(int count, int messages)
     ck_assert_int_eq(inside(hub)->polls + inside(hub)->unpolled, count);
     for (int i = 0; i < count; i++)
         node_close(node[i]);
-    look(hub);
+    check_peers(hub);
     ck_assert(pl_list_empty(&inside(hub)->peers));
     ck_assert_uint_eq(hub->failed, 0);
     ck_assert_int_eq(inside(hub)->polls + inside(hub)->unpolled, 0);
@@ -49,7 +52,7 @@ static void contention(int count, int messages)
 
 START_TEST(forty_peers)
 {
-    contention(40, 20000);
+    many_peers(40, 20000);
 }
 END_TEST
 
@@ -59,25 +62,25 @@ START_TEST(three_hundred_peers)
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
     files.rlim_cur = files.rlim_max;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
-    contention(300, 5000);
+    many_peers(300, 5000);
 }
 END_TEST
 
-/* A lane each, at the same time and then by turns: no more lanes than are needed at once. */
-START_TEST(lanes_go_around)
+/* Messages to twenty peers, in turn and at the same time: no more FIFOs exist than are needed at once. */
+START_TEST(fifos_are_reassigned)
 {
     enum { COUNT = 20 };
-    static unsigned char room[COUNT][LARGE];
+    static unsigned char received[COUNT][LARGE];
     struct node *hub = node_new(1), *node[COUNT];
     struct pl_endpoint *down[COUNT];
     for (int i = 0; i < COUNT; i++) {
         node[i] = node_new(100 + (uint64_t)i);
-        down[i] = join(hub, node[i]);
+        down[i] = node_join(hub, node[i]);
         exchange_one(hub, down[i], node[i], LARGE, (unsigned)i);
     }
     int fifos = 0;
-    PL_LIST_EACH(fifo, &inside(hub)->peers, struct pl_shm_peer, link)
-        fifos += fifo->fifo != NULL;
+    PL_LIST_EACH(peer, &inside(hub)->peers, struct pl_shm_peer, link)
+        fifos += peer->out_fifo != NULL;
     ck_assert_int_eq(fifos, 8);
 
     struct pl_incoming incoming[COUNT];
@@ -87,13 +90,13 @@ START_TEST(lanes_go_around)
     for (int i = 0; i < COUNT; i++) {
         NODE_UNTIL(node[i], hub, !pl_list_empty(&node[i]->inbox));
         struct arrival *arrival = PL_CONTAINER(pl_list_pop(&node[i]->inbox), struct arrival, link);
-        incoming[i] = (struct pl_incoming){ .data = node_cursor(room[i], LARGE, &node_solid), .size = LARGE };
+        incoming[i] = (struct pl_incoming){ .data = node_cursor(received[i], LARGE, &node_solid), .size = LARGE };
         ck_assert_int_eq(ops->fetch(node[i]->self, arrival->rndv, &incoming[i]), PL_PENDING);
         free(arrival);
     }
-    for (int i = COUNT - 1; i >= 0; i--) { /* the first ones granted do not hold up the others */
+    for (int i = COUNT - 1; i >= 0; i--) { /* messages whose CTS came first do not hold up the others */
         NODE_UNTIL(node[i], hub, incoming[i].transport[5]);
-        ck_assert(node_intact(room[i], LARGE, 1, (unsigned)i));
+        ck_assert(node_intact(received[i], LARGE, 1, (unsigned)i));
         NODE_UNTIL(hub, NULL, message_done(message[i]));
         message_free(message[i]);
     }
@@ -108,7 +111,7 @@ END_TEST
 START_TEST(to_itself)
 {
     struct node *node = node_new(1);
-    struct pl_endpoint *endpoint = join(node, node);
+    struct pl_endpoint *endpoint = node_join(node, node);
     exchange_one(node, endpoint, node, 100, 1);
     exchange_one(node, endpoint, node, LARGE, 2);
     node_close(node);
@@ -144,7 +147,7 @@ START_TEST(opened_and_closed_again_and_again)
         if (i == 10)
             descriptors = entries("/proc/self/fd");
         struct node *x = node_new(1), *y = node_new(2);
-        struct pl_endpoint *xy = join(x, y);
+        struct pl_endpoint *xy = node_join(x, y);
         exchange_one(x, xy, y, 100, 1);
         exchange_one(x, xy, y, i % 10 ? 10 : LARGE, 2);
         node_close(i % 2 ? x : y);
@@ -155,12 +158,12 @@ START_TEST(opened_and_closed_again_and_again)
 }
 END_TEST
 
-/* --- gone -------------------------------------------------------------------------------------------------------- */
+/* --- peers that have gone ---------------------------------------------------------------------------------------- */
 
 START_TEST(closed_peer)
 {
     struct node *x = node_new(1), *y = node_new(2);
-    struct pl_endpoint *xy = join(x, y), *yx = join(y, x);
+    struct pl_endpoint *xy = node_join(x, y), *yx = node_join(y, x);
     exchange_one(x, xy, y, 100, 1);
     exchange_one(y, yx, x, 100, 1);
     struct message *short_one = message_send(x, xy, 2, 100, &node_solid);
@@ -172,13 +175,13 @@ START_TEST(closed_peer)
     struct message *late = message_send(x, xy, 5, 100, &node_solid);
     ck_assert(late->done);
     progress(x, 3);
-    ck_assert(message_done(long_one)); /* it vanishes, like all that is sent to one that has closed */
+    ck_assert(message_done(long_one)); /* it vanishes, like all messages to a peer that has closed */
     ck_assert_int_eq(x->last_error, MPI_SUCCESS);
     ck_assert_uint_eq(x->failed, 0);
     for (int i = 0; i < 100; i++)
         message_free(message_send(x, xy, 6, i % 2 ? LARGE : 10, &node_solid));
 
-    /* What it offered has arrived and cannot be had any more. */
+    /* The closed peer's RTS has arrived, but its data has gone. */
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link);
     ck_assert_int_eq(arrival->header.tag, 4);
     struct pl_incoming incoming = { .data = node_cursor(NULL, 0, &node_solid), .size = LARGE };
@@ -189,7 +192,7 @@ START_TEST(closed_peer)
 }
 END_TEST
 
-/* A process that opens a node, joins ours, sends `messages` of `bytes` each, and waits to be killed. */
+/* Starts a process that opens a node, connects to ours, sends `messages` of `bytes` each, and waits to be killed. */
 static pid_t start_doomed(struct node *node, int messages, size_t bytes, unsigned char card[PL_CARD_MAX],
                           size_t *length)
 {
@@ -198,7 +201,7 @@ static pid_t start_doomed(struct node *node, int messages, size_t bytes, unsigne
     pid_t child = fork();
     if (child == 0) {
         struct node *doomed = node_new(99);
-        struct pl_endpoint *endpoint = join(doomed, node);
+        struct pl_endpoint *endpoint = node_join(doomed, node);
         for (int i = 0; i < messages; i++)
             message_send(doomed, endpoint, (unsigned)i, bytes, &node_solid);
         if (write(ready[1], doomed->card, doomed->card_length) < 0)
@@ -222,7 +225,7 @@ static void doom(pid_t child, bool reap)
 
 static void killed(bool reaped)
 {
-    unsigned char card[PL_CARD_MAX], room[100];
+    unsigned char card[PL_CARD_MAX], received[100];
     size_t length;
     struct node *x = node_new(1);
     pid_t child = start_doomed(x, 2, LARGE, card, &length);
@@ -230,10 +233,10 @@ static void killed(bool reaped)
     NODE_UNTIL(x, NULL, x->arrived == 2);
     struct message *message = message_send(x, endpoint, 1, LARGE, &node_solid);
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link);
-    struct pl_incoming incoming = { .data = node_cursor(room, sizeof room, &node_solid), .size = LARGE };
+    struct pl_incoming incoming = { .data = node_cursor(received, sizeof received, &node_solid), .size = LARGE };
     doom(child, reaped);
     ck_assert_int_eq(ops->fetch(x->self, arrival->rndv, &incoming), PL_PENDING);
-    look(x);
+    check_peers(x);
     ck_assert_uint_eq(x->failed, 1);
     ck_assert(incoming.transport[5] && message_done(message));
     ck_assert_int_eq(x->last_error, MPI_ERR_PROC_ABORTED);
@@ -242,7 +245,7 @@ static void killed(bool reaped)
     free(arrival);
     message_free(message);
 
-    arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link); /* was not fetched when it died */
+    arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link); /* not fetched when its sender died */
     ops->drop(x->self, arrival->rndv, false);
     free(arrival);
     node_close(x);
@@ -258,24 +261,24 @@ START_TEST(zombie_peer)
 {
     killed(false);
     if (geteuid() == 0 && setuid(65534) == 0 && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0)
-        killed(false); /* somebody who cannot look into a zombie's directory */
+        killed(false); /* as a user that cannot read a zombie's directory */
 }
 END_TEST
 
-/* It has said where the data comes, and dies: that can no longer be found, and nobody takes it for damage. */
+/* The sender dies after its DATA record: the FIFO cannot be mapped any more, which is not taken for damage. */
 START_TEST(killed_in_between)
 {
-    unsigned char card[PL_CARD_MAX], room[100];
+    unsigned char card[PL_CARD_MAX], received[100];
     size_t length;
     struct node *x = node_new(1);
     pid_t child = start_doomed(x, 1, LARGE, card, &length);
     node_connect(x, card, length);
     NODE_UNTIL(x, NULL, x->arrived == 1);
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link);
-    struct pl_incoming incoming = { .data = node_cursor(room, sizeof room, &node_solid), .size = LARGE };
+    struct pl_incoming incoming = { .data = node_cursor(received, sizeof received, &node_solid), .size = LARGE };
     ck_assert_int_eq(ops->fetch(x->self, arrival->rndv, &incoming), PL_PENDING);
     const struct pl_shm_peer *peer = PL_CONTAINER(inside(x)->peers.next, struct pl_shm_peer, link);
-    while (!pl_shm_in_ready(peer))
+    while (!pl_shm_read_has_record(peer))
         sched_yield();
     doom(child, true);
     NODE_UNTIL(x, NULL, incoming.transport[5]);
@@ -286,21 +289,21 @@ START_TEST(killed_in_between)
 }
 END_TEST
 
-/* What it had sent before it died arrives, once it had been met. */
+/* Messages that a peer sent before it died arrive if its connection request was accepted. */
 START_TEST(last_words)
 {
-    unsigned char card[PL_CARD_MAX], room[1000];
+    unsigned char card[PL_CARD_MAX], received[1000];
     size_t length;
     struct node *x = node_new(1);
     pid_t child = start_doomed(x, 10, 1000, card, &length);
-    pl_shm_requests_take(inside(x));
+    pl_shm_requests_accept(inside(x));
     doom(child, true);
     for (int i = 0; i < 10; i++) {
-        struct pl_header header = node_take(x, NULL, room, sizeof room, &node_solid);
+        struct pl_header header = node_take(x, NULL, received, sizeof received, &node_solid);
         ck_assert_int_eq(header.tag, i);
-        ck_assert(node_intact(room, sizeof room, 1, (unsigned)i));
+        ck_assert(node_intact(received, sizeof received, 1, (unsigned)i));
     }
-    look(x);
+    check_peers(x);
     ck_assert_uint_eq(x->failed, 1);
     node_close(x);
 }
@@ -331,7 +334,7 @@ START_TEST(wrong_addresses)
     bad.fd = 99999;
     unreachable(x, bad, "cannot open");
     bad.fd = 1;
-    unreachable(x, bad, "no shared memory");
+    unreachable(x, bad, "not shared memory");
     bad.fd = -1;
     unreachable(x, bad, "cannot open");
     bad = good;
@@ -339,7 +342,7 @@ START_TEST(wrong_addresses)
     unreachable(x, bad, "cannot open");
     bad.pid = -1;
     unreachable(x, bad, "cannot open");
-    bad.pid = 1; /* somebody, but not that one */
+    bad.pid = 1; /* another process */
     bad.cookie = 0;
     struct pl_endpoint *endpoint;
     ck_assert_int_eq(ops->connect(x->self, &bad, sizeof bad, NULL, &endpoint), PL_UNREACHABLE);
@@ -382,7 +385,7 @@ START_TEST(no_memfd)
 }
 END_TEST
 
-/* How long files may be: too short from the start, then long enough for some memory. */
+/* File size limits: too low from the start, then high enough for some memory. */
 START_TEST(short_files)
 {
     struct rlimit before, limit;
@@ -398,11 +401,11 @@ START_TEST(short_files)
     limit.rlim_cur = 100 << 20;
     setrlimit(RLIMIT_FSIZE, &limit);
     struct node *x = node_new(1), *y = node_new(2);
-    limit.rlim_cur = 4096; /* what is opened has its size */
+    limit.rlim_cur = 4096; /* regions that are open have their size */
     setrlimit(RLIMIT_FSIZE, &limit);
     ck_assert_int_eq(ops->share(x->self, 80 << 20, &shared), MPI_SUCCESS);
     ((char *)shared.memory)[(80 << 20) - 1] = 1;
-    exchange_one(x, join(x, y), y, LARGE, 1);
+    exchange_one(x, node_join(x, y), y, LARGE, 1);
     ck_assert_int_eq(ops->share(x->self, 80 << 20, &shared), MPI_ERR_NO_MEM);
     ck_assert_ptr_nonnull(strstr(node_detail, "ulimit -f"));
     setrlimit(RLIMIT_FSIZE, &before);
@@ -412,12 +415,12 @@ START_TEST(short_files)
 }
 END_TEST
 
-/* The receiver cannot open the caller's memory: the caller gets to know. */
+/* The receiver cannot open the caller's memory: the caller notices that. */
 START_TEST(refused)
 {
     struct node *x = node_new(1), *y = node_new(2);
-    struct pl_endpoint *xy = join(x, y);
-    inside(x)->address.cookie ^= 1; /* as it will be in the request */
+    struct pl_endpoint *xy = node_join(x, y);
+    inside(x)->address.cookie ^= 1; /* in the request it will be this */
     struct message *message = message_send(x, xy, 1, LARGE, &node_solid);
     NODE_UNTIL(x, y, x->failed == 1);
     ck_assert(message_done(message));
@@ -429,6 +432,6 @@ START_TEST(refused)
 }
 END_TEST
 
-UNIT_MAIN("shm peers", forty_peers, three_hundred_peers, lanes_go_around, to_itself, opened_and_closed_again_and_again,
-          closed_peer, killed_peer, zombie_peer, killed_in_between, last_words, wrong_addresses, not_dumpable, no_memfd,
-          short_files, refused)
+UNIT_MAIN("shm peers", forty_peers, three_hundred_peers, fifos_are_reassigned, to_itself,
+          opened_and_closed_again_and_again, closed_peer, killed_peer, zombie_peer, killed_in_between, last_words,
+          wrong_addresses, not_dumpable, no_memfd, short_files, refused)

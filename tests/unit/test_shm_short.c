@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node transport's short ways, which send and receive without queues: what they take, and what they leave. */
+/* The node transport's fast paths, which send and receive without queues: which messages they take. */
 #include "transport_pair.h"
 
 extern const struct pl_transport_ops pl_transport_shm;
@@ -19,15 +19,15 @@ static const struct pl_header plain = { .home = 7, .serial = 3, .source = 1 };
 
 static int take(size_t limit, int tag, size_t *bytes)
 {
-    ptrdiff_t result = ops->take_next(ba, &plain, plain.source, tag, 2, room, limit);
+    ptrdiff_t result = ops->take_next(ba, &plain, plain.source, tag, 2, received, limit);
     if (result < 0)
         return (int)result;
     *bytes = (size_t)result;
     return MPI_SUCCESS;
 }
 
-/* Until the rings are made, the short ways are closed; then they take what fits, lap after lap. */
-START_TEST(short_ways)
+/* Until the rings exist the fast paths take nothing; then they take every message that fits, lap after lap. */
+START_TEST(fast_paths)
 {
     static unsigned char data[EAGER + 1];
     static const size_t sizes[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 64, 1000, 1024, 1025, 3000, EAGER };
@@ -41,21 +41,21 @@ START_TEST(short_ways)
     ck_assert(!ops->send_now(ab, &plain, 1, EAGER + 1, data));
     for (unsigned i = 0; i < 500; i++) {
         size_t size = sizes[i % (sizeof sizes / sizeof *sizes)];
-        memset(room, 0, size + 1);
+        memset(received, 0, size + 1);
         ck_assert(ops->send_now(ab, &plain, (int)i, size, data));
-        if (take(EAGER, (int)i, &bytes) == PL_PENDING) /* the end of a lap is left to progress() */
-            bytes = node_take(b, a, room, size, &node_solid).size;
+        if (take(EAGER, (int)i, &bytes) == PL_PENDING) /* progress() handles the end of a lap */
+            bytes = node_take(b, a, received, size, &node_solid).size;
         ck_assert_uint_eq(bytes, size);
-        ck_assert_int_eq(memcmp(room, data, size), 0);
-        ck_assert_uint_eq(room[size], 0);
+        ck_assert_int_eq(memcmp(received, data, size), 0);
+        ck_assert_uint_eq(received[size], 0);
         ck_assert_int_eq(take(EAGER, (int)i, &bytes), PL_AGAIN);
     }
     close_pair();
 }
 END_TEST
 
-/* What is not what was wanted stays for the general way, in order: another envelope, too long, an offer. */
-START_TEST(short_way_not_taken)
+/* Messages that a receive does not wait for stay for the general path, in order: another envelope, too long, an RTS. */
+START_TEST(fast_path_not_taken)
 {
     static unsigned char data[EAGER];
     size_t bytes;
@@ -67,7 +67,7 @@ START_TEST(short_way_not_taken)
     for (int i = 0; i < 5; i++) {
         ck_assert(ops->send_now(ab, &other[i], 5, 100, data));
         ck_assert_int_eq(take(EAGER, 5, &bytes), PL_PENDING);
-        node_take(b, a, room, 100, &node_solid);
+        node_take(b, a, received, 100, &node_solid);
     }
     ck_assert(ops->send_now(ab, &plain, 5, 100, data));
     ck_assert_int_eq(take(EAGER, 6, &bytes), PL_PENDING);
@@ -76,13 +76,13 @@ START_TEST(short_way_not_taken)
     struct message *longer = message_send(a, ab, 5, 2 * EAGER, &node_solid);
     ck_assert(ops->send_now(ab, &plain, 5, 100, data));
     ck_assert_int_eq(take(EAGER, 5, &bytes), PL_PENDING);
-    node_take(b, a, room, 2 * EAGER, &node_solid);
+    node_take(b, a, received, 2 * EAGER, &node_solid);
     NODE_UNTIL(a, b, message_done(longer));
     message_free(longer);
-    struct pl_header header = node_take(b, a, room, 100, &node_solid);
+    struct pl_header header = node_take(b, a, received, 100, &node_solid);
     ck_assert_int_eq(header.tag, 5);
     close_pair();
 }
 END_TEST
 
-UNIT_MAIN("shm_short", short_ways, short_way_not_taken)
+UNIT_MAIN("shm_short", fast_paths, fast_path_not_taken)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node transport asleep: a wake that got lost would cost a minute, and there are tens of thousands of them. */
+/* The node transport asleep: tens of thousands of wake-ups, each of which would cost a minute if it were lost. */
 #include "shm_node.h"
 #include "shm_sandbox.h"
 #include "unit.h"
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Waits for the next message, always asleep if nothing is there. A wake that gets lost costs a minute. */
+/* Waits for the next message, and sleeps whenever there is none. */
 static long sleeps;
 static void sleep_until(struct node *node, unsigned long arrived)
 {
@@ -52,8 +52,8 @@ static void sleepy_ping_pong(bool fences)
     ck_assert_int_eq(write(out, node->card, node->card_length), (ssize_t)node->card_length);
     ck_assert_int_eq(read(in, card, sizeof card), (ssize_t)node->card_length);
     struct pl_endpoint *endpoint = node_connect(node, card, node->card_length);
-    if (!fences) /* it is a thousand times a second only if nobody counts */
-        inside(node)->sleeps.often = 1 << 20;
+    if (!fences)
+        inside(node)->sleeps.streak = 1 << 20; /* beyond the count at which the engine asks for fences */
     sleepy(node, endpoint, first, 10000);
     char byte = 0;
     ck_assert_int_eq(write(out, &byte, 1), 1);
@@ -85,7 +85,7 @@ START_TEST(sleep_and_wake_without_membarrier)
 }
 END_TEST
 
-/* The sender sleeps until there is room, the receiver until there is something. */
+/* The sender sleeps until there is space, the receiver until there is a message. */
 static void flood(struct node *node, struct pl_endpoint *endpoint, int count)
 {
     static unsigned char data[1000];
@@ -98,15 +98,15 @@ static void flood(struct node *node, struct pl_endpoint *endpoint, int count)
         }
 }
 
-START_TEST(sleeps_until_there_is_room)
+START_TEST(sleeps_until_there_is_space)
 {
-    static struct node *y; /* the child keeps a copy that it must not close */
+    static struct node *y; /* static: the child must not close its copy */
     int status;
     y = node_new(2);
     pid_t child = fork();
     if (child == 0) {
         struct node *x = node_new(1);
-        flood(x, join(x, y), 20000);
+        flood(x, node_join(x, y), 20000);
         NODE_UNTIL(x, NULL, ops->flushed(x->self));
         node_close(x);
         _exit(0);
@@ -141,4 +141,4 @@ START_TEST(woken_by_a_thread)
 END_TEST
 
 UNIT_MAIN("shm sleep", sleep_and_wake, sleep_and_wake_by_barriers, sleep_and_wake_without_membarrier,
-          sleeps_until_there_is_room, woken_by_a_thread)
+          sleeps_until_there_is_space, woken_by_a_thread)

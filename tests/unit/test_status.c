@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statuses: what the library puts into them, and what the public functions read and set. */
+/* Statuses: what the library writes into them, and what the public functions read and set. */
 #include "typemap.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hash tables beside an array that is searched from its start: keys of all kinds, several items of one key, in their
- * order; insertions and removals by the million; walks that remove what they meet; no memory to grow.
+ * Hash tables beside an array that is searched from its start. Keys of all kinds, several items of one key in their
+ * order, insertions and removals by the million, walks that remove what they meet, and no memory to grow.
  */
 #include "unit.h"
 
@@ -50,7 +50,7 @@ static void take_out(struct item *item)
 
 /* --- the array ---------------------------------------------------------------------------------------------------- */
 
-/* The item with this key that was inserted first after number `after`; NULL: there is none. */
+/* The first item with this key that was inserted after number `after`, or NULL. */
 static struct item *expected(uint64_t key, int after)
 {
     struct item *first = NULL;
@@ -103,7 +103,7 @@ START_TEST(empty_ones)
 }
 END_TEST
 
-/* Counters, addresses, ranks in the upper half, a bit each: none of these makes long chains. */
+/* Counters, addresses, ranks in the upper half, single bits: none of these makes long chains. */
 static uint64_t key_of(int kind, int i)
 {
     switch (kind) {
@@ -193,7 +193,7 @@ START_TEST(walks_that_remove)
 }
 END_TEST
 
-/* Chains get longer, nothing is lost; memory that comes back is used. */
+/* Chains get longer, but no item is lost; memory that becomes available is used. */
 START_TEST(without_memory)
 {
     int i = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The UCX transport by itself: messages between two nodes in one process. */
+/* The UCX transport alone: messages between two nodes in one process. */
 #include "ucx_node.h"
 
-/* Sizes on both sides of every limit, in one run or with holes on either side. */
+/* Sizes around every limit, with the data of either side in one run or with holes. */
 START_TEST(test_sizes)
 {
     static const size_t limits[] = { 8, 64, 128, 256, 1024, 4096, 8192, 8256, 16384, 65536, 131072, 262144, LARGEST };
@@ -18,7 +18,7 @@ START_TEST(test_sizes)
 }
 END_TEST
 
-/* What a receiver checks of each arrival as it comes: number and content. */
+/* A receiver checks the number and the content of each message when it arrives. */
 static unsigned long expected_a, expected_b;
 
 static void in_order(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data,
@@ -46,12 +46,12 @@ static void fetch_all(struct node *node, struct node *other, size_t leave)
     PL_LIST_EACH(arrival, &node->inbox, struct arrival, link)
         waiting += arrival != NULL;
     for (; waiting > leave; waiting--) {
-        struct pl_header header = node_take(node, other, room, 2 * LARGEST, &node_solid);
-        ck_assert(node_intact(room, header.size, 1, (unsigned)header.tag));
+        struct pl_header header = node_take(node, other, received, 2 * LARGEST, &node_solid);
+        ck_assert(node_intact(received, header.size, 1, (unsigned)header.tag));
     }
 }
 
-/* Both directions at once; up to ten bulk messages wait while later ones overtake them. */
+/* Both directions at once; up to ten rendezvous messages wait while later messages overtake them. */
 START_TEST(test_order)
 {
     enum { MESSAGES = 10000, WINDOW = 64 };
@@ -95,21 +95,22 @@ START_TEST(test_order)
 }
 END_TEST
 
-/* A receiver with too little room gets what fits, nothing behind it is touched, and the sender completes. */
+/* A receive buffer that is too small gets what fits, no byte behind it changes, and the send completes. */
 START_TEST(test_truncation)
 {
-    static const size_t sizes[] = { 100, 65537, 300000 }, rooms[] = { 0, 1, 99, 50000 };
+    static const size_t sizes[] = { 100, 65537, 300000 }, capacities[] = { 0, 1, 99, 50000 };
     open_pair(_i);
     for (int s = 0; s < 3; s++)
         for (int r = 0; r < 4; r++)
             for (size_t step = 1; step <= 2; step++) {
-                size_t fits = rooms[r] < sizes[s] ? rooms[r] : sizes[s];
+                size_t fits = capacities[r] < sizes[s] ? capacities[r] : sizes[s];
                 struct message *message = message_send(a, ab, 7, sizes[s], &node_solid);
-                memset(room, 0xee, 2 * sizes[s] + 2);
-                struct pl_header header = node_take(b, a, room, rooms[r], step == 1 ? &node_solid : &node_holes);
+                memset(received, 0xee, 2 * sizes[s] + 2);
+                struct pl_header header =
+                    node_take(b, a, received, capacities[r], step == 1 ? &node_solid : &node_holes);
                 ck_assert_uint_eq(header.size, sizes[s]);
-                ck_assert(node_intact(room, fits, step, 7));
-                ck_assert_uint_eq(room[fits * step], 0xee);
+                ck_assert(node_intact(received, fits, step, 7));
+                ck_assert_uint_eq(received[fits * step], 0xee);
                 NODE_UNTIL(a, b, message_done(message));
                 message_free(message);
             }
@@ -117,7 +118,7 @@ START_TEST(test_truncation)
 }
 END_TEST
 
-/* Bulk that nobody wants: its sender completes; also when it is dropped while it arrives. */
+/* Dropped rendezvous messages: the send completes, also when the message is dropped while it arrives. */
 static void drop_now(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data,
                      struct pl_rndv *rndv)
 {
@@ -149,7 +150,8 @@ START_TEST(test_drop)
 }
 END_TEST
 
-/* A cancelled one: the sender hears nothing, and can take it back once the receiver's next message is there. */
+/* A cancelled message: the send does not complete, and can be withdrawn once the receiver's next message has
+ * arrived. */
 START_TEST(test_cancel)
 {
     open_pair(_i);
@@ -161,7 +163,7 @@ START_TEST(test_cancel)
         ops->drop(b->self, arrival->rndv, true);
         free(arrival);
         struct message *answer = message_send(b, ba, 2, 10, &node_solid);
-        node_take(a, b, room, 10, &node_solid);
+        node_take(a, b, received, 10, &node_solid);
         ck_assert(ops->withdraw(ab, &message->out));
         message_free(message);
         one_message(300000, 3, &node_solid, &node_solid);
@@ -179,8 +181,8 @@ START_TEST(test_self)
     struct pl_endpoint *aa = node_connect(a, a->card, a->card_length);
     for (size_t bytes = 0; bytes <= 300000; bytes += 100000) {
         struct message *message = message_send(a, aa, 5, bytes, &node_solid);
-        node_take(a, NULL, room, bytes, &node_solid);
-        ck_assert(node_intact(room, bytes, 1, 5));
+        node_take(a, NULL, received, bytes, &node_solid);
+        ck_assert(node_intact(received, bytes, 1, 5));
         NODE_UNTIL(a, NULL, message_done(message));
         message_free(message);
     }

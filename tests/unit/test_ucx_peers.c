@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The UCX transport and its peers: who leaves, wrong addresses, sleep, cycles; two processes, of which one may be
- * killed. */
+/* The UCX transport and its peers: departure, wrong addresses, sleep, repeated opening; two processes, one of which may
+ * be killed. */
 #include "ucx_node.h"
 
 #include <pthread.h>
@@ -8,8 +8,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-/* A sender that flushes and closes loses nothing, though the receiver looks only afterwards; the receiver sees a good
- * end. */
+/* A sender that flushes and closes loses no message, even if the receiver takes them only afterwards; the receiver
+ * notices no failure. */
 START_TEST(test_flush_and_leave)
 {
     enum { MESSAGES = 500 };
@@ -22,9 +22,9 @@ START_TEST(test_flush_and_leave)
     for (unsigned n = 0; n < MESSAGES; n++) {
         ck_assert(message_done(messages[n]));
         message_free(messages[n]);
-        struct pl_header header = node_take(b, NULL, room, LARGEST, &node_solid);
+        struct pl_header header = node_take(b, NULL, received, LARGEST, &node_solid);
         ck_assert_int_eq(header.tag, (int)n);
-        ck_assert(node_intact(room, size_of(n) % 60000, 1, n));
+        ck_assert(node_intact(received, size_of(n) % 60000, 1, n));
     }
     ops->disconnect(ab);
     node_close(a);
@@ -36,11 +36,11 @@ START_TEST(test_flush_and_leave)
     ck_assert(b->ops->flushed(b->self));
     ops->disconnect(ba);
     node_close(b);
-    free(room);
+    free(received);
 }
 END_TEST
 
-/* Addresses that are damaged are refused; one that outlived its owner delivers nothing to the new one. */
+/* Damaged addresses are refused; messages to an address that outlived its owner are not delivered to the new owner. */
 START_TEST(test_bad_address)
 {
     open_pair(_i);
@@ -60,7 +60,7 @@ START_TEST(test_bad_address)
     node_close(a);
     node_close(b);
     message_free(stray);
-    free(room);
+    free(received);
 }
 END_TEST
 
@@ -94,14 +94,14 @@ START_TEST(test_sleep)
     pthread_t thread;
     open_pair(_i);
     one_message(8, 1, &node_solid, &node_solid);
-    for (int i = 0; i < 3; i++) { /* woken, by the call, by a message, by the time */
+    for (int i = 0; i < 3; i++) { /* woken by the call, by a message, by the timeout */
         arm(b);
         ck_assert_int_eq(pthread_create(&thread, NULL, i ? send_later : wake_later, i ? a : b), 0);
         ops->sleep(b->self, 60000000);
         ops->disarm(b->self);
         pthread_join(thread, NULL);
         if (i)
-            node_take(b, a, room, 8, &node_solid);
+            node_take(b, a, received, 8, &node_solid);
         arm(b);
         ops->sleep(b->self, 1000);
         ops->disarm(b->self);
@@ -128,7 +128,7 @@ START_TEST(test_cycles)
     }
     ck_assert_int_le(entries("/proc/self/fd"), descriptors);
     ck_assert_int_le(entries("/proc/self/task"), threads);
-    ck_assert_int_le(entries("/dev/shm"), shared + 8); /* others run beside us */
+    ck_assert_int_le(entries("/dev/shm"), shared + 8); /* other processes use it too */
 }
 END_TEST
 
@@ -147,7 +147,7 @@ static void swap_cards(int in, int out, const struct node *node, unsigned char *
     ck_assert_int_eq(read(in, card, *length), (ssize_t)*length);
 }
 
-/* Sends and checks `rounds` messages of growing size against the other process, which does the same. */
+/* Sends `rounds` messages of mixed sizes to the other process, which does the same, and checks those that arrive. */
 static void exchange(struct node *node, struct pl_endpoint *endpoint, int rounds)
 {
     unsigned char *data = malloc(2 * LARGEST);
@@ -164,7 +164,7 @@ static void exchange(struct node *node, struct pl_endpoint *endpoint, int rounds
     free(data);
 }
 
-/* Forks; both sides come back with a node each and an endpoint to the other. */
+/* Forks; both processes return with a node each and an endpoint to the other's. */
 static pid_t fork_pair(struct node **node, struct pl_endpoint **endpoint)
 {
     int down[2], up[2];
@@ -200,7 +200,7 @@ START_TEST(test_processes)
 }
 END_TEST
 
-/* Over TCP a killed peer is noticed: what is under way ends with an error, later sends are refused, close() ends. */
+/* Over TCP a killed peer is noticed: pending messages fail, later sends are refused, and close() returns. */
 START_TEST(test_killed_peer)
 {
     struct node *node;
@@ -230,7 +230,7 @@ START_TEST(test_killed_peer)
 }
 END_TEST
 
-/* Another process with a node that does nothing. */
+/* Starts another process, with a node that makes no progress. */
 static pid_t fork_silent(unsigned char *card, size_t *length)
 {
     int up[2];
@@ -252,15 +252,15 @@ static pid_t fork_silent(unsigned char *card, size_t *length)
     return child;
 }
 
-/* Over shared memory of UCX's: a peer that ended before it had answered. Whoever waits for it is told, and the worker
- * that still has something for it goes with its engine. */
+/* Over UCX's shared memory: a peer that ends before it has answered. A process that waits for it is told, and the
+ * worker that still has a message for it is destroyed with its engine. */
 START_TEST(test_silent_peer)
 {
     unsigned char card[PL_CARD_MAX];
     size_t length;
     choose(0);
     pid_t child = fork_silent(card, &length);
-    node_close(node_open(ops, 0xcc)); /* what UCX opens once */
+    node_close(node_open(ops, 0xcc)); /* UCX keeps some descriptors open from the first time on */
     int descriptors = entries("/proc/self/fd"), threads = entries("/proc/self/task");
     struct node *node = node_open(ops, 0xaa);
     struct pl_endpoint *endpoint = node_connect(node, card, length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growable arrays: items of all sizes, arrays of the caller's, insertion, removal, sizes that overflow, no memory. */
+/* Growable arrays: items of all sizes, arrays of the caller, insertion, removal, sizes that overflow, no memory. */
 #include "unit.h"
 
 #include <limits.h>
@@ -157,7 +157,7 @@ START_TEST(handing_over)
 }
 END_TEST
 
-/* Every allocation fails once; what there is stays, and the next attempt succeeds. */
+/* Every allocation fails once; the contents stay, and the next attempt succeeds. */
 START_TEST(without_memory)
 {
     int few[2];
@@ -184,7 +184,7 @@ START_TEST(without_memory)
 }
 END_TEST
 
-/* None of these asks for memory: the numbers of bytes cannot be counted. */
+/* None of these allocates: the numbers of bytes overflow. */
 START_TEST(too_many)
 {
     PL_VEC(struct wide) wide = { 0 };

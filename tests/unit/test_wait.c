@@ -12,7 +12,9 @@
 
 #include "core/base/error.h"
 #include "core/engine/engine.h"
+#include "core/engine/life.h"
 #include "core/engine/request.h"
+#include "core/engine/wait.h"
 
 /* A transport that can only sleep, and counts. */
 struct bed {
@@ -184,7 +186,7 @@ START_TEST(done_before)
 }
 END_TEST
 
-/* A transport that always has something to do keeps everybody awake. */
+/* A transport that always has something to do keeps all threads awake. */
 START_TEST(busy_transport)
 {
     struct pl_request request = { 0 };
@@ -198,8 +200,8 @@ START_TEST(busy_transport)
 }
 END_TEST
 
-/* Both transports get their naps. */
-START_TEST(naps_alternate)
+/* The thread sleeps in both transports by turns. */
+START_TEST(sleeps_alternate)
 {
     struct pl_wait wait = { 0 };
     open_engine(2, true);
@@ -211,5 +213,5 @@ START_TEST(naps_alternate)
 }
 END_TEST
 
-UNIT_MAIN("wait", done_before, busy_transport, naps_alternate, many_threads_without_sleep, many_threads_one_transport,
+UNIT_MAIN("wait", done_before, busy_transport, sleeps_alternate, many_threads_without_sleep, many_threads_one_transport,
           many_threads_two_transports)

@@ -14,10 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "unit.h"
+#include "world/runtime/job.h"
 #include "world/runtime/keeper/link.h"
-#include "world/runtime/report/report.h"
-#include "world/runtime/runtime.h"
+#include "world/runtime/report/find.h"
+#include "world/runtime/report/json.h"
+#include "world/runtime/report/read.h"
+#include "world/runtime/report/text.h"
 
 enum { SIZE = 3 };
 
@@ -41,7 +45,7 @@ static void make(void)
     segment->size = SIZE;
     segment->pages = pages;
     segment->report = 1;
-    job = (struct plenum_job){ .size = SIZE, .segment = segment, .ranks = ranks };
+    job = (struct plenum_job){ .desc.size = SIZE, .segment = segment, .ranks = ranks };
     for (int r = 0; r < SIZE; r++) {
         segment->ranks[r].owner = getpid();
         page(r)->answered = 1;
@@ -96,7 +100,7 @@ START_TEST(chains)
     put_wait(0, PL_WHAT_RECV, 1);
     put_wait(1, PL_WHAT_RECV, 2);
     char *text = report(&json);
-    expect(text, "likely: ranks 0-1 wait in MPI on ocean, in the end for rank 2; rank 2 is not waiting in MPI\n");
+    expect(text, "likely: ranks 0-1 wait in MPI on ocean, ultimately for rank 2; rank 2 is not waiting in MPI\n");
     expect(json, "\"awaited\":[1]");
     free(text);
     free(json);
@@ -122,7 +126,7 @@ START_TEST(waits_for_itself)
 }
 END_TEST
 
-/* In a collective all who do not wait are named, each as it is. */
+/* In a collective all ranks that do not wait are named, each in its state. */
 START_TEST(missing)
 {
     char *json;
@@ -149,7 +153,7 @@ static void scribble(struct pl_job_page *to, unsigned *seed)
         if (how || rand_r(seed) % 64 == 0)
             bytes[i] = (unsigned char)(how == 2 ? 255 : rand_r(seed));
     to->answered = 1;
-    for (int i = 0; i < PL_PAGE_ITEMS; i++) /* else few would be of a kind that is looked at */
+    for (int i = 0; i < PL_PAGE_ITEMS; i++) /* else few would be of a kind that is checked */
         to->item[i].kind = (uint32_t)rand_r(seed) % PL_ITEM_KINDS;
 }
 
@@ -364,13 +368,13 @@ START_TEST(symbolizer_hangs)
 {
     struct pl_symbols symbols;
     open_symbols(&symbols, make_program("echo ready; exec sleep 1000"));
-    int64_t start = pl_runtime_now();
+    int64_t start = pl_clock_ms();
     for (int i = 0; i < 10; i++) {
         char file[16];
         snprintf(file, sizeof file, "/file%d", i);
         ck_assert_ptr_null(pl_symbols_find(&symbols, file, 0x1000, true).function);
     }
-    ck_assert_int_lt(pl_runtime_now() - start, 20000);
+    ck_assert_int_lt(pl_clock_ms() - start, 20000);
     close_symbols(&symbols);
 }
 END_TEST

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stand-in for an engine, to drive a transport by itself: it keeps what arrives, in order, and counts what is
- * reported.
+ * A stand-in for an engine that drives a transport alone: it keeps messages in the order of their arrival, and counts
+ * reports.
  *
- * Data lies in one run (`solid` type) or in every second byte (`holes`), so that the tests need no datatypes of the
- * library.
+ * Data is one run (`solid` type) or every second byte (`holes`), so that the tests need no datatypes of the library.
  */
 #ifndef PLENUM_TESTS_TRANSPORT_NODE_H
 #define PLENUM_TESTS_TRANSPORT_NODE_H
@@ -38,7 +37,7 @@ struct node {
     size_t card_length;
     struct pl_list inbox;
     unsigned long arrived, sent, fetched, failed;
-    int last_error; /* of the last report that had one */
+    int last_error; /* of the last report with an error */
     void (*on_arrival)(struct node *node, const struct pl_origin *from, const struct pl_header *header,
                        const void *data, struct pl_rndv *rndv);
 };
@@ -136,13 +135,13 @@ static inline void node_fetched(struct pl_engine *engine, struct pl_incoming *me
         node->last_error = error;
 }
 
-static inline void node_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+static inline void node_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
 {
     (void)endpoint, (void)from;
     ((struct node *)engine)->failed++;
 }
 
-/* What closes is seen by what becomes of messages. */
+/* Tests see that a peer has closed by what becomes of messages. */
 static inline void node_closed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
 {
     (void)engine, (void)endpoint, (void)from;
@@ -208,7 +207,7 @@ static const struct pl_host node_host = {
     .arrived = node_arrived,
     .sent = node_sent,
     .fetched = node_fetched,
-    .failed = node_lost,
+    .failed = node_failed,
     .closed = node_closed,
     .engine_id = node_id,
     .engine_card = node_card,
@@ -255,7 +254,7 @@ static inline struct pl_endpoint *node_connect(struct node *node, const void *ca
     return endpoint;
 }
 
-/* Progress on one or two nodes until the condition holds. The test's time limit ends what never comes. */
+/* Progress on one or two nodes until the condition holds. The test's time limit ends an endless wait. */
 #define NODE_UNTIL(a, b, condition)                                                                                    \
     while (!(condition)) {                                                                                             \
         struct node *other_ = (b);                                                                                     \
@@ -264,7 +263,7 @@ static inline struct pl_endpoint *node_connect(struct node *node, const void *ca
             other_->ops->progress(other_->self);                                                                       \
     }
 
-/* Each byte of a message depends on its seed and its place. */
+/* Each byte of a message depends on its seed and its offset. */
 static inline unsigned char node_byte(unsigned seed, size_t i)
 {
     return (unsigned char)(seed * 131 + i * 7 + (i >> 8) * 13 + (i >> 16));
@@ -290,7 +289,8 @@ struct message {
     bool done;
 };
 
-/* A message with `seed` as its tag and data by it; freed by message_free() once it is done. */
+/* Sends a message with `seed` as its tag and its data's seed. The caller frees it with message_free() once it is
+ * done. */
 static inline struct message *message_send(struct node *node, struct pl_endpoint *endpoint, unsigned seed, size_t bytes,
                                            const struct pl_type *type)
 {
@@ -317,14 +317,14 @@ static inline void message_free(struct message *message)
     free(message);
 }
 
-/* Takes the oldest arrival, with the data of a bulk message fetched into `room` bytes of `type` at `data`. */
-static inline struct pl_header node_take(struct node *node, struct node *other, unsigned char *data, size_t room,
+/* Takes the oldest arrival; its data goes into `capacity` bytes of `type` at `data`. */
+static inline struct pl_header node_take(struct node *node, struct node *other, unsigned char *data, size_t capacity,
                                          const struct pl_type *type)
 {
     NODE_UNTIL(node, other, !pl_list_empty(&node->inbox));
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&node->inbox), struct arrival, link);
     struct pl_header header = arrival->header;
-    struct pl_incoming incoming = { .data = node_cursor(data, room, type), .size = header.size };
+    struct pl_incoming incoming = { .data = node_cursor(data, capacity, type), .size = header.size };
     if (arrival->rndv) {
         int err = node->ops->fetch(node->self, arrival->rndv, &incoming);
         ck_assert_msg(err == MPI_SUCCESS || err == PL_PENDING, "fetch: %d: %s", err, node_detail);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two nodes of one process that know each other, and messages from the first to the second. */
+/* Two connected nodes in one process, and messages from the first to the second. */
 #ifndef PLENUM_TESTS_TRANSPORT_PAIR_H
 #define PLENUM_TESTS_TRANSPORT_PAIR_H
 
@@ -9,12 +9,12 @@ enum { LARGEST = 1 << 20 };
 
 static struct node *a, *b;
 static struct pl_endpoint *ab, *ba;
-static unsigned char *room; /* 2 * LARGEST + some */
+static unsigned char *received; /* [2 * LARGEST + 64], a receive buffer */
 
-/* By the settings of transport_node.h. */
+/* Uses the settings of transport_node.h. */
 static inline void pair_open(const struct pl_transport_ops *ops)
 {
-    room = malloc(2 * LARGEST + 64);
+    received = malloc(2 * LARGEST + 64);
     a = node_open(ops, 0xa1);
     b = node_open(ops, 0xb2);
     ab = node_connect(a, b->card, b->card_length);
@@ -30,17 +30,17 @@ static inline void close_pair(void)
     b->ops->disconnect(ba);
     node_close(a);
     node_close(b);
-    free(room);
+    free(received);
 }
 
 static inline void one_message(size_t bytes, unsigned seed, const struct pl_type *from, const struct pl_type *to)
 {
     struct message *message = message_send(a, ab, seed, bytes, from);
     ck_assert_int_eq(message->out.rndv, bytes > (size_t)node_eager);
-    struct pl_header header = node_take(b, a, room, bytes, to);
+    struct pl_header header = node_take(b, a, received, bytes, to);
     ck_assert_uint_eq(header.size, bytes);
     ck_assert_int_eq(header.tag, (int)seed);
-    ck_assert_msg(node_intact(room, bytes, (size_t)to->extent, seed), "%zu bytes damaged", bytes);
+    ck_assert_msg(node_intact(received, bytes, (size_t)to->extent, seed), "%zu bytes damaged", bytes);
     NODE_UNTIL(a, b, message_done(message));
     message_free(message);
 }

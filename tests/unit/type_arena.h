@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory for the data of a sample datatype, with the place of every packed byte; and what is checked with it of every
- * datatype, however it was made: its measures, and packing in pieces of any size. */
+/*
+ * Memory for the data of a sample datatype, with the offset of every packed byte. It serves the checks of every
+ * datatype, however it was made: its measures, and packing in chunks of any size.
+ */
 #ifndef PLENUM_TESTS_TYPE_ARENA_H
 #define PLENUM_TESTS_TYPE_ARENA_H
 
@@ -9,7 +11,7 @@
 
 enum { COUNT_MAX = 4 };
 
-/* Memory around a buffer, and the place of every packed byte in it. */
+/* Memory around a buffer, and the offset of every packed byte in it. */
 struct arena {
     unsigned char *memory, *buffer;
     size_t length, total;
@@ -58,8 +60,8 @@ static inline void check_measures(const struct sample *sample)
     ck_assert_int_eq(true_extent, true_ub - true_lb);
 }
 
-/* Pieces from 1 byte to more than all. */
-static inline size_t piece(uint64_t *seed, size_t total)
+/* Chunks from 1 byte to more than all. */
+static inline size_t arena_chunk(uint64_t *seed, size_t total)
 {
     switch (unit_below(seed, 3)) {
     case 0: return 1 + (size_t)unit_below(seed, 7);
@@ -76,7 +78,7 @@ static inline void check_pack(const struct sample *sample, int count, const stru
     ck_assert_uint_eq(cursor.total, arena->total);
     size_t done = 0;
     while (done < arena->total) {
-        size_t want = piece(seed, arena->total), left = arena->total - done;
+        size_t want = arena_chunk(seed, arena->total), left = arena->total - done;
         size_t got = pl_cursor_pack(&cursor, packed + done, want);
         if (got != (want < left ? want : left))
             ck_abort_msg("%zu bytes instead of %zu of %zu", got, want, left);

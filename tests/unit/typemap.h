@@ -15,12 +15,12 @@
 #include "unit.h"
 
 struct entry {
-    MPI_Datatype type; /* a predefined one that is no pair */
+    MPI_Datatype type; /* a predefined one other than a pair */
     long at;
     int size, align;
 };
 
-enum { ENTRIES_MAX = 3000, CHILDREN_MAX = 4, REACH = 1 << 17 };
+enum { ENTRIES_MAX = 3000, CHILDREN_MAX = 4, BOUND_MAX = 1 << 17 };
 
 struct typemap {
     int count;
@@ -78,7 +78,7 @@ static inline void typemap_mark(struct typemap *map, long lb, long ub)
     map->marked = true;
 }
 
-/* Puts a copy of `part` behind what is there. */
+/* Appends a copy of `part`. */
 static inline void typemap_append(struct typemap *map, const struct typemap *part, long at)
 {
     int count = map->count + part->count;
@@ -131,7 +131,7 @@ static inline long typemap_extent(const struct typemap *map)
     return ub - lb;
 }
 
-/* Are there two entries in one place? Then unpacking has no defined result. */
+/* Do two entries overlap? Then unpacking has no defined result. */
 static inline bool typemap_overlaps(const struct typemap *map, int count)
 {
     long lb, ub, extent = typemap_extent(map);
@@ -192,7 +192,7 @@ static inline struct sample sample_predefined(uint64_t *seed)
 
 enum { NUMBERS_MAX = 12 };
 
-/* Random lengths and displacements, as all forms of the constructors want them. */
+/* Random lengths and displacements, in the types of all forms of the constructors. */
 struct numbers {
     int count;
     int length[NUMBERS_MAX], displacement[NUMBERS_MAX];
@@ -314,7 +314,7 @@ static inline void make_dup(const struct sample *old, struct sample *made)
 
 enum { DIMENSIONS_MAX = 3 };
 
-/* The next index of an array whose elements are visited in the order in which they lie in memory. */
+/* The next index of an array whose elements are visited in memory order. */
 static inline bool next_index(int ndims, int order, const int sizes[], int index[])
 {
     for (int i = 0; i < ndims; i++) {
@@ -336,7 +336,7 @@ static inline long element_offset(int ndims, int order, const int sizes[], const
     return offset;
 }
 
-/* Elements of the array for which `selected` says yes, and the bounds of the whole array. */
+/* The elements of the array for which `selected` is true, and the bounds of the whole array. */
 static inline void append_array(struct typemap *map, const struct typemap *old, int ndims, int order, const int sizes[],
                                 bool (*selected)(const void *context, const int index[]), const void *context)
 {
@@ -430,7 +430,7 @@ static inline void make_darray(uint64_t *seed, const struct sample *old, struct 
     append_array(&made->map, &old->map, a.ndims, a.order, a.sizes, in_darray, &a);
 }
 
-/* A random datatype of at most `depth` constructors on top of each other, committed. */
+/* A random, committed datatype of at most `depth` nested constructors. */
 static inline struct sample sample_random(uint64_t *seed, int depth)
 {
     if (depth == 0)
@@ -455,12 +455,12 @@ static inline struct sample sample_random(uint64_t *seed, int depth)
     return made;
 }
 
-/* Small enough to be written out: else it is freed. */
+/* Small enough to be written out; otherwise it is freed. */
 static inline bool sample_usable(struct sample *sample)
 {
     long lb, ub, extent = typemap_extent(&sample->map);
     typemap_true_bounds(&sample->map, &lb, &ub);
-    if (sample->map.count <= ENTRIES_MAX && lb > -REACH && ub < REACH && labs(extent) < REACH)
+    if (sample->map.count <= ENTRIES_MAX && lb > -BOUND_MAX && ub < BOUND_MAX && labs(extent) < BOUND_MAX)
         return true;
     sample_free(sample);
     return false;

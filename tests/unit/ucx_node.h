@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The UCX transport by itself, for its tests: over which of UCX's transports, two nodes in one process, the suite. */
+/* For the tests of the UCX transport: choices of UCX's transports, two nodes in one process, the suite. */
 #ifndef PLENUM_TESTS_UCX_NODE_H
 #define PLENUM_TESTS_UCX_NODE_H
 
@@ -11,14 +11,14 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* LeakSanitizer's tracer crashes on UCX's threads; valgrind looks for leaks in this test. */
+/* LeakSanitizer's tracer crashes on UCX's threads; valgrind checks this test for leaks. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "detect_leaks=0";
 }
 
-/* All that UCX has; TCP; and what is left for the network where our own shared memory serves the node. */
+/* All transports of UCX; TCP; and those left for the network where our own shared memory serves the node. */
 static const struct {
     const char *tls, *transport;
 } choices[] = { { "", "ucx" }, { "tcp,self", "ucx" }, { "", "auto" } };
@@ -46,7 +46,7 @@ static inline void load(void)
     ck_assert_uint_eq(ops->abi, PL_TRANSPORT_ABI);
 }
 
-/* --- two in one process ---------------------------------------------------------------------------------------- */
+/* --- two nodes in one process ---------------------------------------------------------------------------------- */
 
 static inline void open_pair(int choice)
 {
@@ -54,7 +54,7 @@ static inline void open_pair(int choice)
     pair_open(ops);
 }
 
-/* Of the n-th message of many: mostly short. */
+/* The size of message number n of a mix of mostly short ones. */
 static inline size_t size_of(unsigned long n)
 {
     size_t spread = (n * 2654435761u) >> 7;
@@ -86,7 +86,7 @@ static inline void add(Suite *suite, const char *name, const TTest *test, int lo
 static inline Suite *suite_of(const char *name)
 {
 #ifdef __SANITIZE_THREAD__
-    setenv("UCX_MEM_EVENTS", "n", 0); /* UCX patches mmap() and its like to call the sanitizer where it is not ready */
+    setenv("UCX_MEM_EVENTS", "n", 0); /* UCX's hooks in mmap() and the like call the sanitizer too early */
 #endif
     return suite_create(name);
 }

@@ -21,7 +21,7 @@ static inline TCase *unit_case(Suite *suite)
     return all;
 }
 
-/* Holds the directories of the tests, which are processes of their own. */
+/* Holds the directories of the tests, which run in processes of their own. */
 static char unit_top[128];
 
 static inline int unit_remove(const char *path, const struct stat *st, int kind, struct FTW *where)
@@ -75,7 +75,7 @@ static inline uint64_t unit_random(uint64_t *state)
     return *state = x;
 }
 
-/* Makes an empty directory. It goes, with what is in it, when all tests have run, whatever becomes of this one. */
+/* Creates an empty directory. It is removed with its contents when all tests have run, even if this one crashes. */
 static inline const char *unit_directory(void)
 {
     static char name[sizeof unit_top + 8];
@@ -84,7 +84,10 @@ static inline const char *unit_directory(void)
     return name;
 }
 
-/* The name of a file with this text, until the next call: memory, so that nothing stays whatever ends the test. */
+/*
+ * The name of a file with this text, valid until the next call. It lies in memory, so that no file remains if the test
+ * dies.
+ */
 static inline const char *unit_file(const char *text)
 {
     static char name[32];
@@ -98,7 +101,7 @@ static inline const char *unit_file(const char *text)
     return name;
 }
 
-/* For checks by the million: ck_assert() writes a byte to the runner for every one that holds. */
+/* For checks by the million: ck_assert() writes a byte to the runner for each check that holds. */
 #define UNIT_CHECK(condition)                                                                                          \
     do {                                                                                                               \
         if (!(condition))                                                                                              \

@@ -12,8 +12,11 @@
 
 #include "core/base/error.h"
 #include "core/engine/comm.h"
+#include "core/engine/comm_table.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
+#include "core/engine/peer.h"
 #include "core/engine/request.h"
 
 /* --- the transport ------------------------------------------------------------------------------------------------ */

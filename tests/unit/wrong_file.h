@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of the user that are refused: what is in one, and how the error begins and what it says. */
+/* Invalid files of the user: the contents, and how the error message begins and ends. */
 #ifndef PLENUM_TESTS_WRONG_FILE_H
 #define PLENUM_TESTS_WRONG_FILE_H
 
@@ -11,7 +11,7 @@
 
 struct wrong_file {
     const char *text;
-    int line; /* 0: none is told */
+    int line; /* 0: the message has none */
     const char *why;
 };
 

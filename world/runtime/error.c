@@ -7,28 +7,28 @@
 
 #include "world/runtime/error.h"
 
-static _Thread_local char line[1024];
+static _Thread_local char last_error[1024];
 
 const char *plenum_error(void)
 {
-    return line;
+    return last_error;
 }
 
 enum plenum_error pl_rt_fail(enum plenum_error error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    vsnprintf(last_error, sizeof last_error, format, args);
     va_end(args);
     return error;
 }
 
 int pl_rt_fail_null(const char *what)
 {
-    return pl_rt_fail(PLENUM_ERR_ARGUMENT, "NULL is no %s", what);
+    return pl_rt_fail(PLENUM_ERR_ARGUMENT, "the %s is NULL", what);
 }
 
-static enum plenum_error error_of(int number)
+static enum plenum_error rt_error_of(int number)
 {
     switch (number) {
     case ENOENT:
@@ -48,9 +48,9 @@ enum plenum_error pl_rt_fail_errno(const char *format, ...)
     int number = errno;
     va_list args;
     va_start(args, format);
-    int used = vsnprintf(line, sizeof line, format, args);
+    int used = vsnprintf(last_error, sizeof last_error, format, args);
     va_end(args);
-    if (used >= 0 && (size_t)used < sizeof line)
-        snprintf(line + used, sizeof line - (size_t)used, ": %s", strerrordesc_np(number));
-    return error_of(number);
+    if (used >= 0 && (size_t)used < sizeof last_error)
+        snprintf(last_error + used, sizeof last_error - (size_t)used, ": %s", strerrordesc_np(number));
+    return rt_error_of(number);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The last error of each thread, in words: what plenum_error() gives out. */
+/* The last error of each thread, in words, as plenum_error() returns it. Thread-safe. */
 #ifndef PLENUM_WORLD_RUNTIME_ERROR_H
 #define PLENUM_WORLD_RUNTIME_ERROR_H
 
@@ -9,10 +9,10 @@
 enum plenum_error pl_rt_fail(enum plenum_error error, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
-/* The argument that would be one is NULL. */
+/* An argument is NULL: `what` names it. Returns PLENUM_ERR_ARGUMENT. */
 int pl_rt_fail_null(const char *what) __attribute__((cold));
 
-/* pl_rt_fail() with errno's text behind it; errno also chooses the error. */
+/* pl_rt_fail() with errno's text at the end. errno also chooses the error. */
 enum plenum_error pl_rt_fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 #endif

@@ -1,79 +1,77 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opening and closing a runtime, and its one turn of the wheel: runtime_turn() handles what is ready, without
- * blocking, in whatever thread has come in.
+ * Opening and closing a runtime, and its progress: runtime_progress() handles the ready sources, without blocking, in
+ * the calling thread.
  *
- * At most one thread sleeps in poll() on the runtime's behalf (the driver, in plenum_job_wait()); other waiters sleep
- * on `turned`. Whoever handles something while a driver sleeps nudges it, since what it waits for may have happened.
+ * At most one thread sleeps in poll() for the runtime (the driver, in plenum_job_wait()); other waiting threads sleep
+ * on `changed`. A thread that handles a source while the driver sleeps wakes it, since its job may have finished.
  */
+#include "world/runtime/runtime.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
+#include "core/base/memory.h"
 #include "core/job/stale_files.h"
 #include "world/runtime/error.h"
+#include "world/runtime/event/event.h"
+#include "world/runtime/job/follow.h"
+#include "world/runtime/job/queue.h"
 #include "world/runtime/pmix/pmix.h"
-#include "world/runtime/runtime.h"
 
 enum { READY_MAX = 32 };
 
-int64_t pl_runtime_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* --- what is polled ---------------------------------------------------------------------------------------- */
+/* --- sources ----------------------------------------------------------------------------------------------- */
 
 int pl_runtime_watch(struct plenum_runtime *rt, int fd, struct pl_source *source)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
-    if (epoll_ctl(rt->work, EPOLL_CTL_ADD, fd, &event) != 0)
-        return pl_rt_fail_errno("cannot watch a descriptor");
+    if (epoll_ctl(rt->poll.inner, EPOLL_CTL_ADD, fd, &event) != 0)
+        return pl_rt_fail_errno("cannot poll a descriptor");
     return PLENUM_OK;
 }
 
 void pl_runtime_unwatch(struct plenum_runtime *rt, int fd)
 {
-    epoll_ctl(rt->work, EPOLL_CTL_DEL, fd, NULL);
+    epoll_ctl(rt->poll.inner, EPOLL_CTL_DEL, fd, NULL);
 }
 
-static void raise_flag(int eventfd_)
+static void eventfd_raise(int fd)
 {
-    eventfd_write(eventfd_, 1);
+    eventfd_write(fd, 1);
 }
 
-static void lower_flag(int eventfd_)
+static void eventfd_lower(int fd)
 {
     eventfd_t count;
-    eventfd_read(eventfd_, &count);
+    eventfd_read(fd, &count);
 }
 
-static void link_ready(struct pl_source *source)
+static void runtime_keeper_ready(struct pl_source *source)
 {
-    struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, link_source);
-    struct pl_keeper_notice report;
+    struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, keeper.source);
+    struct pl_keeper_notice notice;
     enum pl_link_state state;
-    while ((state = pl_link_receive(&rt->link, &report)) == PL_LINK_REPORT)
-        pl_follow_notice(rt, &report);
-    if (state == PL_LINK_LOST) {
-        pl_runtime_unwatch(rt, rt->link.fd);
-        pl_link_close(&rt->link);
-        pl_follow_keeper_lost(rt);
+    while ((state = pl_link_receive(&rt->keeper.link, &notice)) == PL_LINK_NOTICE)
+        pl_follow_notice(rt, &notice);
+    if (state == PL_LINK_CLOSED) {
+        pl_runtime_unwatch(rt, rt->keeper.link.fd);
+        pl_link_close(&rt->keeper.link);
+        pl_follow_keeper_death(rt);
     }
 }
 
-static void nudge_ready(struct pl_source *source)
+static void runtime_wake_ready(struct pl_source *source)
 {
-    struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, nudge_source);
+    struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, poll.wake_source);
     struct pl_pmix_abort abort;
-    lower_flag(rt->nudge);
+    eventfd_lower(rt->poll.wake);
     while (pl_pmix_next_abort(rt, &abort)) {
         struct plenum_job *job = pl_job_find(rt, abort.job);
         if (job)
@@ -81,12 +79,12 @@ static void nudge_ready(struct pl_source *source)
     }
 }
 
-static void timer_ready(struct pl_source *source)
+static void runtime_timer_ready(struct pl_source *source)
 {
-    struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, timer_source);
-    int64_t now = pl_runtime_now();
+    struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, poll.timer_source);
+    int64_t now = pl_clock_ms();
     uint64_t expirations;
-    if (read(rt->timer, &expirations, sizeof expirations) < 0)
+    if (read(rt->poll.timer, &expirations, sizeof expirations) < 0)
         return;
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive)
         pl_follow_deadlines(job, now);
@@ -97,99 +95,98 @@ void pl_runtime_set_timer(struct plenum_runtime *rt)
 {
     int64_t first = 0;
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
-        if (job->limit_at && (!first || job->limit_at < first))
-            first = job->limit_at;
-        if (job->kill_at && (!first || job->kill_at < first))
-            first = job->kill_at;
-        if (job->report_at && (!first || job->report_at < first))
-            first = job->report_at;
+        if (job->deadline.limit && (!first || job->deadline.limit < first))
+            first = job->deadline.limit;
+        if (job->deadline.kill && (!first || job->deadline.kill < first))
+            first = job->deadline.kill;
+        if (job->reporting.check_at && (!first || job->reporting.check_at < first))
+            first = job->reporting.check_at;
     }
     const struct itimerspec at = { .it_value = { first / 1000, first % 1000 * 1000000 } };
-    timerfd_settime(rt->timer, TFD_TIMER_ABSTIME, &at, NULL);
+    timerfd_settime(rt->poll.timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
 /* --- opening and closing ----------------------------------------------------------------------------------- */
 
-static void close_fd(int fd)
+static void runtime_close_fd(int fd)
 {
     if (fd >= 0)
         close(fd);
 }
 
-static void close_descriptors(struct plenum_runtime *rt)
+static void runtime_close_descriptors(struct plenum_runtime *rt)
 {
-    close_fd(rt->notes[0]);
-    close_fd(rt->notes[1]);
-    close_fd(rt->timer);
-    close_fd(rt->nudge);
-    close_fd(rt->event_fd);
-    close_fd(rt->outer);
-    close_fd(rt->work);
+    runtime_close_fd(rt->notes.pipe[0]);
+    runtime_close_fd(rt->notes.pipe[1]);
+    runtime_close_fd(rt->poll.timer);
+    runtime_close_fd(rt->poll.wake);
+    runtime_close_fd(rt->poll.events);
+    runtime_close_fd(rt->poll.outer);
+    runtime_close_fd(rt->poll.inner);
 }
 
-static int open_descriptors(struct plenum_runtime *rt)
+static int runtime_open_descriptors(struct plenum_runtime *rt)
 {
-    rt->work = epoll_create1(EPOLL_CLOEXEC);
-    rt->outer = epoll_create1(EPOLL_CLOEXEC);
-    rt->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    rt->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    rt->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    rt->poll.inner = epoll_create1(EPOLL_CLOEXEC);
+    rt->poll.outer = epoll_create1(EPOLL_CLOEXEC);
+    rt->poll.events = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    rt->poll.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    rt->poll.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     struct epoll_event event = { .events = EPOLLIN };
-    if (rt->work >= 0 && rt->outer >= 0 && rt->event_fd >= 0 && rt->nudge >= 0 && rt->timer >= 0 &&
-        epoll_ctl(rt->outer, EPOLL_CTL_ADD, rt->work, &event) == 0 &&
-        epoll_ctl(rt->outer, EPOLL_CTL_ADD, rt->event_fd, &event) == 0)
+    if (rt->poll.inner >= 0 && rt->poll.outer >= 0 && rt->poll.events >= 0 && rt->poll.wake >= 0 &&
+        rt->poll.timer >= 0 && epoll_ctl(rt->poll.outer, EPOLL_CTL_ADD, rt->poll.inner, &event) == 0 &&
+        epoll_ctl(rt->poll.outer, EPOLL_CTL_ADD, rt->poll.events, &event) == 0)
         return PLENUM_OK;
     return pl_rt_fail_errno("cannot make the descriptors of the runtime");
 }
 
-/* Also when the keeper has died: the next job gets a new one. */
 int pl_runtime_need_keeper(struct plenum_runtime *rt)
 {
-    if (rt->link.fd >= 0)
+    if (rt->keeper.link.fd >= 0)
         return PLENUM_OK;
-    int err = pl_link_open(&rt->link);
+    int err = pl_link_open(&rt->keeper.link);
     if (err)
         return err;
-    err = pl_runtime_watch(rt, rt->link.fd, &rt->link_source);
+    err = pl_runtime_watch(rt, rt->keeper.link.fd, &rt->keeper.source);
     if (err)
-        pl_link_close(&rt->link);
+        pl_link_close(&rt->keeper.link);
     return err;
 }
 
 int plenum_runtime_open(struct plenum_runtime **runtime)
 {
     if (!runtime)
-        return pl_rt_fail_null("place for a runtime");
-    struct plenum_runtime *rt = calloc(1, sizeof *rt);
-    char *scratch = malloc(PL_SCRATCH);
+        return pl_rt_fail_null("runtime pointer");
+    struct plenum_runtime *rt = pl_calloc(1, sizeof *rt);
+    char *scratch = pl_malloc(PL_SCRATCH);
     int err;
     if (!rt || !scratch) {
         err = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the runtime");
         goto free_runtime;
     }
     rt->scratch = scratch;
-    rt->link.fd = -1;
-    rt->notes[0] = rt->notes[1] = -1;
-    rt->link_source.ready = link_ready;
-    rt->nudge_source.ready = nudge_ready;
-    rt->timer_source.ready = timer_ready;
+    rt->keeper.link.fd = -1;
+    rt->notes.pipe[0] = rt->notes.pipe[1] = -1;
+    rt->keeper.source.ready = runtime_keeper_ready;
+    rt->poll.wake_source.ready = runtime_wake_ready;
+    rt->poll.timer_source.ready = runtime_timer_ready;
     pthread_mutex_init(&rt->lock, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&rt->turned, &monotonic);
+    pthread_cond_init(&rt->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pl_list_init(&rt->jobs);
     pl_list_init(&rt->alive);
     pl_list_init(&rt->queue);
     pl_list_init(&rt->events);
 
-    err = open_descriptors(rt);
+    err = runtime_open_descriptors(rt);
     if (err)
         goto close_descriptors;
-    err = pl_runtime_watch(rt, rt->nudge, &rt->nudge_source);
+    err = pl_runtime_watch(rt, rt->poll.wake, &rt->poll.wake_source);
     if (!err)
-        err = pl_runtime_watch(rt, rt->timer, &rt->timer_source);
+        err = pl_runtime_watch(rt, rt->poll.timer, &rt->poll.timer_source);
     if (!err)
         err = pl_runtime_need_keeper(rt);
     if (err)
@@ -199,8 +196,8 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     return PLENUM_OK;
 
 close_descriptors:
-    close_descriptors(rt);
-    pthread_cond_destroy(&rt->turned);
+    runtime_close_descriptors(rt);
+    pthread_cond_destroy(&rt->changed);
     pthread_mutex_destroy(&rt->lock);
 free_runtime:
     free(scratch);
@@ -212,95 +209,85 @@ void plenum_runtime_close(struct plenum_runtime *rt)
 {
     if (!rt)
         return;
-    pl_link_close(&rt->link);
+    pl_link_close(&rt->keeper.link);
     PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node) {
         pl_pmix_deregister(job);
         pl_job_free(job);
     }
     PL_LIST_EACH(event, &rt->events, struct pl_event, node)
         plenum_event_free(&event->public);
-    close_descriptors(rt);
+    runtime_close_descriptors(rt);
     free(rt->scratch);
-    pthread_cond_destroy(&rt->turned);
+    pthread_cond_destroy(&rt->changed);
     pthread_mutex_destroy(&rt->lock);
     free(rt);
 }
 
 int plenum_runtime_fd(const struct plenum_runtime *rt)
 {
-    return rt ? rt->outer : -1;
+    return rt ? rt->poll.outer : -1;
 }
 
-/* --- moving on --------------------------------------------------------------------------------------------- */
+/* --- progress ---------------------------------------------------------------------------------------------- */
 
-void pl_runtime_turned(struct plenum_runtime *rt)
+void pl_runtime_wake_waiters(struct plenum_runtime *rt)
 {
-    pthread_cond_broadcast(&rt->turned);
-    if (rt->driving)
-        raise_flag(rt->nudge);
+    pthread_cond_broadcast(&rt->changed);
+    if (rt->poll.driven)
+        eventfd_raise(rt->poll.wake);
 }
 
-/* One turn: handles what is ready. A handler may remove other sources (a job that ends closes its streams), so one is
- * taken at a time. */
-static void runtime_turn(struct plenum_runtime *rt)
+/* Handles the ready sources, one at a time: a handler may remove others, as a job that ends closes its outputs. */
+static void runtime_progress(struct plenum_runtime *rt)
 {
     struct epoll_event event;
     int handled = 0;
-    while (handled < READY_MAX && epoll_wait(rt->work, &event, 1, 0) == 1) {
+    while (handled < READY_MAX && epoll_wait(rt->poll.inner, &event, 1, 0) == 1) {
         struct pl_source *source = event.data.ptr;
         source->ready(source);
         handled++;
     }
     if (handled > 0) {
         pl_queue_advance(rt);
-        pl_runtime_turned(rt);
+        pl_runtime_wake_waiters(rt);
     }
 }
 
 int plenum_runtime_next_event(struct plenum_runtime *rt, struct plenum_event **event)
 {
     if (!rt || !event)
-        return pl_rt_fail_null(rt ? "place for an event" : "runtime");
+        return pl_rt_fail_null(rt ? "event pointer" : "runtime");
     pthread_mutex_lock(&rt->lock);
     if (pl_list_empty(&rt->events))
-        runtime_turn(rt);
+        runtime_progress(rt);
     struct pl_list *node = pl_list_pop(&rt->events);
     if (pl_list_empty(&rt->events))
-        lower_flag(rt->event_fd);
+        eventfd_lower(rt->poll.events);
     pthread_mutex_unlock(&rt->lock);
     *event = node ? &PL_CONTAINER(node, struct pl_event, node)->public : NULL;
     return PLENUM_OK;
 }
 
-void pl_event_queue(struct plenum_runtime *rt, struct pl_event *event)
-{
-    if (!event)
-        return;
-    if (pl_list_empty(&rt->events))
-        raise_flag(rt->event_fd);
-    pl_list_append(&rt->events, &event->node);
-}
-
-/* Sleeps until something happens or the deadline (0: none) is over; the lock is given up meanwhile. */
+/* Sleeps until a source is handled or the deadline (0: none) has passed. Gives up the lock meanwhile. */
 static void runtime_sleep(struct plenum_runtime *rt, int64_t deadline)
 {
-    if (rt->driving) {
+    if (rt->poll.driven) {
         const struct timespec at = { deadline / 1000, deadline % 1000 * 1000000 };
         if (deadline)
-            pthread_cond_timedwait(&rt->turned, &rt->lock, &at);
+            pthread_cond_timedwait(&rt->changed, &rt->lock, &at);
         else
-            pthread_cond_wait(&rt->turned, &rt->lock);
+            pthread_cond_wait(&rt->changed, &rt->lock);
         return;
     }
-    int64_t left = deadline ? deadline - pl_runtime_now() : -1;
-    struct pollfd p = { .fd = rt->work, .events = POLLIN };
-    rt->driving = true;
+    int64_t left = deadline ? deadline - pl_clock_ms() : -1;
+    struct pollfd p = { .fd = rt->poll.inner, .events = POLLIN };
+    rt->poll.driven = true;
     pthread_mutex_unlock(&rt->lock);
     poll(&p, 1, deadline && left < 0 ? 0 : (int)left);
     pthread_mutex_lock(&rt->lock);
-    rt->driving = false;
-    runtime_turn(rt);
-    pthread_cond_broadcast(&rt->turned); /* somebody else may have to drive */
+    rt->poll.driven = false;
+    runtime_progress(rt);
+    pthread_cond_broadcast(&rt->changed); /* another waiting thread may have to become the driver */
 }
 
 int plenum_job_wait(struct plenum_job *job, int timeout, int *code)
@@ -308,7 +295,7 @@ int plenum_job_wait(struct plenum_job *job, int timeout, int *code)
     if (!job)
         return pl_rt_fail_null("job");
     struct plenum_runtime *rt = job->runtime;
-    int64_t deadline = timeout >= 0 ? pl_runtime_now() + timeout : 0;
+    int64_t deadline = timeout >= 0 ? pl_clock_ms() + timeout : 0;
     int err = PLENUM_OK;
 
     pthread_mutex_lock(&rt->lock);
@@ -316,11 +303,11 @@ int plenum_job_wait(struct plenum_job *job, int timeout, int *code)
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
     while (!err && job->phase != PL_JOB_FINISHED) {
         runtime_sleep(rt, deadline);
-        if (job->phase != PL_JOB_FINISHED && deadline && pl_runtime_now() >= deadline)
+        if (job->phase != PL_JOB_FINISHED && deadline && pl_clock_ms() >= deadline)
             err = pl_rt_fail(PLENUM_ERR_TIMEOUT, "the job still runs after %d ms", timeout);
     }
     if (!err && code)
-        *code = job->code;
+        *code = job->outcome.code;
     pthread_mutex_unlock(&rt->lock);
     return err;
 }

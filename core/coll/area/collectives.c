@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives by the board (core/coll/area/area.h): long data in pieces, each of which is an operation of the board.
+ * Blocking collectives in the collective area (area.h): long data in chunks, each of which is an operation on the area.
  *
- * Most are one step: whoever has something puts a piece of it there, whoever wants it waits for it and takes it. Short
- * reductions too: operands are combined in the order of the ranks, starting with rank 0, on whichever rank it is done,
- * so that equal input has equal results, to the bit. In long ones each rank combines a part; or, where only one rank
- * wants the result (reduce) or each wants another (scan), they stand in a chain, and each adds its own to what the one
- * before it has put there: none waits for more than one other, and those in front run ahead.
+ * Most are one step: each rank that has data publishes a chunk of it, each rank that wants data waits for it and copies
+ * it. So are short reductions. Operands are combined in the order of the ranks, starting with rank 0, on any rank that
+ * does it, so that equal input has equal results, to the bit. In long reductions each rank combines a part. Where only
+ * one rank wants the result (reduce) or each wants another (scan), the ranks are a chain. Each adds its own operand to
+ * what the one before it has published: no rank waits for more than one other, and those in front run ahead.
  *
- * Where not all ranks know how much data there is (gatherv, scatterv, alltoallv), each says it with its data, or that
- * it is too much and goes by messages.
+ * Where not all ranks know how much data there is (gatherv, scatterv, alltoallv), each publishes the amount with its
+ * data, or that it is too much and goes by messages.
  *
- * Pieces: move.c, vary.c, reduce.c.
+ * A chunk of each kind: move.c, vary.c, reduce.c.
  */
 #include "core/coll/area/collectives.h"
 
+#include "core/coll/area/move.h"
+#include "core/coll/area/reduce.h"
+#include "core/coll/area/vary.h"
+#include "core/coll/select.h"
 #include "core/coll/table.h"
 
 enum {
-    SHARED = 64 << 10, /* bytes that all ranks together read, beyond which each combines a part only */
-    CACHES = 16 << 20, /* bytes that all ranks together get, beyond which they are not kept in the caches */
-    /* Pieces: longer ones are fewer changes of context, shorter ones let the next rank begin earlier. So what goes from
-     * some ranks to others has shorter ones; else they are as long as a cell allows. */
-    PIECE_ON = 64 << 10,
-    PAGE = 4 << 10, /* of which data that is only moved has whole ones in a piece */
+    IN_PARTS = 64 << 10, /* bytes that all ranks together read, beyond which each rank combines only a part */
+    CACHES = 16 << 20,   /* bytes that all ranks together receive, beyond which they are copied past the caches */
+    /* Long chunks need fewer switches between ranks, short ones let the next rank begin earlier. So data that passes
+     * from some ranks to others has short chunks; other chunks are as long as a slot allows. */
+    CHUNK_PASSED_ON = 64 << 10,
+    PAGE = 4 << 10, /* chunks of data that is only moved are whole pages */
 };
 
 static inline bool is_reduction(enum pl_coll_kind kind)
@@ -48,7 +52,7 @@ size_t pl_area_bytes(const struct pl_coll *coll)
     case PL_COLL_GATHERV:
     case PL_COLL_SCATTERV:
     case PL_COLL_ALLTOALLV:
-    case PL_COLL_ALLTOALLW: return 0; /* one operation, whatever it holds */
+    case PL_COLL_ALLTOALLW: return 0; /* one operation, however much data it has */
     case PL_COLL_GATHER: return pl_block_size(root ? pl_coll_received(coll) : pl_coll_sent(coll));
     case PL_COLL_SCATTER: return pl_block_size(root ? pl_coll_sent(coll) : pl_coll_received(coll));
     case PL_COLL_BCAST:
@@ -63,12 +67,12 @@ size_t pl_area_bytes(const struct pl_coll *coll)
     case PL_COLL_EXSCAN: break;
     default: return SIZE_MAX;
     }
-    bool ours = !coll->op->user && !coll->op->user_c && coll->recvtype->size == coll->recvtype->extent;
-    return ours ? (size_t)count * (size_t)coll->recvtype->size : SIZE_MAX;
+    bool predefined = !coll->op->user && !coll->op->user_c && coll->recvtype->size == coll->recvtype->extent;
+    return predefined ? (size_t)count * (size_t)coll->recvtype->size : SIZE_MAX;
 }
 
-/* How a piece is done, when all data is short. */
-static pl_area_chunk *const ways[PL_COLL_KINDS] = {
+/* For short data. */
+static pl_area_chunk *const short_chunks[PL_COLL_KINDS] = {
     [PL_COLL_BARRIER] = pl_area_barrier,
     [PL_COLL_BCAST] = pl_area_bcast,
     [PL_COLL_GATHER] = pl_area_gather,
@@ -88,22 +92,22 @@ static pl_area_chunk *const ways[PL_COLL_KINDS] = {
     [PL_COLL_EXSCAN] = pl_area_chain,
 };
 
-/* The same of any length, and how long pieces are. */
-static pl_area_chunk *way_of(const struct pl_area_call *call)
+/* For data of any length. */
+static pl_area_chunk *area_chunk_of(const struct pl_area_call *call)
 {
     enum pl_coll_kind kind = call->coll->kind;
     if (kind == PL_COLL_REDUCE && call->bytes > PL_AREA_SHORT)
         return pl_area_chain;
-    if (kind == PL_COLL_ALLREDUCE && call->size > 2 && call->bytes * (size_t)call->size > SHARED)
+    if (kind == PL_COLL_ALLREDUCE && call->size > 2 && call->bytes * (size_t)call->size > IN_PARTS)
         return pl_area_allreduce_in_parts;
-    return ways[kind];
+    return short_chunks[kind];
 }
 
-/* How long pieces of long data are, the last one aside: as equal as may be. */
-static size_t area_coll_piece_of(const struct pl_area_call *call)
+/* The length of all chunks of long data except the last one: as equal as may be. */
+static size_t area_chunk_length(const struct pl_area_call *call)
 {
     size_t each = is_reduction(call->coll->kind) ? (size_t)call->coll->recvtype->size : PAGE;
-    size_t size = (size_t)call->size, parts = 1, piece = 1; /* a cell has such a number of parts, a piece is so many */
+    size_t size = (size_t)call->size, parts = 1, taken = 1; /* a slot has `parts` parts, a chunk is `taken` of them */
     switch (call->coll->kind) {
     case PL_COLL_ALLGATHER:
     case PL_COLL_ALLGATHERV: break;
@@ -111,14 +115,14 @@ static size_t area_coll_piece_of(const struct pl_area_call *call)
     case PL_COLL_ALLTOALL: parts = size - 1; break;
     case PL_COLL_REDUCE_SCATTER:
     case PL_COLL_REDUCE_SCATTER_BLOCK: parts = size; break;
-    case PL_COLL_ALLREDUCE: parts = (piece = size) + 1; break;
-    default: parts = PL_AREA_MAX / PIECE_ON;
+    case PL_COLL_ALLREDUCE: parts = (taken = size) + 1; break;
+    default: parts = PL_AREA_MAX / CHUNK_PASSED_ON;
     }
-    size_t most = PL_AREA_MAX / parts / each * each * piece, pieces = (call->bytes + most - 1) / most;
-    return ((call->bytes + pieces - 1) / pieces + each - 1) / each * each;
+    size_t most = PL_AREA_MAX / parts / each * each * taken, chunks = (call->bytes + most - 1) / most;
+    return ((call->bytes + chunks - 1) / chunks + each - 1) / each * each;
 }
 
-static bool is_much(const struct pl_area_call *call)
+static bool exceeds_caches(const struct pl_area_call *call)
 {
     const struct pl_coll *coll = call->coll;
     size_t size = (size_t)call->size;
@@ -131,42 +135,35 @@ static bool is_much(const struct pl_area_call *call)
     }
 }
 
-bool pl_coll_has_rules(enum pl_coll_kind kind)
-{
-    int rules;
-    pl_coll_table(kind, &rules);
-    return rules > 0;
-}
-
-/* Of how many bytes it is, not all ranks know. */
-static bool is_vague(enum pl_coll_kind kind)
+/* Do only some of the ranks know how many bytes there are? */
+static bool has_private_bytes(enum pl_coll_kind kind)
 {
     return kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV || kind == PL_COLL_ALLTOALLV ||
            kind == PL_COLL_ALLTOALLW;
 }
 
-/* Does a setting want it done otherwise? */
-static bool is_ordered(enum pl_coll_kind kind)
+/* Does a setting demand an algorithm of messages? */
+static bool is_configured(enum pl_coll_kind kind)
 {
-    return pl_coll_forced(kind) || (is_vague(kind) && pl_coll_has_rules(kind));
+    return pl_coll_forced(kind) || (has_private_bytes(kind) && pl_coll_has_rules(kind));
 }
 
 static uint32_t area_kinds(void)
 {
     uint32_t kinds = 0;
     for (int kind = 0; kind < PL_COLL_KINDS; kind++)
-        if (!is_ordered(kind))
+        if (!is_configured(kind))
             kinds |= (uint32_t)1 << kind;
     return kinds;
 }
 
-/* The board of a communicator that has had none so far. */
+/* The area of a communicator that has had none so far. */
 static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
 {
     struct pl_comm *comm = coll->comm;
     struct pl_area *area;
     *rc = MPI_SUCCESS;
-    if (coll->kind >= PL_COLL_KINDS || comm->size < 2 || pl_comm_is_inter(comm) || is_ordered(coll->kind))
+    if (coll->kind >= PL_COLL_KINDS || comm->size < 2 || pl_comm_is_inter(comm) || is_configured(coll->kind))
         return NULL;
     size_t bytes = pl_area_bytes(coll);
     if (bytes == SIZE_MAX || (bytes > PL_AREA_SHORT && pl_coll_has_rules(coll->kind)))
@@ -177,15 +174,15 @@ static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
     return area;
 }
 
-static int __attribute__((noinline)) do_pieces(struct pl_area_call *call)
+static PL_NOINLINE int area_run_chunks(struct pl_area_call *call)
 {
-    size_t most = call->bytes <= PL_AREA_SHORT ? call->bytes : area_coll_piece_of(call), at = 0;
+    size_t most = call->bytes <= PL_AREA_SHORT ? call->bytes : area_chunk_length(call), at = 0;
     int rc;
-    pl_area_chunk *piece = way_of(call);
-    call->much = is_much(call);
+    pl_area_chunk *run = area_chunk_of(call);
+    call->exceeds_caches = exceeds_caches(call);
     do {
         size_t some = pl_least(most, call->bytes - at);
-        rc = piece(call, at, some);
+        rc = run(call, at, some);
         pl_area_end(call->area);
         at += some;
     } while (rc == MPI_SUCCESS && (at < call->bytes || call->last > 0));
@@ -197,23 +194,23 @@ int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes)
     struct pl_comm *comm = coll->comm;
     struct pl_area_call call = { comm->coll.area, coll, comm->rank, comm->size, coll->root, bytes, 0, false, 0 };
     int rc;
-    if (__builtin_expect(bytes <= PL_AREA_SHORT / PL_AREA_RANKS, 1)) {
-        rc = ways[coll->kind](&call, 0, bytes);
+    if (pl_likely(bytes <= PL_AREA_SHORT / PL_AREA_RANKS)) {
+        rc = short_chunks[coll->kind](&call, 0, bytes);
         pl_area_end(call.area);
     } else {
-        rc = do_pieces(&call);
+        rc = area_run_chunks(&call);
     }
     comm->coll.area_count++;
-    return __builtin_expect(call.elsewhere != 0, 0) && rc == MPI_SUCCESS ? pl_area_by_messages(&call) : rc;
+    return pl_unlikely(call.elsewhere != 0) && rc == MPI_SUCCESS ? pl_area_by_messages(&call) : rc;
 }
 
 bool pl_coll_try_area(const struct pl_coll *coll, int *rc)
 {
     struct pl_comm *comm = coll->comm;
-    if (__builtin_expect(!comm->coll.area, 0) && !find_area(coll, rc))
+    if (pl_unlikely(!comm->coll.area) && !find_area(coll, rc))
         return *rc != MPI_SUCCESS;
     size_t bytes = comm->coll.area_kinds >> coll->kind & 1 ? pl_area_bytes(coll) : SIZE_MAX;
-    if (__builtin_expect(bytes > PL_AREA_SHORT, 0) && (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind)))
+    if (pl_unlikely(bytes > PL_AREA_SHORT) && (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind)))
         return false;
     *rc = pl_coll_run_in_area(coll, bytes);
     return true;

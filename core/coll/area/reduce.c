@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reductions by the board. See board.c. */
-#include "core/coll/area/collectives.h"
+/* See reduce.h. */
+#include "core/coll/area/reduce.h"
 
-enum { TILE = 8 << 10 }; /* bytes that are combined at once: they stay in the nearest cache */
+enum { TILE = 8 << 10 }; /* bytes combined at once: they stay in the first-level cache */
 
 /* --- data --------------------------------------------------------------------------------------------------------- */
 
-/* The vector that this rank brings to a reduction, from a byte on, and where its result goes. */
+/* This rank's operand from byte `at` on, and where its result goes. */
 static inline const char *area_reduce_input(const struct pl_area_call *call, size_t at)
 {
     return pl_address(pl_coll_input(call->coll, 0).buf, (MPI_Aint)at);
@@ -17,11 +17,11 @@ static inline char *area_reduce_output(const struct pl_area_call *call, size_t a
     return pl_address(call->coll->recvbuf, (MPI_Aint)at);
 }
 
-/* How much is combined at once. */
+/* Whole elements that are combined at once, in bytes. */
 static inline size_t tile_of(const struct pl_area_call *call, size_t bytes)
 {
     size_t each = (size_t)call->coll->recvtype->size;
-    return __builtin_expect(bytes <= TILE, 1) ? bytes : TILE / each * each;
+    return pl_likely(bytes <= TILE) ? bytes : TILE / each * each;
 }
 
 /* to = operand op with; `to` may be `with`. */
@@ -31,7 +31,7 @@ static inline void area_reduce_apply(const struct pl_area_call *call, const char
     const struct pl_type *type = call->coll->recvtype;
     pl_op_kernel *loop = pl_op_loop(call->coll->op, type);
     size_t each = (size_t)type->size, count = bytes == each ? 1 : bytes / each;
-    if (__builtin_expect(loop != NULL, 1)) {
+    if (pl_likely(loop != NULL)) {
         loop(operand, with, to, count);
         return;
     }
@@ -40,7 +40,7 @@ static inline void area_reduce_apply(const struct pl_area_call *call, const char
     pl_op_apply(call->coll->op, operand, to, (MPI_Count)count, type);
 }
 
-/* to = next op own, where `next` may be NULL, and `own` be `to`; and a copy of it into `also` unless that is NULL. */
+/* to = next op own; `next` may be NULL, `own` may be `to`. Copies the result into `also`, too, unless that is NULL. */
 static inline void area_reduce_combine(const struct pl_area_call *call, const char *own, const char *next, char *to,
                                        char *also, size_t bytes)
 {
@@ -56,72 +56,72 @@ static inline void area_reduce_combine(const struct pl_area_call *call, const ch
     }
 }
 
-/* What rank i says, from the `from`-th byte of its cell on. What this rank has itself is taken from where it was,
- * unless the result goes there. */
-static inline const char *operand_of(const struct pl_area_call *call, int i, size_t cell_bytes, size_t from,
+/* The operand of rank i from byte `from` of its slot on. This rank's own operand is read where it was, unless the
+ * result goes there. */
+static inline const char *operand_of(const struct pl_area_call *call, int i, size_t slot_bytes, size_t from,
                                      const char *own)
 {
     bool given = i == call->rank && !pl_coll_in_place(call->coll);
-    return given ? own : (const char *)pl_area_read(call->area, i, cell_bytes) + from;
+    return given ? own : (const char *)pl_area_read(call->area, i, slot_bytes) + from;
 }
 
-/* to = what all ranks say, in the order of the ranks. */
-static inline void combine_all(const struct pl_area_call *call, size_t cell_bytes, size_t from, const char *own,
+/* to = the operands of all ranks, combined in the order of the ranks. */
+static inline void combine_all(const struct pl_area_call *call, size_t slot_bytes, size_t from, const char *own,
                                char *to, size_t bytes)
 {
     size_t tile = tile_of(call, bytes);
     for (size_t at = 0; at < bytes; at += tile) {
-        const char *with = operand_of(call, 0, cell_bytes, from + at, own + at);
+        const char *with = operand_of(call, 0, slot_bytes, from + at, own + at);
         for (int i = 1; i < call->size; i++, with = to + at)
-            area_reduce_apply(call, operand_of(call, i, cell_bytes, from + at, own + at), with, to + at,
+            area_reduce_apply(call, operand_of(call, i, slot_bytes, from + at, own + at), with, to + at,
                               pl_least(tile, bytes - at));
     }
 }
 
 /* --- reductions --------------------------------------------------------------------------------------------------- */
 
-/* Everybody says a piece of its whole vector. */
-static int say_input(struct pl_area_call *call, size_t at, size_t bytes)
+/* Publishes a chunk of this rank's vector, and waits for those of all. */
+static int area_publish_input(struct pl_area_call *call, size_t at, size_t bytes)
 {
-    void *cell;
-    int rc = pl_area_reserve(call->area, bytes, &cell);
+    void *slot;
+    int rc = pl_area_reserve(call->area, bytes, &slot);
     if (rc)
         return rc;
-    pl_copy_bytes(cell, area_reduce_input(call, at), bytes);
+    pl_copy_bytes(slot, area_reduce_input(call, at), bytes);
     pl_area_publish(call->area, -1);
     return pl_area_wait_all(call->area, bytes);
 }
 
 int pl_area_allreduce(struct pl_area_call *call, size_t at, size_t bytes)
 {
-    int rc = say_input(call, at, bytes);
+    int rc = area_publish_input(call, at, bytes);
     if (rc == MPI_SUCCESS)
         combine_all(call, bytes, 0, area_reduce_input(call, at), area_reduce_output(call, at), bytes);
     return rc;
 }
 
-/* Which part of a piece a rank combines: from where, and how much. */
+/* The part of a chunk that a rank combines: its bytes, and where it begins. */
 static size_t area_reduce_part_of(const struct pl_area_call *call, int rank, size_t bytes, size_t *from)
 {
     size_t each = (size_t)call->coll->recvtype->size,
-           share = (bytes / each + (size_t)call->size - 1) / (size_t)call->size * each;
-    *from = pl_least(share * (size_t)rank, bytes);
-    return pl_least(share, bytes - *from);
+           most = (bytes / each + (size_t)call->size - 1) / (size_t)call->size * each;
+    *from = pl_least(most * (size_t)rank, bytes);
+    return pl_least(most, bytes - *from);
 }
 
-/* Each combines a part of the piece, and says that together with the next piece; `bytes` is 0 after the last. */
+/* Each rank combines a part of the chunk and publishes it with the next chunk; `bytes` is 0 after the last one. */
 int pl_area_allreduce_in_parts(struct pl_area_call *call, size_t at, size_t bytes)
 {
     size_t last = call->last, from, own = area_reduce_part_of(call, call->rank, last, &from),
            longest = area_reduce_part_of(call, 0, last, &(size_t){ 0 });
     size_t all = bytes + longest;
     char *result = area_reduce_output(call, at - last);
-    void *cell;
-    int rc = pl_area_reserve(call->area, all, &cell);
+    void *slot;
+    int rc = pl_area_reserve(call->area, all, &slot);
     if (rc)
         return rc;
-    pl_copy_bytes(cell, area_reduce_input(call, at), bytes);
-    pl_copy_bytes((char *)cell + bytes, result + from, own);
+    pl_copy_bytes(slot, area_reduce_input(call, at), bytes);
+    pl_copy_bytes((char *)slot + bytes, result + from, own);
     pl_area_publish(call->area, -1);
     if ((rc = pl_area_wait_all(call->area, all)) != MPI_SUCCESS)
         return rc;
@@ -136,14 +136,14 @@ int pl_area_allreduce_in_parts(struct pl_area_call *call, size_t at, size_t byte
     return rc;
 }
 
-/* A piece of every block. */
+/* A chunk of every block. */
 int pl_area_reduce_scatter(struct pl_area_call *call, size_t at, size_t bytes)
 {
     const struct pl_coll *coll = call->coll;
     size_t each = (size_t)coll->recvtype->size, all = bytes * (size_t)call->size, begin = 0, own = 0, own_bytes = 0;
     bool in_place = pl_coll_in_place(coll);
-    void *cell;
-    int rc = pl_area_reserve(call->area, all, &cell);
+    void *slot;
+    int rc = pl_area_reserve(call->area, all, &slot);
     if (rc)
         return rc;
     for (int i = 0; i < call->size; i++) {
@@ -155,7 +155,7 @@ int pl_area_reduce_scatter(struct pl_area_call *call, size_t at, size_t bytes)
             own_bytes = some;
         }
         if (i != call->rank || in_place)
-            pl_copy_bytes((char *)cell + (size_t)i * bytes, area_reduce_input(call, begin + at), some);
+            pl_copy_bytes((char *)slot + (size_t)i * bytes, area_reduce_input(call, begin + at), some);
         begin += length;
     }
     pl_area_publish(call->area, -1);
@@ -166,17 +166,17 @@ int pl_area_reduce_scatter(struct pl_area_call *call, size_t at, size_t bytes)
     return rc;
 }
 
-/* The root shows nobody anything: a cell of its own only keeps what it has in place while the result comes there. */
+/* The root publishes nothing: with MPI_IN_PLACE its slot keeps its operand while the result is written over it. */
 int pl_area_reduce(struct pl_area_call *call, size_t at, size_t bytes)
 {
     bool gives = call->rank != call->root;
-    const void *theirs = NULL;
-    void *cell;
+    const void *data = NULL;
+    void *slot;
     int rc = MPI_SUCCESS;
     if (gives || pl_coll_in_place(call->coll)) {
-        if ((rc = pl_area_reserve(call->area, bytes, &cell)) != MPI_SUCCESS)
+        if ((rc = pl_area_reserve(call->area, bytes, &slot)) != MPI_SUCCESS)
             return rc;
-        pl_copy_bytes(cell, area_reduce_input(call, at), bytes);
+        pl_copy_bytes(slot, area_reduce_input(call, at), bytes);
     }
     if (gives) {
         pl_area_publish(call->area, call->root);
@@ -185,7 +185,7 @@ int pl_area_reduce(struct pl_area_call *call, size_t at, size_t bytes)
     for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
         size_t written = bytes;
         if (i != call->rank)
-            rc = pl_area_wait(call->area, i, &written, &theirs);
+            rc = pl_area_wait(call->area, i, &written, &data);
     }
     if (rc == MPI_SUCCESS)
         combine_all(call, bytes, 0, area_reduce_input(call, at), area_reduce_output(call, at), bytes);
@@ -202,16 +202,16 @@ int pl_area_chain(struct pl_area_call *call, size_t at, size_t bytes)
     const void *before = NULL;
     char *to = area_reduce_output(call, at);
     size_t written = bytes;
-    void *cell = NULL;
-    int rc = last ? MPI_SUCCESS : pl_area_reserve(call->area, bytes, &cell);
+    void *slot = NULL;
+    int rc = last ? MPI_SUCCESS : pl_area_reserve(call->area, bytes, &slot);
     if (rc == MPI_SUCCESS && !first)
         rc = pl_area_wait(call->area, from_rank, &written, &before);
     if (rc)
         return rc;
     if (kind == PL_COLL_SCAN || (kind == PL_COLL_REDUCE && last))
-        area_reduce_combine(call, area_reduce_input(call, at), before, to, cell, written);
+        area_reduce_combine(call, area_reduce_input(call, at), before, to, slot, written);
     else if (!last)
-        area_reduce_combine(call, area_reduce_input(call, at), before, cell, NULL, written);
+        area_reduce_combine(call, area_reduce_input(call, at), before, slot, NULL, written);
     if (!last)
         pl_area_publish(call->area, to_rank);
     if (kind == PL_COLL_EXSCAN && !first)

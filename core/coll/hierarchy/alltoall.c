@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Alltoall by nodes: the leader has all blocks of its node's ranks, as bytes, sorts them by the nodes that they go to,
- * and what comes from the others' leaders by the ranks that they are for. One message goes to each node instead of one
- * from each rank to each rank there. See nodes.c.
+ * Alltoall by a node hierarchy. The leader collects all blocks of its node's ranks, as bytes, and sorts them by the
+ * nodes that they are for; what it receives from the other leaders it sorts by ranks. One message goes to each node
+ * instead of one from each rank to each rank there.
  */
+#include "core/coll/hierarchy/alltoall.h"
+
 #include <stdlib.h>
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/coll/hierarchy/collectives.h"
+#include "core/coll/area/call.h"
 
-/* A leader's. The blocks of all ranks here for all ranks, and room to sort them. */
+/* The blocks of all ranks of this node for all ranks, and memory to sort them: a leader's. */
 struct load {
-    size_t here, all, each; /* ranks, and bytes of a block */
-    char *blocks, *sorted;  /* [here][all] blocks each; NULL: this rank does not lead */
+    size_t here, all, each; /* ranks of the node, of the communicator; bytes of a block */
+    char *blocks, *sorted;  /* [here][all] blocks each; NULL: this rank is not a leader */
     MPI_Count *counts;      /* [nodes] bytes for each node, and from it */
-    MPI_Aint *places;       /* [nodes] and where */
+    MPI_Aint *displs;       /* [nodes] and where */
 };
 
 static bool hierarchy_alltoall_make(struct pl_hierarchy_call *call, struct load *load)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     size_t bytes = load->here * load->all * load->each, count = (size_t)hierarchy->run_count;
-    load->counts = pl_malloc(count * (sizeof *load->counts + sizeof *load->places) + 2 * bytes);
+    load->counts = pl_malloc(count * (sizeof *load->counts + sizeof *load->displs) + 2 * bytes);
     if (!load->counts) {
         call->rc = pl_fail_memory("the blocks of a node's ranks");
         return false;
     }
-    load->places = (MPI_Aint *)(load->counts + count);
-    load->blocks = (char *)(load->places + count);
+    load->displs = (MPI_Aint *)(load->counts + count);
+    load->blocks = (char *)(load->displs + count);
     load->sorted = load->blocks + bytes;
     for (size_t i = 0; i < count; i++) {
         size_t first = (size_t)hierarchy->runs[i].rank, end = (size_t)hierarchy->runs[i + 1].rank;
-        load->places[i] = (MPI_Aint)(first * load->here * load->each);
+        load->displs[i] = (MPI_Aint)(first * load->here * load->each);
         load->counts[i] = (MPI_Count)((end - first) * load->here * load->each);
     }
     return true;
 }
 
-/* From the order of the ranks here, and of those of everybody, to that of the nodes. */
+/* From the order of this node's ranks, then of all ranks, to that of the nodes. */
 static void sort_by_nodes(const struct pl_hierarchy *hierarchy, const struct load *load)
 {
     char *to = load->sorted;
@@ -50,7 +52,7 @@ static void sort_by_nodes(const struct pl_hierarchy *hierarchy, const struct loa
     }
 }
 
-/* From each rank of everybody come blocks for all ranks here. */
+/* Each rank of the communicator has sent blocks for all ranks of this node. */
 static void sort_by_ranks(const struct load *load)
 {
     const char *from = load->blocks;
@@ -71,8 +73,8 @@ static void hierarchy_alltoall_exchange(struct pl_hierarchy_call *call, const st
                                         .recvtype = byte,
                                         .sendcounts = { .wide = load->counts },
                                         .recvcounts = { .wide = load->counts },
-                                        .senddispls = { .wide = load->places },
-                                        .recvdispls = { .wide = load->places } });
+                                        .senddispls = { .wide = load->displs },
+                                        .recvdispls = { .wide = load->displs } });
     sort_by_ranks(load);
 }
 

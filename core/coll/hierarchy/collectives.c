@@ -1,40 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives of communicators that span several nodes (core/coll/hierarchy/hierarchy.h): the ranks of each node bring together what they
- * have, the leaders exchange it, and hand out what comes of it. Each of these steps is a collective of a part of the
- * communicator, so that a node's goes by its board, and the leaders' has the algorithm of so many ranks. Reductions:
- * reduce.c.
+ * Collectives of communicators that span several nodes (hierarchy.h). The ranks of each node collect their data at the
+ * leader, the leaders exchange it, and each distributes the result on its node. Every step is a collective of a part of
+ * the communicator: that of a node uses its collective area, that of the leaders the algorithm for their number.
  */
+#include "core/coll/hierarchy/collectives.h"
+
 #include <stdlib.h>
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/coll/hierarchy/collectives.h"
-
-void pl_hierarchy_step(struct pl_hierarchy_call *call, struct pl_comm *part, struct pl_coll coll)
-{
-    if (!part || !pl_hierarchy_may_continue(call))
-        return;
-    coll.comm = part;
-    int rc = pl_coll_run(&coll);
-    call->rc = call->rc ? call->rc : rc;
-}
-
-void pl_hierarchy_distribute(struct pl_hierarchy_call *call, struct pl_block data, int from)
-{
-    pl_hierarchy_step(
-        call, call->hierarchy->here,
-        (struct pl_coll){
-            .kind = PL_COLL_BCAST, .recvbuf = data.buf, .recvcount = data.count, .recvtype = data.type, .root = from });
-}
-
-int pl_hierarchy_rank_here(const struct pl_hierarchy_call *call, int rank)
-{
-    const struct pl_comm *comm = call->coll->comm, *here = call->hierarchy->here;
-    if (!here)
-        return rank == comm->rank ? 0 : MPI_UNDEFINED;
-    return pl_group_find(here->group, pl_group_proc(comm->group, rank));
-}
+#include "core/coll/area/collectives.h"
+#include "core/coll/hierarchy/alltoall.h"
+#include "core/coll/hierarchy/reduce.h"
+#include "core/coll/hierarchy/step.h"
+#include "core/coll/select.h"
+#include "core/coll/table.h"
 
 static void hierarchy_coll_barrier(struct pl_hierarchy_call *call)
 {
@@ -62,15 +43,15 @@ static void hierarchy_coll_bcast(struct pl_hierarchy_call *call)
 
 /* --- allgather ---------------------------------------------------------------------------------------------------- */
 
-/* The leaders have the blocks of their nodes where they belong. */
-static void share_blocks(struct pl_hierarchy_call *call)
+/* Each leader has the blocks of its node in place. */
+static void hierarchy_allgather_leaders(struct pl_hierarchy_call *call)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     struct pl_coll among = *call->coll;
     size_t count = (size_t)hierarchy->run_count;
     MPI_Count *counts = pl_malloc(count * (sizeof(MPI_Count) + sizeof(MPI_Aint)));
     if (!counts) {
-        call->rc = pl_fail_memory("the blocks of nodes");
+        call->rc = pl_fail_memory("the counts of a node hierarchy's allgather");
         return;
     }
     MPI_Aint *displs = (MPI_Aint *)(counts + count);
@@ -94,7 +75,7 @@ static void hierarchy_coll_allgather(struct pl_hierarchy_call *call)
     struct pl_block own = pl_block_slice(pl_coll_received(coll), coll->comm->rank * coll->recvcount, coll->recvcount);
     in.kind = PL_COLL_GATHER;
     in.root = 0;
-    in.recvbuf = own.buf; /* the leader's: its block is the first */
+    in.recvbuf = own.buf; /* the leader's block is the first of its node */
     if (pl_coll_in_place(coll) && !hierarchy->leaders) {
         in.sendbuf = own.buf;
         in.sendcount = own.count;
@@ -104,22 +85,21 @@ static void hierarchy_coll_allgather(struct pl_hierarchy_call *call)
         pl_type_copy(in.sendbuf, in.sendcount, in.sendtype, own.buf, own.count, own.type);
     pl_hierarchy_step(call, hierarchy->here, in);
     if (hierarchy->leaders)
-        share_blocks(call);
+        hierarchy_allgather_leaders(call);
     pl_hierarchy_distribute(call, pl_block(coll->recvbuf, coll->recvcount * coll->comm->size, coll->recvtype), 0);
 }
 
-/* --- which -------------------------------------------------------------------------------------------------------- */
+/* --- the choice -------------------------------------------------------------------------------------------------- */
 
 #define M ((size_t)1 << 20)
 
-enum { SCAN_RANKS = 4 }; /* so few run ahead of each other in short scans, which they cannot in steps */
+enum { SCAN_RANKS = 4 }; /* up to this many run ahead of each other in a short scan by messages, which is faster */
 
-/* Up to how many bytes it was found to be worth it, as in the rules of select.c: of the vector, of all blocks. */
-static const struct way {
-    pl_hierarchy_algorithm *go;
-    size_t bytes;
-    bool in_rows; /* only where the ranks of each node follow each other */
-} ways[PL_COLL_KINDS] = {
+static const struct hierarchy_rule {
+    pl_hierarchy_algorithm *run;
+    size_t bytes; /* up to which it is faster, as measured: of the vector or all blocks, as in the rules of select.c */
+    bool contiguous; /* only where the ranks of each node follow each other */
+} hierarchy_rules[PL_COLL_KINDS] = {
     [PL_COLL_BARRIER] = { hierarchy_coll_barrier, 0, false },
     [PL_COLL_BCAST] = { hierarchy_coll_bcast, 2 * M, false },
     [PL_COLL_ALLGATHER] = { hierarchy_coll_allgather, 16 * M, true },
@@ -132,14 +112,15 @@ static const struct way {
     [PL_COLL_EXSCAN] = { pl_hierarchy_scan, 4 * M, true },
 };
 
-/* All say the same of a call. */
+/* Alike on all ranks. */
 static bool is_worth_it(const struct pl_coll *coll)
 {
-    if (coll->kind >= PL_COLL_KINDS || !ways[coll->kind].go || pl_coll_forced(coll->kind))
+    if (coll->kind >= PL_COLL_KINDS || !hierarchy_rules[coll->kind].run || pl_coll_forced(coll->kind))
         return false;
-    bool blocks = coll->kind == PL_COLL_ALLGATHER || coll->kind == PL_COLL_ALLTOALL ||
-                  coll->kind == PL_COLL_REDUCE_SCATTER || coll->kind == PL_COLL_REDUCE_SCATTER_BLOCK;
-    size_t bytes = pl_area_bytes(coll), most = ways[coll->kind].bytes / (blocks ? (size_t)coll->comm->size : 1);
+    bool has_blocks = coll->kind == PL_COLL_ALLGATHER || coll->kind == PL_COLL_ALLTOALL ||
+                      coll->kind == PL_COLL_REDUCE_SCATTER || coll->kind == PL_COLL_REDUCE_SCATTER_BLOCK;
+    size_t bytes = pl_area_bytes(coll),
+           most = hierarchy_rules[coll->kind].bytes / (has_blocks ? (size_t)coll->comm->size : 1);
     bool scans = coll->kind == PL_COLL_SCAN || coll->kind == PL_COLL_EXSCAN;
     if (scans && bytes <= PL_AREA_SHORT && coll->comm->size <= SCAN_RANKS)
         return false;
@@ -153,10 +134,10 @@ bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
     if ((comm->coll.no_hierarchy && !comm->coll.hierarchy) || pl_comm_is_inter(comm) || !is_worth_it(coll))
         return false;
     *rc = pl_hierarchy_get(coll->comm, coll->kind >= PL_COLL_REDUCE, &hierarchy);
-    if (!hierarchy || (ways[coll->kind].in_rows && !hierarchy->in_rows))
+    if (!hierarchy || (hierarchy_rules[coll->kind].contiguous && !hierarchy->contiguous))
         return *rc != MPI_SUCCESS;
     struct pl_hierarchy_call call = { coll, hierarchy, MPI_SUCCESS };
-    ways[coll->kind].go(&call);
+    hierarchy_rules[coll->kind].run(&call);
     coll->comm->coll.area_count++;
     *rc = call.rc;
     return true;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See nodes.h. */
+/* See hierarchy.h. */
 #include "core/coll/hierarchy/hierarchy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
@@ -12,31 +13,32 @@
 #include "core/coll/area/area.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
+#include "core/engine/comm_table.h"
 #include "core/engine/instance.h"
 #include "core/engine/request.h"
 #include "core/job/locator.h"
 
-/* What each rank tells the others: where it is, and ids in case that it is the first of a part. */
-struct word {
+/* What each rank tells the others: its node, and ids in case it is the first rank of a part. */
+struct hierarchy_notice {
     uint64_t node, home;
     uint32_t here, leaders;
 };
 
 /* Nodes are numbered in the order of their first ranks. */
 struct map {
-    const struct word *words; /* [size] */
+    const struct hierarchy_notice *notices; /* [size] */
     int size, count;
     int *node;  /* [size] of each rank */
-    int *first; /* [count] its first rank; room for [size] */
+    int *first; /* [count] its first rank; space for [size] */
 };
 
-/* The node of most ranks is that of the rank before them, or the next. */
+/* Searches from the node of the rank before: most ranks are on that node or on the next. */
 static void number_nodes(struct map *map)
 {
     int at = 0;
     for (int rank = 0; rank < map->size; rank++) {
         int tried = 0;
-        while (tried < map->count && map->words[map->first[at]].node != map->words[rank].node) {
+        while (tried < map->count && map->notices[map->first[at]].node != map->notices[rank].node) {
             at = at + 1 < map->count ? at + 1 : 0;
             tried++;
         }
@@ -56,13 +58,13 @@ static void release_part(struct pl_comm *part)
         return;
     struct pl_engine *engine = &part->instance->engine;
     pl_engine_enter(engine);
-    part->whole = NULL;
+    part->role.whole = NULL;
     pl_engine_leave(engine);
     pl_request_free_spares(part);
     pl_object_release(part);
 }
 
-/* Of the communicator, with these of its ranks; `what` says which, in words. */
+/* A communicator of some ranks of `whole`; `what` describes them in its name. */
 static int make_part(struct pl_comm *whole, const int *ranks, int count, struct pl_comm_id id, const char *what,
                      struct pl_comm **part)
 {
@@ -80,11 +82,11 @@ static int make_part(struct pl_comm *whole, const int *ranks, int count, struct 
         pl_handle_drop(group);
     if (rc)
         return rc;
-    made->serves = "";
+    made->role.serves = "";
     pl_handle_drop(pl_object_retain(made)); /* a reference without a handle */
     snprintf(made->name, sizeof made->name, "%.80s (%s)", pl_comm_label(whole), what);
     made->coll.no_hierarchy = true;
-    made->whole = whole;
+    made->role.whole = whole;
     made->id = id;
     pl_engine_enter(engine);
     pl_engine_add_comm(engine, made);
@@ -102,20 +104,20 @@ static int make_here(struct pl_comm *comm, const struct map *map, struct pl_hier
     for (int i = 0; i < map->size; i++)
         if (map->node[i] == map->node[comm->rank])
             ranks[count++] = i;
-    const struct word *first = &map->words[ranks[0]];
+    const struct hierarchy_notice *first = &map->notices[ranks[0]];
     int rc = MPI_SUCCESS;
     if (count > 1)
         rc = make_part(comm, ranks, count, (struct pl_comm_id){ first->home, first->here }, "the ranks of a node",
                        &hierarchy->here);
     if (hierarchy->here)
-        hierarchy->here->coll.area_wanted = PL_AREA_AFTER; /* it is known to be worth it */
+        hierarchy->here->coll.area_wanted = PL_AREA_AFTER; /* it is worth an area at once */
     free(ranks);
     return rc;
 }
 
 static int make_leaders(struct pl_comm *comm, const struct map *map, struct pl_hierarchy *hierarchy)
 {
-    struct pl_comm_id id = { map->words->home, map->words->leaders };
+    struct pl_comm_id id = { map->notices->home, map->notices->leaders };
     if (map->first[map->node[comm->rank]] != comm->rank)
         return MPI_SUCCESS;
     int rc = make_part(comm, map->first, map->count, id, "the first rank of each node", &hierarchy->leaders);
@@ -124,7 +126,7 @@ static int make_leaders(struct pl_comm *comm, const struct map *map, struct pl_h
     return rc;
 }
 
-static void hierarchy_let_go(struct pl_hierarchy *hierarchy)
+static void hierarchy_drop(struct pl_hierarchy *hierarchy)
 {
     if (!hierarchy)
         return;
@@ -149,35 +151,35 @@ static struct pl_hierarchy *make_hierarchy(struct pl_comm *comm, const struct ma
     struct pl_hierarchy *hierarchy =
         pl_calloc(1, sizeof *hierarchy + (leads ? (size_t)runs + 1 : 0) * sizeof *hierarchy->runs);
     if (!hierarchy) {
-        pl_fail_memory("the nodes of a communicator");
+        pl_fail_memory("the node hierarchy of a communicator");
         return NULL;
     }
-    hierarchy->in_rows = runs == map->count;
+    hierarchy->contiguous = runs == map->count;
     hierarchy->run_count = leads ? runs : 0;
     for (int i = 0; leads && i <= map->size; i++)
         if (i == map->size || begins_run(map, i))
             hierarchy->runs[kept++] = (struct pl_hierarchy_run){ i, i == map->size ? map->count : map->node[i] };
     if (make_here(comm, map, hierarchy) == MPI_SUCCESS && make_leaders(comm, map, hierarchy) == MPI_SUCCESS)
         return hierarchy;
-    hierarchy_let_go(hierarchy);
+    hierarchy_drop(hierarchy);
     return NULL;
 }
 
 static int hierarchy_make(struct pl_comm *comm, struct pl_hierarchy **made)
 {
     size_t size = (size_t)comm->size;
-    struct word *words = pl_malloc(size * (sizeof *words + 2 * sizeof(int)));
-    if (!words)
-        return pl_fail_memory("the nodes of a communicator");
+    struct hierarchy_notice *notices = pl_malloc(size * (sizeof *notices + 2 * sizeof(int)));
+    if (!notices)
+        return pl_fail_memory("the node hierarchy of a communicator");
     struct pl_comm_id here = pl_comm_new_id(), leaders = pl_comm_new_id();
-    struct word own = { pl_locator_self().node, here.home, here.serial, leaders.serial };
-    struct map map = { words, comm->size, 0, (int *)(words + size), (int *)(words + size) + size };
+    struct hierarchy_notice own = { pl_locator_self().node, here.home, here.serial, leaders.serial };
+    struct map map = { notices, comm->size, 0, (int *)(notices + size), (int *)(notices + size) + size };
     struct pl_hierarchy *hierarchy = NULL;
     int good = 1, all = 0;
-    int rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, words, sizeof own, PL_TYPE_BYTE);
+    int rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, notices, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS)
         number_nodes(&map);
-    if (map.count > 1 && map.count < comm->size) { /* as all know, who may run out of memory now */
+    if (map.count > 1 && map.count < comm->size) { /* alike on all; making it may find no memory on some */
         hierarchy = make_hierarchy(comm, &map);
         good = hierarchy != NULL;
         rc = pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
@@ -186,17 +188,17 @@ static int hierarchy_make(struct pl_comm *comm, struct pl_hierarchy **made)
     if (rc == MPI_SUCCESS && all)
         *made = hierarchy;
     else
-        hierarchy_let_go(hierarchy);
+        hierarchy_drop(hierarchy);
     if (*made && comm->rank == 0)
         pl_log("coll", 2, "%s: %d ranks on %d nodes", pl_comm_label(comm), comm->size, map.count);
-    free(words);
+    free(notices);
     return rc;
 }
 
 int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy **hierarchy)
 {
     *hierarchy = comm->coll.hierarchy;
-    if (__builtin_expect(*hierarchy != NULL, 1) || comm->coll.no_hierarchy)
+    if (pl_likely(*hierarchy != NULL) || comm->coll.no_hierarchy)
         return MPI_SUCCESS;
     if (comm->coll.area || comm->size < 3 || !pl_config_bool("coll_shm")) {
         comm->coll.no_hierarchy = true;
@@ -206,7 +208,7 @@ int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy *
         comm->size <= PL_AREA_RANKS ? !comm->coll.no_area : !reduction && comm->coll.area_wanted < PL_AREA_AFTER;
     if (early)
         return MPI_SUCCESS;
-    comm->coll.no_hierarchy = true; /* the collectives that find them go by messages */
+    comm->coll.no_hierarchy = true; /* so that the collectives below use messages */
     int rc = hierarchy_make(comm, &comm->coll.hierarchy);
     *hierarchy = comm->coll.hierarchy;
     return rc;
@@ -227,7 +229,7 @@ int pl_hierarchy_node_of(const struct pl_hierarchy *hierarchy, int rank)
 
 void pl_hierarchy_release(struct pl_comm *comm)
 {
-    hierarchy_let_go(comm->coll.hierarchy);
+    hierarchy_drop(comm->coll.hierarchy);
     comm->coll.hierarchy = NULL;
     comm->coll.no_hierarchy = true;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The nodes of a communicator that spans several, for blocking collectives (core/coll/hierarchy/collectives.c): the ranks of each
- * node are a communicator of their own, in which they have a board, and so are the first ranks of all nodes, the
- * leaders, for which messages do it.
+ * The node hierarchy of a communicator that spans several nodes, for blocking collectives. The ranks of each node are a
+ * node communicator, which has a collective area. The first ranks of all nodes, the leaders, are the leader
+ * communicator, which uses messages.
  *
- * Both are hidden parts of the communicator: they come with the first collective that can use them, which all its
- * members agree on, and go when it is freed. What breaks it breaks them. What each rank keeps does not grow with the
- * number of ranks where these are placed node by node. Locking: one thread at a time, as of all that is collective.
+ * Both are hidden parts of the communicator. All members agree on making them with the first collective that can use
+ * them; they are released when it is freed, and what breaks it breaks them. A rank's memory for them does not grow with
+ * the number of ranks if these are placed node by node. Locking: one thread at a time, as for all collectives.
  */
 #ifndef PLENUM_CORE_COLL_HIERARCHY_HIERARCHY_H
 #define PLENUM_CORE_COLL_HIERARCHY_HIERARCHY_H
@@ -16,18 +16,19 @@
 struct pl_comm;
 
 struct pl_hierarchy {
-    struct pl_comm *here;    /* the ranks of this node, in order; NULL: there is one */
-    struct pl_comm *leaders; /* the first rank of each node, in order; NULL: this rank is none of them */
-    bool in_rows;            /* the ranks of each node follow each other */
-    int run_count;           /* 0 where this rank does not lead */
+    struct pl_comm *here;    /* the node communicator, in order; NULL: this rank is alone on its node */
+    struct pl_comm *leaders; /* the leader communicator, in order; NULL: this rank is not a leader */
+    bool contiguous;         /* the ranks of each node follow each other */
+    int run_count;           /* 0 if this rank is not a leader */
     struct pl_hierarchy_run {
         int rank, node; /* the ranks from this one on, up to that of the next run, are on this node */
-    } runs[];           /* [run_count + 1]: the last begins behind the last rank */
+    } runs[];           /* [run_count + 1]: the last begins after the last rank */
 };
 
-/* The nodes of a communicator, found now if nobody has looked yet and it is worth it: for a reduction always, so that
- * equal reductions have equal results, else once there is a board where there can be one. NULL: all are on one node, or
- * each is alone, or they are not to be used. Collective; alike on all ranks, but for an error, as pl_area_get(). */
+/* The node hierarchy of a communicator, made now if there is none yet and it is worth it. For a reduction it always is,
+ * so that equal reductions have equal results; else once there is an area where there can be one. NULL: all ranks are
+ * on one node, or each is alone on its node, or the settings forbid it. Collective; alike on all ranks, except after an
+ * error, as with pl_area_get(). */
 int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy **hierarchy);
 
 /* The node of a rank. Only leaders know. */

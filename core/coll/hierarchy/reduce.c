@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reductions by nodes. See nodes.c. All vectors are without gaps. */
-#include "core/coll/hierarchy/collectives.h"
+/* See reduce.h. All vectors are without gaps. */
+#include "core/coll/hierarchy/reduce.h"
 
 #include <stdlib.h>
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/coll/area/call.h"
+#include "core/coll/schedule.h"
 
-/* Memory for what is on its way. */
-struct room {
+/* Memory for operands under way. */
+struct buffer {
     alignas(16) unsigned char few[2 * PL_AREA_SHORT];
     void *memory;
 };
 
-static void *hierarchy_reduce_borrow(struct pl_hierarchy_call *call, struct room *room, size_t bytes)
+static void *hierarchy_reduce_borrow(struct pl_hierarchy_call *call, struct buffer *buffer, size_t bytes)
 {
-    room->memory = bytes <= sizeof room->few ? room->few : pl_malloc(bytes);
-    if (!room->memory)
+    buffer->memory = bytes <= sizeof buffer->few ? buffer->few : pl_malloc(bytes);
+    if (!buffer->memory)
         call->rc = pl_fail_memory("a reduction's operands of a node");
-    return room->memory;
+    return buffer->memory;
 }
 
-static void give_back(struct room *room)
+static void hierarchy_reduce_return(struct buffer *buffer)
 {
-    if (room->memory != room->few)
-        free(room->memory);
+    if (buffer->memory != buffer->few)
+        free(buffer->memory);
 }
 
-/* Of a vector of so many elements, to the leader. */
-static void reduce_here(struct pl_hierarchy_call *call, MPI_Count count, const void *input, void *result)
+/* Reduces vectors of `count` elements within the node, to the leader. */
+static void hierarchy_reduce_here(struct pl_hierarchy_call *call, MPI_Count count, const void *input, void *result)
 {
     struct pl_coll in = *call->coll;
     in.kind = PL_COLL_REDUCE;
@@ -41,8 +43,8 @@ static void reduce_here(struct pl_hierarchy_call *call, MPI_Count count, const v
 
 /* --- reduce and allreduce ----------------------------------------------------------------------------------------- */
 
-/* The leader tells the root of this node what came of a reduction. */
-static void tell_root(struct pl_hierarchy_call *call, struct pl_block result, int root)
+/* The leader sends the result to the root, another rank of this node. */
+static void hierarchy_send_to_root(struct pl_hierarchy_call *call, struct pl_block result, int root)
 {
     struct pl_comm *here = call->hierarchy->here;
     struct pl_schedule schedule;
@@ -59,15 +61,15 @@ static void tell_root(struct pl_hierarchy_call *call, struct pl_block result, in
     pl_schedule_fini(&schedule);
 }
 
-/* `result` is where there is room for it, on the root and on leaders. */
+/* `result`: memory for the result, on the root and on leaders. */
 static void reduce_into(struct pl_hierarchy_call *call, void *result)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     const struct pl_coll *coll = call->coll;
     struct pl_coll among = *coll;
     int root = pl_hierarchy_rank_here(call, coll->root);
-    bool leads_root = hierarchy->leaders && root >= 0, is_leader = coll->comm->rank == coll->root && root == 0;
-    reduce_here(call, coll->recvcount, is_leader ? coll->sendbuf : pl_coll_input(coll, 0).buf, result);
+    bool leads_root = hierarchy->leaders && root >= 0, root_leads = coll->comm->rank == coll->root && root == 0;
+    hierarchy_reduce_here(call, coll->recvcount, root_leads ? coll->sendbuf : pl_coll_input(coll, 0).buf, result);
     if (hierarchy->leaders)
         among.root = pl_hierarchy_node_of(hierarchy, coll->root);
     if (hierarchy->here)
@@ -75,20 +77,20 @@ static void reduce_into(struct pl_hierarchy_call *call, void *result)
     among.recvbuf = result;
     pl_hierarchy_step(call, hierarchy->leaders, among);
     if (root > 0)
-        tell_root(call, pl_block(result, coll->recvcount, coll->recvtype), root);
+        hierarchy_send_to_root(call, pl_block(result, coll->recvcount, coll->recvtype), root);
 }
 
 void pl_hierarchy_reduce(struct pl_hierarchy_call *call)
 {
     const struct pl_coll *coll = call->coll;
     bool is_root = coll->comm->rank == coll->root;
-    struct room room;
+    struct buffer buffer;
     void *own =
-        hierarchy_reduce_borrow(call, &room,
+        hierarchy_reduce_borrow(call, &buffer,
                                 !is_root && call->hierarchy->leaders ? pl_block_size(pl_coll_received(coll)) : 0);
     if (own)
         reduce_into(call, is_root ? coll->recvbuf : own);
-    give_back(&room);
+    hierarchy_reduce_return(&buffer);
 }
 
 void pl_hierarchy_allreduce(struct pl_hierarchy_call *call)
@@ -96,7 +98,8 @@ void pl_hierarchy_allreduce(struct pl_hierarchy_call *call)
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     const struct pl_coll *coll = call->coll;
     struct pl_coll among = *coll;
-    reduce_here(call, coll->recvcount, hierarchy->leaders ? coll->sendbuf : pl_coll_input(coll, 0).buf, coll->recvbuf);
+    hierarchy_reduce_here(call, coll->recvcount, hierarchy->leaders ? coll->sendbuf : pl_coll_input(coll, 0).buf,
+                          coll->recvbuf);
     if (hierarchy->here)
         among.sendbuf = MPI_IN_PLACE;
     pl_hierarchy_step(call, hierarchy->leaders, among);
@@ -105,7 +108,7 @@ void pl_hierarchy_allreduce(struct pl_hierarchy_call *call)
 
 /* --- reduce_scatter ----------------------------------------------------------------------------------------------- */
 
-/* How many elements the ranks from one up to another get; the ranks of a node follow each other. */
+/* The elements that the ranks from `from` to before `to` receive. */
 static MPI_Count count_between(const struct pl_coll *coll, int from, int to)
 {
     MPI_Count count = 0;
@@ -116,7 +119,7 @@ static MPI_Count count_between(const struct pl_coll *coll, int from, int to)
     return count;
 }
 
-/* What each leader gets is for its node. */
+/* Each leader receives the part of its node. */
 static void scatter_among(struct pl_hierarchy_call *call, void *vector, void *part)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
@@ -136,7 +139,7 @@ static void scatter_among(struct pl_hierarchy_call *call, void *vector, void *pa
     free(counts);
 }
 
-/* Of a node's part to its ranks, from rank `first` of the communicator on. */
+/* Scatters the node's part to its ranks, from rank `first` of the communicator on. */
 static void scatter_here(struct pl_hierarchy_call *call, const void *part, int first)
 {
     const struct pl_coll *coll = call->coll;
@@ -146,14 +149,14 @@ static void scatter_here(struct pl_hierarchy_call *call, const void *part, int f
                            .recvbuf = coll->recvbuf,
                            .sendtype = coll->recvtype,
                            .recvtype = coll->recvtype };
-    MPI_Aint *places = pl_malloc((size_t)here->size * sizeof *places);
-    if (!places) {
+    MPI_Aint *displs = pl_malloc((size_t)here->size * sizeof *displs);
+    if (!displs) {
         call->rc = pl_fail_memory("the parts of ranks");
         return;
     }
     out.sendcount = out.recvcount = count_between(coll, coll->comm->rank, coll->comm->rank + 1);
     for (int i = 0; i < here->size; i++) {
-        places[i] = count_between(coll, first, first + i);
+        displs[i] = count_between(coll, first, first + i);
         if (count_between(coll, first + i, first + i + 1) != out.recvcount)
             out.kind = PL_COLL_SCATTERV;
     }
@@ -161,10 +164,10 @@ static void scatter_here(struct pl_hierarchy_call *call, const void *part, int f
         struct pl_counts all = coll->recvcounts;
         out.sendcounts =
             (struct pl_counts){ all.narrow ? all.narrow + first : NULL, all.wide ? all.wide + first : NULL };
-        out.senddispls = (struct pl_displs){ .wide = places };
+        out.senddispls = (struct pl_displs){ .wide = displs };
     }
     pl_hierarchy_step(call, here, out);
-    free(places);
+    free(displs);
 }
 
 void pl_hierarchy_reduce_scatter(struct pl_hierarchy_call *call)
@@ -175,23 +178,23 @@ void pl_hierarchy_reduce_scatter(struct pl_hierarchy_call *call)
     size_t each = (size_t)coll->recvtype->size;
     MPI_Count all = count_between(coll, 0, coll->comm->size),
               part = here ? count_between(coll, first, first + here->size) : 0;
-    struct room room;
+    struct buffer buffer;
     char *vector =
-        hierarchy_reduce_borrow(call, &room, here && call->hierarchy->leaders ? (size_t)(all + part) * each : 0);
+        hierarchy_reduce_borrow(call, &buffer, here && call->hierarchy->leaders ? (size_t)(all + part) * each : 0);
     if (!vector)
         return;
     char *own = vector + (size_t)all * each;
-    reduce_here(call, all, pl_coll_input(coll, 0).buf, vector);
+    hierarchy_reduce_here(call, all, pl_coll_input(coll, 0).buf, vector);
     if (call->hierarchy->leaders)
         scatter_among(call, vector, own);
     if (here)
         scatter_here(call, own, first);
-    give_back(&room);
+    hierarchy_reduce_return(&buffer);
 }
 
 /* --- scans -------------------------------------------------------------------------------------------------------- */
 
-/* The first rank of the communicator need not wait for anybody, nor does its node. */
+/* The first rank of the communicator waits for no other, and its node for no other node. */
 void pl_hierarchy_scan(struct pl_hierarchy_call *call)
 {
     const struct pl_coll *coll = call->coll;
@@ -200,16 +203,16 @@ void pl_hierarchy_scan(struct pl_hierarchy_call *call)
     size_t bytes = pl_block_size(pl_coll_received(coll));
     bool is_first = pl_hierarchy_rank_here(call, 0) >= 0,
          is_last = pl_hierarchy_rank_here(call, coll->comm->size - 1) >= 0, includes = coll->kind == PL_COLL_SCAN;
-    struct room room;
-    char *total = hierarchy_reduce_borrow(call, &room, 2 * bytes), *before = total + bytes;
+    struct buffer buffer;
+    char *total = hierarchy_reduce_borrow(call, &buffer, 2 * bytes), *before = total + bytes;
     struct pl_coll among = *coll;
     if (!total)
         return;
     if (!is_last)
-        reduce_here(call, coll->recvcount, input, total);
+        hierarchy_reduce_here(call, coll->recvcount, input, total);
     pl_hierarchy_step(call, hierarchy->here, *coll);
     among.kind = PL_COLL_EXSCAN;
-    among.sendbuf = hierarchy->here && !is_last ? total : input; /* of the last one nobody wants to know */
+    among.sendbuf = hierarchy->here && !is_last ? total : input; /* that of the last node is not used */
     among.recvbuf = before;
     pl_hierarchy_step(call, hierarchy->leaders, among);
     if (!is_first)
@@ -220,5 +223,5 @@ void pl_hierarchy_scan(struct pl_hierarchy_call *call)
         pl_copy_bytes(coll->recvbuf, before, bytes);
     else if (!is_first)
         pl_op_apply(coll->op, before, coll->recvbuf, coll->recvcount, coll->recvtype);
-    give_back(&room);
+    hierarchy_reduce_return(&buffer);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls MPI_Abort: abort.c WHO WHERE CODE. WHO: the rank that does it. WHERE: the communicator, one of world, self,
+ * Calls MPI_Abort: abort.c RANK WHERE CODE. RANK: the rank that calls it. WHERE: the communicator, one of world, self,
  * ocean (a named one), session (of a session, without a World). The other ranks wait for a message that never comes.
  */
 #include <mpi.h>
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
         MPI_Comm_set_name(comm, "ocean");
     }
     MPI_Comm_rank(all, &rank);
-    printf("rank %d is there\n", rank); /* not flushed: it is seen all the same */
+    printf("rank %d is there\n", rank); /* not flushed, but printed all the same */
     MPI_Barrier(all);
     if (rank == who)
         MPI_Abort(comm, code);

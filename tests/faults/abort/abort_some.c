@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * abort_some.c HOW: ranks 1 and 3 of five have a communicator; 3 ends it, with code 9: HOW is abort (MPI_Abort),
- * handler (MPI_ERRORS_ABORT on it), session (MPI_Abort on one that a session's group made), alone (on MPI_COMM_SELF),
- * error (an error of a session whose handler is MPI_ERRORS_ABORT, which ends rank 3 alone). Else rank 1 would sleep for
- * ever. The others go on in a communicator of their own, and say so.
+ * abort_some.c HOW: ranks 1 and 3 of five have a communicator, and rank 3 ends it with code 9. HOW is one of
+ *
+ *   abort    MPI_Abort
+ *   handler  MPI_ERRORS_ABORT on it
+ *   session  MPI_Abort on one that a session's group made
+ *   alone    MPI_Abort on MPI_COMM_SELF
+ *   error    an error of a session whose handler is MPI_ERRORS_ABORT, which ends rank 3 alone
+ *
+ * Otherwise rank 1 would sleep for ever. The others go on in a communicator of their own, and print so.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -30,7 +35,7 @@ static void fail_in_session(void)
     MPI_Session session;
     MPI_Group group;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ABORT, &session);
-    printf("rank 3 is there\n"); /* not flushed: it is seen all the same */
+    printf("rank 3 is there\n"); /* not flushed, but printed all the same */
     MPI_Group_from_session_pset(session, "mpi://NOWHERE", &group);
     printf("rank 3 went on\n");
 }
@@ -49,7 +54,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_name(mine, rank % 2 ? "odd" : "even");
     if (strcmp(how, "handler") == 0)
         MPI_Comm_set_errhandler(mine, MPI_ERRORS_ABORT);
-    /* Rank 3 hears from everybody, so that nobody depends on those who are to end. */
+    /* Rank 3 hears from every rank, so that none of the others depends on the ranks that are to end. */
     for (int i = 0; i < 4 && rank == 3; i++)
         MPI_Recv(&sum, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (rank != 3)

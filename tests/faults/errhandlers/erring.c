@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* erring N: each rank makes N errors on MPI_COMM_WORLD and says how many it was told of. */
+/* erring N: each rank makes N errors on MPI_COMM_WORLD and prints for how many its code got an error. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

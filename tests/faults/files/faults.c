@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For test_files: one of the ways in which files fail, by name; prints what came of it. */
+/* For test_files: fails in one of several ways, by name, and prints the outcome. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,8 +47,10 @@ static void set_interleaved(MPI_File fh)
     MPI_Type_free(&every);
 }
 
-/* More than there is room for: by all together, then by each; and what fits still goes in and comes out. A limit for
- * files is one for memory that is shared, too: so that is made before. */
+/*
+ * Writes more than fits, by all processes together, then by each; what fits is written and read. A file size limit also
+ * applies to shared memory, so that is created before.
+ */
 static void fill(const char *name, int ints, int limited)
 {
     int *data = calloc((size_t)ints, sizeof *data), small[4] = { 1, 2, 3, rank }, back[4];

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usage: copy LIBRARY MODE     A second copy of the MPI library in one process, beside the one that this program is
- * linked with and whose World it uses. MODE: deepbind, namespace (dlmopen), before (deepbind, and the copy comes
- * first). Who comes first has the rank; the other one is an MPI of one process. Neither notices anything else.
+ * usage: copy LIBRARY MODE
+ *
+ * A second copy of the MPI library in one process, beside the one that this program is linked with and whose World it
+ * uses. MODE: deepbind, namespace (dlmopen), before (deepbind, and the copy comes first). The first to start MPI has
+ * the rank; the other one is an MPI of one process. Neither notices anything else.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -46,7 +48,7 @@ static void *load(const char *path, const char *mode)
     FIND(Comm_size);
     FIND(Comm_free);
     FIND(Sendrecv);
-    CHECK((void *)copy.Session_init != (void *)MPI_Session_init); /* it is really another one */
+    CHECK((void *)copy.Session_init != (void *)MPI_Session_init); /* it really is another copy */
     return library;
 }
 
@@ -72,7 +74,7 @@ static void use(int expected, void (*between)(void))
     CHECK(copy.Session_finalize(&session) == MPI_SUCCESS);
 }
 
-/* The World of the first library; `wanted` processes. A session of it may go on in there, and come again. */
+/* The World of the first library, of `wanted` processes. A session of it may stay open inside, or open again. */
 static int wanted;
 static void world(void)
 {

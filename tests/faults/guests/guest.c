@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A shared library that keeps a session of its own, as a user's library would. */
+/* A shared library that keeps a session of its own, like a library of a user. */
 #include <mpi.h>
 
 static MPI_Session session;

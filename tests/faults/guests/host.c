@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * usage: host GUEST CYCLES, linked with MPI (then it uses the World all the while) or compiled with -DWITHOUT_MPI.
- * Loads the guest, uses it, throws it out, again and again; must be as small at the end as after some cycles.
+ * Loads the library, uses it and unloads it, again and again. It must be as small at the end as after some cycles.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void cycle(const char *path)
     dlclose(participant);
 }
 
-/* The world goes on between the guest's visits. */
+/* The World still works between the loads. */
 static void own_work(int n)
 {
     (void)n;
@@ -42,7 +42,7 @@ static void own_work(int n)
     if (n % 10 == 0)
         CHECK(MPI_Allreduce(&n, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == 0 && sum == n * size);
 #else
-    CHECK(dlopen("libmpi_abi.so.1", RTLD_NOW | RTLD_NOLOAD) == NULL); /* it has left with the guest */
+    CHECK(dlopen("libmpi_abi.so.1", RTLD_NOW | RTLD_NOLOAD) == NULL); /* unloaded with the guest */
 #endif
 }
 

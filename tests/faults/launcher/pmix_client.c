@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A PMIx client for the launcher's tests: checks its place, exchanges data and compares it with what must come, looks
- * at process sets and published names. Exit code 0 and one line "ok <rank>/<size>" when everything was right.
+ * A PMIx client for the launcher's tests: checks its place, exchanges data and compares it with what must come, checks
+ * process sets and published names. Exit code 0 and one line "ok <rank>/<size>" when everything was right.
  * Arguments: "abort" lets rank 1 call PMIx_Abort(7), "die" lets it be killed, and the others wait for it; "psets NAME
  * COUNT" wants such a process set.
  */

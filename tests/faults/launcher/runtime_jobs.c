@@ -3,7 +3,7 @@
  * A host of runtimes, for the launcher's tests: the queue, jobs from JSON, streams from and to files, bindings,
  * signals. Arguments as in runtime_user.c.
  */
-#include "host.h"
+#include "embedder.h"
 
 /* --- the queue --------------------------------------------------------------------------------------------- */
 
@@ -166,7 +166,7 @@ static void part_queue_keeper(void)
     plenum_runtime_close(rt);
 }
 
-/* A crowd of jobs, of which some run, until somebody kills us. For test_launcher_deaths. */
+/* A crowd of jobs, of which some run, until the test kills this process. For test_launcher_deaths. */
 static void part_crowd(void)
 {
     struct plenum_runtime *rt;
@@ -287,19 +287,19 @@ static void part_json_wrong(void)
         { "", "line 1", "" },
         { "{\"argv\": [\"x\"], \"argv\": []}", "line 1", "duplicate" },
         { "[1]", "JSON object", "" },
-        { "{}", "\"argv\" is missing", "a list of texts" },
-        { "{\"argv\": []}", "\"argv\" is []", "a list of texts" },
+        { "{}", "\"argv\" is missing", "a list of strings" },
+        { "{\"argv\": []}", "\"argv\" is []", "a list of strings" },
         { "{\"argv\": [\"x\", 1]}", "\"argv\" is [\"x\",1]", "" },
         { "{\"argv\": [\"\"]}", "\"argv\"", "" },
         { "{\"argv\": \"x\"}", "\"argv\" is \"x\"", "" },
         { "{\"argv\": [\"x\"], \"ranks\": 0}", "\"ranks\" is 0", "1 to 65536" },
-        { "{\"argv\": [\"x\"], \"ranks\": 1.5}", "\"ranks\" is 1.5", "whole number" },
+        { "{\"argv\": [\"x\"], \"ranks\": 1.5}", "\"ranks\" is 1.5", "it must be an integer" },
         { "{\"argv\": [\"x\"], \"ranks\": 99999999999}", "\"ranks\" is 99999999999", "" },
-        { "{\"argv\": [\"x\"], \"rank\": 2}", "\"rank\" is unknown; did you mean \"ranks\"?", "known are programs" },
+        { "{\"argv\": [\"x\"], \"rank\": 2}", "\"rank\" is unknown; did you mean \"ranks\"?", "known keys: programs" },
         { "{\"argv\": [\"x\"], \"\": 2}", "\"\" is unknown", "" },
         { "{\"programs\": []}", "\"programs\" is []", "" },
         { "{\"programs\": [1]}", "\"programs[0]\" is 1", "an object" },
-        { "{\"programs\": [{\"argv\": [\"x\"]}], \"ranks\": 2}", "\"ranks\" belongs into \"programs\"", "" },
+        { "{\"programs\": [{\"argv\": [\"x\"]}], \"ranks\": 2}", "\"ranks\" belongs in \"programs\"", "" },
         { "{\"programs\": [{\"argv\": [\"x\"]}, {\"ranks\": 2}]}", "\"programs[1].argv\" is missing", "" },
         { "{\"programs\": [{\"argv\": [\"x\"], \"wdirr\": 2}]}",
           "\"programs[0].wdirr\" is unknown; did you mean \"wdir\"?", "" },
@@ -310,7 +310,7 @@ static void part_json_wrong(void)
         { "{\"argv\": [\"x\"], \"psets\": {\"a\": \"0-\"}}", "\"psets.a\"", "0-3,7" },
         { "{\"argv\": [\"x\"], \"psets\": {\"a\": [[2, 1]]}}", "\"psets.a\"", "" },
         { "{\"argv\": [\"x\"], \"psets\": {\"a\": []}}", "\"psets.a\"", "" },
-        { "{\"argv\": [\"x\"], \"psets\": {\"\": [0]}}", "\"psets\": \"\" is no name of a process set", "" },
+        { "{\"argv\": [\"x\"], \"psets\": {\"\": [0]}}", "\"psets\": \"\" is not a valid name of a process set", "" },
         { "{\"argv\": [\"x\"], \"time_limit\": -1}", "\"time_limit\" is -1", "seconds" },
         { "{\"argv\": [\"x\"], \"grace\": \"2\"}", "\"grace\" is \"2\"", "seconds" },
         { "{\"argv\": [\"x\"], \"keep_going\": 1}", "\"keep_going\" is 1", "true or false" },

@@ -4,7 +4,7 @@
  * Their output goes to its own; the exit code is the first one of a job's that is not 0. "--apart" before a
  * description: in a runtime of its own.
  */
-#include "host.h"
+#include "embedder.h"
 
 static struct plenum_runtime *runtime[2];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A host of runtimes, for the launcher's tests: a keeper that can take nothing and has much to say, a pipe of notes
- * into which somebody writes nonsense without end. Arguments as in runtime_user.c. */
-#include "host.h"
+ * into which a process writes nonsense without end. Arguments as in runtime_user.c. */
+#include "embedder.h"
 
 #include <sys/resource.h>
 
@@ -27,7 +27,7 @@ static pid_t find_keeper(void)
     return keeper;
 }
 
-/* Each of them fails, since the keeper has room for no descriptor, and each is reported, though nobody listens yet. */
+/* Each of them fails, since the keeper has room for no descriptor, and each is reported, though no thread listens yet. */
 static void part_full(void)
 {
     struct plenum_runtime *rt;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A host of runtimes, for the launcher's tests. Each argument names a part to run; it prints what is wrong and exits
- * with 1, or says nothing and exits with 0.
+ * A program that embeds libplenum. Each argument names a part to run. The program prints an error and exits with 1, or
+ * prints nothing and exits with 0.
  */
-#include "host.h"
+#include "embedder.h"
 
 /* --- parts ------------------------------------------------------------------------------------------------- */
 
@@ -209,7 +209,7 @@ static void part_null(void)
     struct plenum_job *job;
     EXPECT(plenum_runtime_open(NULL) == PLENUM_ERR_ARGUMENT && plenum_runtime_fd(NULL) == -1);
     EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
-    EXPECT(plenum_job_create(NULL, &job) == PLENUM_ERR_ARGUMENT && strstr(plenum_error(), "NULL is no runtime"));
+    EXPECT(plenum_job_create(NULL, &job) == PLENUM_ERR_ARGUMENT && strstr(plenum_error(), "the runtime is NULL"));
     EXPECT(plenum_job_create(rt, NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_create_json(NULL, "{\"argv\": [\"true\"]}", &job) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_create_json(rt, NULL, &job) == PLENUM_ERR_ARGUMENT);
@@ -257,10 +257,10 @@ static void part_wait(void)
     EXPECT(plenum_job_launch(job) == PLENUM_OK);
     EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 124);
     plenum_job_close(job);
-    plenum_runtime_close(rt); /* with events that nobody took */
+    plenum_runtime_close(rt); /* with events that were not taken */
 }
 
-/* Output to files of the host's, input from them. */
+/* Output to files of the embedding program, input from them. */
 static void part_redirect(void)
 {
     struct plenum_runtime *rt;
@@ -284,6 +284,42 @@ static void part_redirect(void)
     plenum_runtime_close(rt);
     fclose(in);
     fclose(out);
+}
+
+/* The pointer of plenum_job_set_user() comes with every event of its job, also after the job was closed. */
+static void part_user(void)
+{
+    enum { JOBS = 3 };
+    struct plenum_runtime *rt;
+    struct plenum_event *e;
+    int finished = 0, events[JOBS] = { 0 };
+    uint64_t id[JOBS];
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    for (int i = 0; i < JOBS; i++) {
+        struct plenum_job *job = new_job(rt, 1, "echo x");
+        id[i] = plenum_job_id(job);
+        if (i > 0) /* that of the first job stays NULL */
+            plenum_job_set_user(job, &events[i]);
+        EXPECT(plenum_job_launch(job) == PLENUM_OK);
+        if (i % 2)
+            plenum_job_close(job);
+    }
+    while (finished < JOBS) {
+        struct pollfd p = { .fd = plenum_runtime_fd(rt), .events = POLLIN };
+        poll(&p, 1, -1);
+        while (plenum_runtime_next_event(rt, &e) == PLENUM_OK && e) {
+            for (int i = 0; i < JOBS; i++)
+                if (e->job_id == id[i]) {
+                    EXPECT(e->user == (i > 0 ? &events[i] : NULL), "job %d", i);
+                    events[i]++;
+                }
+            finished += e->kind == PLENUM_EVENT_FINISHED;
+            plenum_event_free(e);
+        }
+    }
+    for (int i = 0; i < JOBS; i++)
+        EXPECT(events[i] >= 4, "job %d: %d events", i, events[i]); /* started, output, exited, finished */
+    plenum_runtime_close(rt);
 }
 
 /* Closing a runtime whose jobs run, with and without events that wait. */
@@ -363,7 +399,7 @@ static void hear(int signo)
     children_heard++;
 }
 
-static void part_host(void)
+static void part_embedder(void)
 {
     struct sigaction before[NSIG], after;
     sigset_t mask_before, mask_after;
@@ -407,13 +443,13 @@ int main(int argc, char *argv[])
         const char *name;
         void (*run)(void);
     } parts[] = {
-        { "cycles", part_cycles }, { "cycles_pmix", part_cycles_pmix },
-        { "many", part_many },     { "threads", part_threads },
-        { "two", part_two },       { "wrong", part_wrong },
-        { "null", part_null },     { "wait", part_wait },
-        { "close", part_close },   { "redirect", part_redirect },
-        { "fork", part_fork },     { "keeper", part_keeper },
-        { "host", part_host },
+        { "cycles", part_cycles },     { "cycles_pmix", part_cycles_pmix },
+        { "many", part_many },         { "threads", part_threads },
+        { "two", part_two },           { "wrong", part_wrong },
+        { "null", part_null },         { "wait", part_wait },
+        { "close", part_close },       { "redirect", part_redirect },
+        { "fork", part_fork },         { "keeper", part_keeper },
+        { "embedder", part_embedder }, { "user", part_user },
     };
     RUN_PARTS(parts, argc, argv)
     return 0;

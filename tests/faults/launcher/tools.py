@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the launcher's tests share: running mpiexec, counting failures, and finding what was left behind.
 
-Every process that a test starts inherits a mark in its environment, so leftovers are found wherever they hide.
+Every process that a test starts inherits a mark in its environment, so leftover processes are found wherever they hide.
 """
 import os
 import signal
@@ -74,14 +74,14 @@ class Launcher:
         sys.stdout.flush()
 
     def finish(self):
-        """Checks for leftovers; the exit code of the script."""
+        """Checks for leftover processes; the exit code of the script."""
         self.expect_nothing_left('at the end')
         self.scratch.cleanup()
         if not self.failed:
             print('ok')
         sys.exit(1 if self.failed else 0)
 
-    # --- leftovers ---
+    # --- leftover processes ---
 
     def alive(self):
         """The pids of living processes that carry the mark, but this one."""

@@ -16,7 +16,7 @@ static void cycle(void)
     MPI_Recv(&number, 1, MPI_INT, 1 - rank, 5 + rank, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Everybody sends too much to the next one. */
+/* Every rank sends too much to the next one. */
 static void ring(void)
 {
     static char much[8 << 20];
@@ -36,7 +36,7 @@ static void barrier(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The same when short collectives go by a board in shared memory. */
+/* The same when short collectives go through the collective area. */
 static void area(void)
 {
     for (int i = 0; i < 10; i++)
@@ -105,8 +105,8 @@ static void different(void)
         MPI_Bcast(&mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
-/* Everybody sends to the right and receives from the right. */
-static void exchange(void)
+/* Every rank sends to the right and receives from the right. */
+static void wrong_shift(void)
 {
     int mine = rank, other, right = (rank + 1) % size;
     MPI_Sendrecv(&mine, 1, MPI_INT, right, 6, &other, 1, MPI_INT, right, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -192,7 +192,7 @@ static void crash_abort(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A pointer to a function that is none. */
+/* A pointer that is not a function. */
 static void crash_call(void)
 {
     void (*volatile nothing)(void) = NULL;
@@ -240,15 +240,15 @@ static const struct {
     { "cycle", cycle, 0 },
     { "ring", ring, 0 },
     { "barrier", barrier, 0 },
-    { "board", area, 0 },
+    { "area", area, 0 },
     { "tag", tag, 0 },
     { "ended", ended, 0 },
     { "anybody", anybody, 0 },
     { "threads", threads, 0 },
     { "polling", polling, 0 },
     { "different", different, 0 },
-    { "exchange", exchange, 0 },
-    { "meeting", exchange, 1 },
+    { "wrong_shift", wrong_shift, 0 },
+    { "exchange", exchange, 1 },
     { "session", session, 1 },
     { "crash", crash, 0 },
     { "crash_inside", crash_inside, 0 },

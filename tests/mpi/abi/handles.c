@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handles of every kind as integers (MPI-5.0 section 20.3), as another language would keep them: what comes back is the
- * same object and can be used. And what such a language reads from a status, or writes into one.
+ * Handles of every kind as integers (MPI-5.0 section 20.3), as another language keeps them: the handle made from the
+ * integer names the same object and works. Also what such a language reads from a status, or writes into one.
  */
 /* ranks: 1 2 */
 #include "mtest.h"
@@ -110,7 +110,7 @@ static void requests_and_messages(void)
     CHECK_OK(MPI_Request_free(&copy));
     CHECK(MPI_Request_fromint(number) == MPI_REQUEST_NULL);
 
-    status.MPI_ERROR = MPI_ERR_TAG; /* not touched by calls of one status */
+    status.MPI_ERROR = MPI_ERR_TAG; /* calls for one status do not set it */
     CHECK_OK(MPI_Isend(&mtest_rank, 1, MPI_INT, right, 9, MPI_COMM_WORLD, &requests[1]));
     CHECK_OK(MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, &status));
     number = MPI_Message_toint(message);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ABI's version and sizes, and what a Fortran binding tells once. */
+/* The ABI's version and sizes, and what a Fortran binding registers once. */
 /* ranks: 1 */
 #include <assert.h>
 #include <mpi.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles as integers: constants keep their value, others go there and back, freed and foreign ones give the null. */
+/*
+ * Handles as integers: constants keep their value, other handles survive the conversion in both directions, freed and
+ * foreign ones give the null handle.
+ */
 /* ranks: 1 */
 #include <assert.h>
 #include <limits.h>

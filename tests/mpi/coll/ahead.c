@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that only send in collectives do not run away from one that does not come: what they have sent would fill its
- * memory. A scatterv whose algorithm is named goes by messages wherever the ranks are (docs/collectives.md).
+ * Ranks that only send in collectives do not run ahead of an absent rank without limit: their messages would fill its
+ * memory. A scatterv whose algorithm is forced uses messages wherever the ranks are (docs/collectives.md).
  */
 /* ranks: 2 3 */
 #include <unistd.h>
 
 #include "mtest.h"
 
-enum { MANY = 2000, AHEAD = 256, LOOKS = 100 };
+enum { MANY = 2000, AHEAD = 256, POLLS = 100 };
 
 static int sent[3], counts[3] = { 1, 1, 1 }, displs[3] = { 0, 1, 2 };
 static int told[MANY];
@@ -19,7 +19,7 @@ static int value(int n, int rank)
     return n * 3 + rank;
 }
 
-/* Receives what the root has told so far; returns how far it is. */
+/* Receives the numbers that the root has sent so far; returns the last one. */
 static int listen_to_root(int known)
 {
     int here = 1;
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     int last = mtest_size - 1, known = 0;
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
-    for (int look = 0; look < LOOKS && mtest_rank == last; look++) {
+    for (int look = 0; look < POLLS && mtest_rank == last; look++) {
         usleep(500);
         known = listen_to_root(known);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Nonblocking collectives and blocking ones do not match each other (MPI-5.0 section 6.12). One rank starts its
- * reduction before a barrier, the others after it: not what the standard allows, but what programs do, and what works
+ * reduction before a barrier, the others after it: the standard does not allow it, but programs do it, and it works
  * elsewhere.
  */
 #include "mtest.h"

@@ -70,7 +70,7 @@ static inline void world_close(struct world *world)
 
 enum { TYPES = 4, PER_TYPE = 2 /* ints in an element of each */ };
 
-/* Dense; with a gap inside; with a gap behind; and with data before the element's address. */
+/* Dense; with a gap inside; with a gap after it; and with data before the element's address. */
 static inline void types_make(MPI_Datatype types[TYPES])
 {
     int lengths[2] = { 1, 1 }, places[2] = { 1, -2 };
@@ -91,7 +91,7 @@ static inline void types_free(MPI_Datatype types[TYPES])
         CHECK_OK(MPI_Type_free(&types[i]));
 }
 
-/* Memory for `count` elements of a type, filled with one byte, and what it should be in the end. */
+/* Memory for `count` elements of a type, filled with one byte, and its expected contents in the end. */
 struct memory {
     MPI_Datatype type;
     size_t bytes;
@@ -119,7 +119,7 @@ static inline void *memory_at(const struct memory *memory, int element)
     return memory->start + memory->zero + element * memory->extent;
 }
 
-/* Puts `count` elements of ints from `values` in from `element` on: into what is wanted, and into what is there. */
+/* Writes `count` elements of ints from `values` from `element` on: into the expected contents, and into the memory. */
 static inline void memory_put(struct memory *memory, int element, const int *values, int count, int there)
 {
     unsigned char *sides[2] = { memory->wanted, memory->start };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Arguments that collectives must refuse (MPI-5.0 chapter 6), with the class and through the communicator's handler.
- * All ranks make the same mistake, so that nobody waits; a correct call afterwards works.
+ * All ranks make the same mistake, so that none waits; a correct call afterwards works.
  */
 #include <string.h>
 
@@ -89,13 +89,13 @@ static void test_truncation(void)
     CHECK_CLASS(rc, mtest_rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
     char text[MPI_MAX_ERROR_STRING];
     int length;
-    if (mtest_rank > 0) { /* in words that fit: there was no message that the program would know of */
+    if (mtest_rank > 0) { /* the text must not speak of a message: the program knows of none */
         CHECK_OK(MPI_Error_string(rc, text, &length));
-        CHECK(strstr(text, "rank 0 gives 16 bytes where this rank expects 8: all ranks have to call the same") != NULL);
+        CHECK(strstr(text, "rank 0 gives 16 bytes where this rank expects 8: all ranks must call the same") != NULL);
     }
 }
 
-/* Of blocks that only together are too long to be counted, and of what a process sends to itself. */
+/* Blocks that only together are too long to be counted, and the block from a process to itself. */
 static void test_blocks(void)
 {
     const MPI_Count much = (MPI_Count)1 << 62;
@@ -117,7 +117,7 @@ static void test_blocks(void)
     types[mtest_rank] = MPI_INT;
 }
 
-/* What is not significant may be anything: the first rank of an exclusive scan receives nothing. */
+/* Insignificant arguments may be anything: the first rank of an exclusive scan receives nothing. */
 static void test_exscan(void)
 {
     int own = mtest_rank + 1, sum = -1;

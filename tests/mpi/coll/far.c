@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data that lie beyond 2^31 (MPI-5.0 section 19.2), in all that moves them: by displacements of the v and w
- * collectives, among neighbors too, in their three forms of call, and by derived datatypes in messages, partitioned
- * ones, and collectives. Memory is only used where there are data.
+ * Data beyond 2^31 (MPI-5.0 section 19.2), in everything that moves data. Displacements of the v and w collectives and
+ * neighborhood collectives, in their three forms, lead there, and derived datatypes in messages, partitioned messages
+ * and collectives. Only memory with data is touched.
  */
 /* ranks: 1 2 3 */
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 enum { RANKS = 16, COUNT = 3 };
 #define FAR  ((size_t)5 << 29) /* ints: 10 GB */
-#define ROOM ((FAR + 64 * RANKS) * sizeof(int))
+#define INTS ((FAR + 64 * RANKS) * sizeof(int))
 
 /* COLL() of the _c forms, on a communicator. */
 #define MOVE(form, Name, name, ...)                                                                                    \
@@ -84,7 +84,7 @@ static void varied(enum form form)
         CHECK(is_block(i, i, mtest_rank));
 }
 
-/* On a ring the neighbors are the rank before, then the one behind. */
+/* On a ring the neighbors are the rank before, then the rank after. */
 static void neighbors(enum form form)
 {
     int left = (mtest_rank + mtest_size - 1) % mtest_size, right = (mtest_rank + 1) % mtest_size;
@@ -132,8 +132,8 @@ static void datatypes(void)
 
 int main(int argc, char **argv)
 {
-    in = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    out = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    in = mmap(NULL, INTS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    out = mmap(NULL, INTS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (in == MAP_FAILED || out == MAP_FAILED) {
         puts("no addresses for two times 10 GB");
         return 77;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every algorithm of every collective, forced by its variable in a session of its own, against what must come out:
- * short and long, with the last rank as root. Reductions of floating-point numbers give the same bits in another
- * session again.
+ * Every algorithm of every collective, forced by its variable in a session of its own, against the expected result:
+ * short and long, with the last rank as root. Reductions of floating-point numbers give the same bits in a second
+ * session.
  */
 /* ranks: 1 3 7 */
 #include <stdlib.h>
 
 #include "mtest.h"
 
-enum { LONGEST = 3000, RANKS = 16, ROOM = LONGEST * RANKS };
+enum { LONGEST = 3000, RANKS = 16, INTS = LONGEST * RANKS };
 
 static int size, rank, root;
-static int in[ROOM], out[ROOM], counts[RANKS], displs[RANKS], bytes[RANKS];
+static int in[INTS], out[INTS], counts[RANKS], displs[RANKS], bytes[RANKS];
 static MPI_Datatype types[RANKS];
 
-/* The i-th int that goes from one rank to another. */
+/* The int at index i from one rank to another. */
 static int word(int from, int to, int i)
 {
     return from * 1000003 + to * 10007 + i;
@@ -30,7 +30,7 @@ static int is(int block, int from, int to, int count)
     return 1;
 }
 
-/* `alike`: a rank has the same for all. */
+/* `alike`: a rank sends the same to all. */
 static void fill(int count, int alike)
 {
     for (int to = 0; to < size; to++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives over more than 2^31 bytes: through the _c form, and through a contiguous datatype of 64 KiB with a small
- * count. Every word knows its place. A reduction too, where there is memory for what it combines.
+ * count. Every word holds its index. Also a reduction, where there is memory for its operands.
  */
 /* ranks: 2 */
 /* seconds: 600 */
@@ -10,8 +10,8 @@
 
 #include "mtest.h"
 
-enum { PIECE = 64 * 1024, PIECES = 33000 }; /* 2.16e9 bytes */
-#define BYTES ((size_t)PIECE * PIECES)
+enum { ELEMENT = 64 * 1024, ELEMENTS = 33000 }; /* 2.16e9 bytes */
+#define BYTES ((size_t)ELEMENT * ELEMENTS)
 #define WORDS (BYTES / sizeof(uint64_t))
 
 static uint64_t *data;
@@ -30,7 +30,7 @@ static int holds(uint64_t seed)
     return 1;
 }
 
-/* Is it what two fillings have not in common? */
+/* Is it the exclusive or of two fillings? */
 static int is_difference(uint64_t a, uint64_t b)
 {
     for (size_t i = 0; i < WORDS; i++)
@@ -41,7 +41,7 @@ static int is_difference(uint64_t a, uint64_t b)
 
 int main(int argc, char **argv)
 {
-    MPI_Datatype piece;
+    MPI_Datatype element;
 #ifdef __SANITIZE_THREAD__
     puts("the thread sanitizer needs several times the memory");
     return 77;
@@ -56,24 +56,24 @@ int main(int argc, char **argv)
     data = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!CHECK(data != MAP_FAILED))
         MPI_Abort(MPI_COMM_WORLD, 1);
-    CHECK_OK(MPI_Type_contiguous(PIECE, MPI_BYTE, &piece));
-    CHECK_OK(MPI_Type_commit(&piece));
+    CHECK_OK(MPI_Type_contiguous(ELEMENT, MPI_BYTE, &element));
+    CHECK_OK(MPI_Type_commit(&element));
     if (mtest_rank == 0)
         fill(1);
     CHECK_OK(MPI_Bcast_c(data, (MPI_Count)BYTES, MPI_BYTE, 0, MPI_COMM_WORLD));
     CHECK(holds(1));
     if (mtest_rank == 1)
         fill(2);
-    CHECK_OK(MPI_Bcast(data, PIECES, piece, 1, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Bcast(data, ELEMENTS, element, 1, MPI_COMM_WORLD));
     CHECK(holds(2));
-    CHECK_OK(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, PIECES / 2, piece, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, ELEMENTS / 2, element, MPI_COMM_WORLD));
     CHECK(holds(2));
     if (enough) {
         fill(mtest_rank == 0 ? 3 : 4);
         CHECK_OK(MPI_Allreduce_c(MPI_IN_PLACE, data, (MPI_Count)BYTES, MPI_UINT8_T, MPI_BXOR, MPI_COMM_WORLD));
         CHECK(is_difference(3, 4));
     }
-    CHECK_OK(MPI_Type_free(&piece));
+    CHECK_OK(MPI_Type_free(&element));
     munmap(data, BYTES);
     MTEST_END;
 }

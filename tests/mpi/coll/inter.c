@@ -9,10 +9,10 @@
 enum { COUNT = 5, RANKS_MAX = 64 };
 
 static MPI_Comm inter;
-static int rank, size, remote, first; /* rank and size in the own group, size of the other, and in which we are */
+static int rank, size, remote, first; /* of this group: rank, size; size of the other; is this the first? */
 static int in[RANKS_MAX * COUNT], out[RANKS_MAX * COUNT], counts[RANKS_MAX], displs[RANKS_MAX], mine[RANKS_MAX];
 
-/* What a rank of a group has for a rank of the other. */
+/* What a rank of one group sends to a rank of the other. */
 static int value(int in_first, int from, int to, int i)
 {
     return in_first * 1000000 + from * 10000 + to * 100 + i;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long collectives between short ones, in random sequences without anything between them (MPI-5.0 chapter 6): of all
- * kinds, with all roots, in place or not, of sizes around every limit of the pieces in which they go by shared memory
- * on one node, and beyond what that holds at once. Some ranks have data with gaps. All have the same bits of a sum.
+ * Long collectives between short ones, in random sequences without synchronization (MPI-5.0 chapter 6): all kinds, all
+ * roots, in place or not. Sizes lie around every limit of a chunk in the collective area, and beyond what that holds at
+ * once. Some ranks have data with gaps. All have the same bits of a sum.
  */
 #include <stdbool.h>
 #include <unistd.h>
 
 #include "mtest.h"
 
-enum { OPERATIONS = 160, ROOM = 1 << 21 /* ints */, KINDS = 12 };
+enum { OPERATIONS = 160, INTS = 1 << 21 /* ints */, KINDS = 12 };
 
 static int size, rank, *in, *out;
 static MPI_Datatype pair; /* two ints with a gap behind each */
 
-/* What the operation at hand is about. */
+/* The operation under way. */
 static struct {
     int kind, number, root, count; /* ints in a block, or in the vector */
     bool in_place;
-    int gap;        /* ints of this rank lie so far apart: 1 or 2 */
+    int gap;        /* distance of this rank's ints: 1 or 2 */
     int counts[64]; /* reduce_scatter: ints that each rank gets */
 } now;
 
-/* The i-th int that a rank has for another. */
+/* The int at index i from one rank to another. */
 static int word(int from, int to, int i)
 {
     return now.number * 131 + from * 1009 + to * 100003 + i;
@@ -133,7 +133,7 @@ static int combine(MPI_Comm comm)
     }
 }
 
-/* Bytes: a short message, one piece of every size that is used, several, more than a ring. */
+/* Bytes: a short message, one chunk of every size that occurs, several chunks, more than a ring. */
 static int bytes_of(unsigned long random)
 {
     static const int bytes[] = { 0, 8, 2000, 4096, 4104, 20000, 65536, 65544, 131072, 140000, 262144, 700000 };
@@ -164,7 +164,7 @@ static void sequence(MPI_Comm comm)
     }
 }
 
-/* Everybody has the same bits, also of what cannot be added up exactly, and gets them again. */
+/* All ranks have the same bits, also of an inexact sum, and the same again. */
 static void same_bits(MPI_Comm comm)
 {
     enum { DOUBLES = 40001 };
@@ -180,7 +180,7 @@ static void same_bits(MPI_Comm comm)
     CHECK(different == 0);
 }
 
-/* A root that has far more to say than there is room for, to ranks that come late. */
+/* A root with far more data than there is space, and ranks that arrive late. */
 static void late(MPI_Comm comm)
 {
     enum { INTS = 500000 };
@@ -204,8 +204,8 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     size = mtest_size;
     rank = mtest_rank;
-    in = calloc(ROOM, sizeof *in);
-    out = calloc(ROOM, sizeof *out);
+    in = calloc(INTS, sizeof *in);
+    out = calloc(INTS, sizeof *out);
     CHECK_OK(MPI_Type_vector(2, 1, 2, MPI_INT, &spread));
     CHECK_OK(MPI_Type_create_resized(spread, 0, 4 * sizeof(int), &pair));
     CHECK_OK(MPI_Type_commit(&pair));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * So many collectives of one kind that some ranks say nothing for a long time, or far ahead of who reads it, and then
- * others (MPI-5.0 chapter 6): numbers in shared memory grow old, and nothing old may be taken for new.
+ * Many collectives of one kind, in which some ranks publish nothing for a long time, or publish far ahead of the
+ * readers, and then other kinds (MPI-5.0 chapter 6). Numbers in shared memory grow old, and no old number may be taken
+ * for a new one.
  */
 /* ranks: 2 3 7 */
 #include "mtest.h"
@@ -23,7 +24,7 @@ static int sum(int n, int last)
     return all;
 }
 
-/* One speaks, and nobody else. */
+/* Only the root publishes. */
 static int broadcasts(int times, int root)
 {
     int bad = 0;
@@ -47,7 +48,7 @@ static int scans(int times)
     return bad;
 }
 
-/* Of all kinds, the roots in turn. */
+/* All kinds, each root in turn. */
 static int mixed(int times)
 {
     int bad = 0;

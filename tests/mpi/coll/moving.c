@@ -19,7 +19,7 @@ static int below(int n)
     return (int)(pattern_random(&state) % (uint32_t)n);
 }
 
-/* The same on all ranks: what goes from one to another, `to` < 0 for what all get. */
+/* The same on all ranks: the data from one rank to another; `to` < 0: to all. */
 static const int *data_of(int from, int to, int count)
 {
     for (int i = 0; i < count * PER_TYPE; i++)
@@ -27,7 +27,7 @@ static const int *data_of(int from, int to, int count)
     return values;
 }
 
-/* One call's choices. Drawn alike on all ranks, but for the datatypes, which may differ between them. */
+/* One call's choices. Drawn alike on all ranks, except the datatypes, which may differ between them. */
 struct draw {
     enum form form;
     int count, root, in_place;
@@ -125,7 +125,7 @@ struct layout {
     MPI_Datatype type[RANKS_MAX];
 };
 
-/* How many elements go from one rank to another. */
+/* The elements from one rank to another. */
 static int length(const struct draw *draw, int from, int to)
 {
     int low = from < to ? from : to, high = from < to ? to : from;
@@ -220,14 +220,13 @@ static void test_alltoallw(const struct draw *draw)
     exchange(draw, 1);
 }
 
-/* --- all of them
- * ------------------------------------------------------------------------------------------------------ */
+/* --- all of them -------------------------------------------------------------------------------------------------- */
 
 static const struct tree_head {
     const char *name;
     void (*test)(const struct draw *draw);
     const char *algorithms[5];
-} families[] = {
+} kinds[] = {
     { "BCAST", test_bcast, { "auto", "binomial", "scatter_allgather", "chain" } },
     { "GATHER", test_gather, { "auto", "linear", "binomial" } },
     { "SCATTER", test_scatter, { "auto", "linear", "binomial" } },
@@ -258,8 +257,8 @@ static void test_algorithm(const struct tree_head *tree_head, const char *algori
 
 int main(void)
 {
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        for (int k = 0; k < 5 && families[i].algorithms[k]; k++)
-            test_algorithm(&families[i], families[i].algorithms[k]);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        for (int k = 0; k < 5 && kinds[i].algorithms[k]; k++)
+            test_algorithm(&kinds[i], kinds[i].algorithms[k]);
     MTEST_END;
 }

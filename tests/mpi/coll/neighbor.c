@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives among neighbors (MPI-5.0 sections 8.6 to 8.9): all five, blocking, nonblocking and persistent, with int
- * and with MPI_Count arguments, in grids with borders and with dimensions of one and two processes that wrap around, in
- * graphs and distributed graphs with several edges between two processes. The whole receive buffer is compared with
- * what should be in it, gaps and blocks without a neighbor included.
+ * Neighborhood collectives (MPI-5.0 sections 8.6 to 8.9): all five, blocking, nonblocking and persistent, with int and
+ * with MPI_Count arguments. The topologies are grids with borders and with dimensions of one and two processes that
+ * wrap around, graphs, and distributed graphs with several edges between two processes. The whole receive buffer is
+ * compared with the expected one, gaps and blocks without a neighbor included.
  */
 #include "neighbor.h"
 
@@ -82,7 +82,7 @@ static void buffers_check(struct buffers *b)
     free(b->wanted);
 }
 
-/* The message of a sender's edge, into memory. */
+/* Writes the message of a sender's edge into memory. */
 static void put(unsigned char *to, MPI_Datatype type, int count, int sender, int slot)
 {
     int values[MOST * PER], position = 0;
@@ -91,7 +91,7 @@ static void put(unsigned char *to, MPI_Datatype type, int count, int sender, int
     CHECK_OK(MPI_Unpack(values, count * PER * (int)sizeof(int), &position, to, count, type, MPI_COMM_SELF));
 }
 
-/* How long it is, in elements. */
+/* Its length in elements. */
 static int length(int sender, int slot)
 {
     return (sender * 3 + slot * 2) % (MOST + 1);

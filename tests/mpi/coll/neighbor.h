@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of collectives among neighbors share: communicators with topologies of all kinds, and for each what a
- * process must know to say what it will receive: its neighbors, and which of its sender's messages comes on which edge.
+ * What the tests of neighborhood collectives share: communicators with topologies of all kinds. For each, a process
+ * knows its neighbors, and which of its sender's messages arrives on which edge, so that it knows what to expect.
  */
 #ifndef PLENUM_TESTS_NEIGHBOR_H
 #define PLENUM_TESTS_NEIGHBOR_H
@@ -20,7 +20,7 @@ struct hood {
 /* Through variables: the compiler knows that no int is at these addresses. */
 static int *volatile unweighted = MPI_UNWEIGHTED;
 
-/* The k-th edge from a process to another is the k-th of its edges to that one. */
+/* Edge k from one process to another is the one at index k of its edges to that one. */
 static inline void hood_match(struct hood *hood)
 {
     int size, most, *all;

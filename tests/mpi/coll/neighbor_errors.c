@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the collectives among neighbors refuse, without a topology and with bad arguments; nothing hangs. */
+/* What neighborhood collectives refuse: no topology, and bad arguments; nothing hangs. */
 #include "mtest.h"
 
-/* Every form of each, with right arguments but for the communicator. */
+/* Every form of each, with valid arguments except the communicator. */
 static void every_form(MPI_Comm comm, int class)
 {
     int buf[8] = { 0 }, out[8], counts[8] = { 0 }, displs[8] = { 0 };

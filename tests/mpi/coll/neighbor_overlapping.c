@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several collectives among neighbors under way at once, beside other collectives and messages of the same
- * communicator, completed in any order; long blocks; persistent ones started again and again with new data; the
- * communicator freed before they are complete.
+ * Several neighborhood collectives under way at once, beside other collectives and messages of the same communicator,
+ * completed in any order. Blocks are long, persistent ones start again and again with new data, and the communicator is
+ * freed before they are complete.
  */
 #include "neighbor.h"
 

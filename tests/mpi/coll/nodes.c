@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocking collectives that go by shared memory on each node and by messages between the nodes (MPI-5.0 chapter 6):
- * barrier, broadcast, reductions, scans, allgather, with all roots, in place or not, of many lengths, on communicators whose
- * ranks are placed in several ways. On one node they are as others; over several, tests/hosts runs this.
+ * Blocking collectives that use shared memory on each node and messages between the nodes (MPI-5.0 chapter 6): barrier,
+ * broadcast, reductions, scans, allgather, with all roots, in place or not, of many lengths, on communicators whose
+ * ranks are placed in several ways. tests/hosts runs this over several nodes.
  */
 #include <time.h>
 
 #include "mtest.h"
 
-enum { ROOM = 1 << 19 /* ints */, RANKS_MAX = 64, LENGTHS = 10 };
+enum { INTS = 1 << 19 /* ints */, RANKS_MAX = 64, LENGTHS = 10 };
 
 static const int lengths[LENGTHS] = { 0, 1, 2, 13, 150, 1024, 1025, 8191, 50000, 100003 };
-static int in[ROOM], out[ROOM], rank, size, turn;
+static int in[INTS], out[INTS], rank, size, turn;
 static MPI_Comm comm;
-static MPI_Datatype gapped; /* an int with a gap behind it */
+static MPI_Datatype gapped; /* an int with a gap after it */
 
-/* The i-th int that a rank has in this turn; small, so that products do not overflow. */
+/* The int at index i of a rank in this round; small, so that products do not overflow. */
 static int word(int from, int i)
 {
     return (int)(((unsigned)turn * 40503u + (unsigned)from * 977u + (unsigned)i * 31u) % 7);
@@ -63,7 +63,7 @@ static void allgather(int count, int in_place)
     CHECK(bad == 0);
 }
 
-/* What goes from one rank to another begins at another word for each. */
+/* The data from one rank to another begins at another word for each. */
 static void alltoall(int count, int in_place)
 {
     int stride = rank % 2 ? 2 : 1, bad = 0;
@@ -157,7 +157,7 @@ static void reduce_scatter(int count, MPI_Op op, int in_place)
     }
 }
 
-/* Pairs of value and place; the lowest place of the greatest value. */
+/* Pairs of value and index; the lowest index of the greatest value. */
 static void maxloc(void)
 {
     int mine[2] = { word(rank, 0), rank }, got[2] = { -1, -1 }, best = 0;
@@ -180,7 +180,7 @@ static void same_bits(int count)
     CHECK(memcmp(first, again, (size_t)count * sizeof *again) == 0);
 }
 
-/* An operation of the user's, that does not commute: the second operand, unless it is 0. */
+/* A user's operation that does not commute: the second operand, unless it is 0. */
 static void later(void *a, void *b, int *count, MPI_Datatype *type)
 {
     (void)type;
@@ -238,7 +238,8 @@ static double clock_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The first leaves after the last has come, by the one clock of the machine on which the tests make several nodes. */
+/* The first rank leaves after the last has arrived, by the clock of the machine on which the tests make several
+ * nodes. */
 static void barriers(void)
 {
     for (int n = 0; n < 20; n++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several collectives under way at once (MPI-5.0 section 6.12): of different kinds, on one communicator and on several,
- * completed in another order than started, with point-to-point messages in between; operations and datatypes are freed
- * while they are in use.
+ * Several collectives under way at once (MPI-5.0 section 6.12), of different kinds, on one communicator and on several.
+ * They complete in another order than they start, with point-to-point messages in between; operations and datatypes are
+ * freed while they are in use.
  */
 /* seconds: 300 */
 #include "mtest.h"
@@ -61,7 +61,7 @@ static void check(const struct work *work, int seed)
     CHECK(right);
 }
 
-/* Completes all, in an order of one's own, sometimes only by testing. */
+/* Completes all, in each rank's own order, sometimes only by testing. */
 static void complete(MPI_Request *requests, int round)
 {
     int flag = 0, index, next = mtest_rank, partner = mtest_rank ^ 1, token = round, other = -1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reductions and scans (MPI-5.0 sections 6.9 to 6.11): each algorithm, forced one by one, in all forms, with predefined
- * operations and with a user's that does not commute (products of matrices modulo a prime), against a plain reference.
+ * Reductions and scans (MPI-5.0 sections 6.9 to 6.11): each algorithm, forced one by one, in all forms, against a plain
+ * reference. The operations are predefined ones and a user's that does not commute: products of matrices modulo a
+ * prime.
  */
 /* seconds: 400 */
 #include "coll.h"
@@ -93,8 +94,7 @@ static MPI_Op op_of(enum what what)
     return what == PRODUCT ? product : what == SUM ? MPI_SUM : MPI_MAXLOC;
 }
 
-/* --- one call
- * --------------------------------------------------------------------------------------------------------- */
+/* --- one call ----------------------------------------------------------------------------------------------------- */
 
 struct draw {
     enum form form;
@@ -129,7 +129,7 @@ static int holds(const struct draw *draw, const char *memory, int low, int high,
     return 1;
 }
 
-/* The two buffers of a call: with MPI_IN_PLACE the input stands in the second. */
+/* The two buffers of a call: with MPI_IN_PLACE the input is in the second. */
 struct buffers {
     char *in, *out;
     const void *sendbuf;
@@ -221,14 +221,13 @@ static void test_reduce_scatter(const struct draw *draw)
     buffers_free(draw, &buffers, total);
 }
 
-/* --- all of them
- * --------------------------------------------------------------------------------------------------------- */
+/* --- all of them -------------------------------------------------------------------------------------------------- */
 
 static const struct tree_head {
     const char *name;
     void (*test)(const struct draw *draw);
     const char *algorithms[6];
-} families[] = {
+} kinds[] = {
     { "REDUCE", test_reduce, { "auto", "binomial", "in_order", "rabenseifner" } },
     { "ALLREDUCE", test_allreduce, { "auto", "linear", "recursive_doubling", "ring", "rabenseifner", "reduce_bcast" } },
     { "REDUCE_SCATTER_BLOCK", test_reduce_scatter_block, { "auto", "recursive_halving", "pairwise", "in_order" } },
@@ -259,8 +258,8 @@ static void test_algorithm(const struct tree_head *tree_head, const char *algori
 
 int main(void)
 {
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        for (int k = 0; k < 6 && families[i].algorithms[k]; k++)
-            test_algorithm(&families[i], families[i].algorithms[k]);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        for (int k = 0; k < 6 && kinds[i].algorithms[k]; k++)
+            test_algorithm(&kinds[i], kinds[i].algorithms[k]);
     MTEST_END;
 }

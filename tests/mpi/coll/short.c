@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short collectives in long random sequences without anything between them (MPI-5.0 chapter 6): of all kinds, with all
- * roots, of sizes around every limit of the shared memory by which they go on one node. Roots run far ahead of the
- * others. Equal reductions give equal bits, the first and the last. Communicators with such memory come and go without
- * trace.
+ * Short collectives in long random sequences without synchronization (MPI-5.0 chapter 6): all kinds, all roots, sizes
+ * around every limit of the collective area. Roots run far ahead of the others. Equal reductions give equal bits, the
+ * first and the last. Communicators with areas come and go without a trace.
  */
 #include "mtest.h"
 #include "usage.h"
@@ -12,7 +11,7 @@ enum { OPERATIONS = 3000, MOST = 1100 /* ints */, KINDS = 11, CYCLES = 60 };
 
 static int size, rank, in[MOST * 16], out[MOST * 16];
 
-/* The i-th int that a rank says in operation n, to whoever; every rank knows all. */
+/* The int at index i that a rank sends in operation n, to any rank; every rank knows all. */
 static int word(int n, int from, int i)
 {
     return (int)(((unsigned)n * 2654435761u) ^ ((unsigned)from << 20) ^ (unsigned)i) % 1000003;
@@ -42,7 +41,7 @@ static int wrong_sum(const int *got, int n, int last, int first, int count)
     return bad;
 }
 
-/* What goes to all, from all or from a root. Returns the number of wrong ints. */
+/* Data to all ranks, from all or from a root. Returns the number of wrong ints. */
 static int move(MPI_Comm comm, int kind, int n, int root, int count)
 {
     int bad = 0;
@@ -108,7 +107,7 @@ static void sequence(MPI_Comm comm, int operations)
     CHECK(bad == 0);
 }
 
-/* A root that says a thousand things before anybody listens, and one that hears as many. */
+/* A root that sends a thousand times before any rank receives, and one that receives as often. */
 static void run_ahead(MPI_Comm comm)
 {
     int bad = 0;

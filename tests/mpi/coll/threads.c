@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_THREAD_MULTIPLE: threads with a communicator each, blocking and nonblocking collectives at the same time, user
- * operations among them. Whoever makes progress may run another thread's operation.
+ * operations among them. A thread that makes progress may run another one's operation.
  */
 /* seconds: 300 */
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that are configured differently for collectives say so instead of waiting for each other: who first has
- * something to send to another one is told with whom it differs; so all are, once they have met. Messages go on all the
- * same; with equal settings all is well again.
+ * Ranks that are configured differently for collectives report it instead of waiting for each other. A rank learns it
+ * when it first sends to a rank that differs; all know once they have exchanged messages. Point-to-point messages still
+ * work, and collectives do again with equal settings.
  */
 /* ranks: 2 3 */
 #include "mtest.h"
@@ -26,7 +26,7 @@ static void close_comm(MPI_Session *session, MPI_Comm *comm)
     CHECK_OK(MPI_Session_finalize(session));
 }
 
-/* Everybody hears from everybody. */
+/* Every rank receives a message from every other. */
 static void greet(MPI_Comm comm)
 {
     for (int shift = 1; shift < mtest_size; shift++) {

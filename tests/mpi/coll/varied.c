@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocking collectives whose blocks have different lengths (MPI-5.0 sections 6.5 to 6.8), in random sequences with
- * nothing between them, so that ranks run ahead: blocks of nothing, of few bytes, about as long as what is short, and
- * about as long as what the board takes, in one call as well; all roots, MPI_IN_PLACE, dense types and types with gaps
- * that differ between ranks, int and _c forms; in communicators of several sizes. Every byte of the buffers is
- * compared. And blocks that are longer than the receiver expects.
+ * Blocking collectives whose blocks have different lengths (MPI-5.0 sections 6.5 to 6.8), in random sequences without
+ * synchronization, so that ranks run ahead. Blocks are empty, of few bytes, around the limit of short data and around
+ * that of a slot of the collective area, also in one call. All roots, MPI_IN_PLACE, dense types and types with gaps
+ * that differ between ranks, int and _c forms, communicators of several sizes. Every byte of the buffers is compared.
+ * And blocks that are longer than the receiver expects.
  */
 #include "coll.h"
 
@@ -20,10 +20,10 @@ struct blocks {
 };
 
 static MPI_Datatype types[TYPES];
-static int rank, size, even; /* even: as much from a rank to another as back */
+static int rank, size, even; /* even: as many from one rank to another as back */
 static int values[LONGEST * PER_TYPE];
 
-/* Elements that go from one rank to another in the n-th call; every rank knows all. */
+/* Elements from one rank to another in call n; every rank knows all. */
 static int length(int n, int from, int to)
 {
     static const int few[] = { 0, 1, 2, 0, 5, 6, 7, 1 }, limit[] = { 510, 511, 512, 513, 0, 1, 170, 171 };
@@ -44,7 +44,7 @@ static const int *data_of(int n, int from, int to, int count)
     return values;
 }
 
-/* `from_each`: what each rank sends to `other`, else what that one sends to each. */
+/* `from_each`: the blocks from each rank to `other`; else from `other` to each. */
 static struct blocks blocks_make(int n, MPI_Datatype type, int from_each, int other)
 {
     struct blocks blocks = { .type = type };
@@ -62,7 +62,7 @@ static struct blocks blocks_make(int n, MPI_Datatype type, int from_each, int ot
     return blocks;
 }
 
-/* The i-th block holds, or is to hold, what goes from one rank to another. */
+/* Block i holds, or is to hold, the data from one rank to another. */
 static void blocks_put(struct blocks *blocks, int i, int n, int from, int to, int there)
 {
     memory_put(&blocks->memory, blocks->displ[i], data_of(n, from, to, blocks->count[i]), blocks->count[i], there);
@@ -168,7 +168,7 @@ static void sequence(MPI_Comm comm, int operations)
     }
 }
 
-/* More comes than a rank has said: it is told so, and what follows goes on. */
+/* A rank receives more than it expects: the call fails, and the next one works. */
 static void too_much(void)
 {
     MPI_Comm comm;

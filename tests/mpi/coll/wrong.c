@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
 /*
- * What the blocking collectives say of each wrong argument, in the same words whether the communicator has had
- * collectives before, so that usual short ones take a short way (core/coll/area/area.h), or not. All ranks make the same
- * mistake.
+ * The messages of the blocking collectives for each wrong argument: the same with and without collectives before, after
+ * which common short ones take the fast path (api/coll_fast.h). All ranks make the same mistake.
  */
 #include <stdint.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static void test_bcast(void)
     WRONG(MPI_Bcast, MPI_IN_PLACE, 1, MPI_INT, 0, comm);
 }
 
-/* gather and scatter, which are wrong in the same ways but for the side that the root has more of. */
+/* gather and scatter, which are wrong in the same ways, except for the side of which the root has more. */
 #define WRONG_ROOTED(function, many, few)                                                                              \
     do {                                                                                                               \
         for (int i = 0; i < 4; i++)                                                                                    \
@@ -127,7 +126,7 @@ static void test_exchange(void)
     WRONG(MPI_Alltoallw, in, counts, displs, types, NULL, counts, displs, types, comm);
 }
 
-/* What all reductions have alike; the count and the arguments behind the operation differ. */
+/* Common to all reductions; the count and the arguments after the operation differ. */
 #define WRONG_REDUCTION(function, many, ...)                                                                           \
     do {                                                                                                               \
         WRONG(function, in, out, many, MPI_DATATYPE_NULL, MPI_SUM, __VA_ARGS__);                                       \
@@ -145,7 +144,7 @@ static void test_exchange(void)
         WRONG(function, NULL, out, many, MPI_INT, MPI_SUM, __VA_ARGS__);                                               \
     } while (0)
 
-/* Of ranks that have both vectors. */
+/* For ranks that have both vectors. */
 #define WRONG_VECTORS(function, many, ...)                                                                             \
     do {                                                                                                               \
         WRONG(function, in, NULL, many, MPI_INT, MPI_SUM, __VA_ARGS__);                                                \
@@ -189,7 +188,7 @@ static void test_reductions(void)
     }
 }
 
-/* Handles that are no communicator's: the handler is that of MPI_COMM_SELF. */
+/* Handles of other objects: the handler is that of MPI_COMM_SELF. */
 static void test_communicators(void)
 {
     const MPI_Comm bad[] = { MPI_COMM_NULL, (MPI_Comm)MPI_INT, (MPI_Comm)MPI_SUM, (MPI_Comm)in };
@@ -209,8 +208,8 @@ static void test_communicators(void)
     }
 }
 
-/* What is found out on the way has the function's name, too; with more ranks, one that fails passes nothing on where
- * messages do it. */
+/* Errors found during the operation name the function, too. With more ranks, one that fails passes nothing on where
+ * the collective uses messages. */
 static void test_truncation(void)
 {
     char text[MPI_MAX_ERROR_STRING];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Comm_create (MPI-5.0 section 7.4.2): collective over the parent, with disjoint groups at the same time; ranks are
- * those of the group; who is in no group passes the empty one and gets MPI_COMM_NULL.
+ * MPI_Comm_create (MPI-5.0 section 7.4.2) is collective over the parent, with disjoint groups at the same time. Ranks
+ * are those of the group; a process in no group passes the empty group and gets MPI_COMM_NULL.
  */
 #include "mtest.h"
 
-/* Every process names a group of its own kind: those with its remainder modulo `kinds`, backwards. */
+/* Every process names one of `kinds` groups: the ranks with its remainder modulo `kinds`, backwards. */
 static MPI_Group kin(MPI_Group world, int kinds, int mine)
 {
     int *ranks = malloc((size_t)mtest_size * sizeof *ranks), n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Comm_create_group (MPI-5.0 section 7.4.2): collective over the group only. Those outside do nothing, or are
- * blocked in something else; overlapping groups one after the other with one tag; the tag is no message's tag.
+ * MPI_Comm_create_group (MPI-5.0 section 7.4.2) is collective over the group only. Processes outside it do nothing, or
+ * block in something else. Overlapping groups follow each other with one tag, which never matches a message's tag.
  */
 #include "mtest.h"
 

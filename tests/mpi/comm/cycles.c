@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Thousands of communicators are made and freed, by every constructor: the process does not grow. */
+/* Thousands of communicators are created and freed, by every constructor, and the process does not grow. */
 #include "mtest.h"
 #include "usage.h"
 
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     for (int n = 0; n < CYCLES; n++)
         cycle(n);
     long grown = usage_now().resident_kib - before;
-    if (!CHECK(grown < CYCLES / 2)) /* not even half a KiB each */
+    if (!CHECK(grown < CYCLES / 2)) /* less than half a KiB each */
         fprintf(stderr, "rank %d: grown by %ld KiB in %d cycles\n", mtest_rank, grown, CYCLES);
     MTEST_END;
 }

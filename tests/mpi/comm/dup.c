@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Comm_dup, MPI_Comm_dup_with_info and MPI_Comm_idup (MPI-5.0 section 7.4.2): same group, new context: messages of
- * one are never seen on the other, whatever their source and tag, also with wildcards and while both are waiting.
+ * MPI_Comm_dup, MPI_Comm_dup_with_info and MPI_Comm_idup (MPI-5.0 section 7.4.2): same group, new context. Messages of
+ * one communicator are never received on the other, whatever their source and tag, also with wildcards and while both
+ * wait.
  */
 #include "mtest.h"
 
@@ -26,7 +27,7 @@ int main(int argc, char **argv)
         CHECK(rank == mtest_rank && size == mtest_size && result == MPI_CONGRUENT);
     }
 
-    /* Sent on all at once, received in the opposite order with wildcards: each takes its own. */
+    /* Sent on all at once, received in the opposite order with wildcards: each receive gets its own message. */
     for (int i = 0; i < COMMS; i++) {
         out[i] = 10 * mtest_rank + i;
         CHECK_OK(MPI_Isend(&out[i], 1, MPI_INT, to, 1, comms[i], &sends[i]));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Duplicates carry the attributes that the copy callbacks allow (MPI-5.0 sections 7.4.2 and 7.7), with the value that
- * the callback gives; freeing deletes them. A copy callback that fails makes the duplication fail, with its code, and
- * gives no communicator. The error handler is inherited.
+ * the callback returns; freeing deletes them. If a copy callback fails, the duplication fails with its code and gives
+ * no communicator. The error handler is inherited.
  */
 #include "mtest.h"
 
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Comm_dup(parent, &other), MPI_ERR_OTHER);
     fail_copy = 0;
     CHECK(deletes == 0);
-    CHECK_OK(MPI_Barrier(parent)); /* it is as good as before */
+    CHECK_OK(MPI_Barrier(parent)); /* the parent works as before */
 
     CHECK_OK(MPI_Comm_split(parent, 0, 0, &child)); /* only duplicates have attributes */
     CHECK_OK(MPI_Comm_get_attr(child, plain, &value, &found));

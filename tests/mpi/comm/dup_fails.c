@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A copy callback that fails in one process only (MPI-5.0 section 7.4.2): nobody hangs, everybody learns that there is
- * no duplicate, and the parent works as before.
+ * A copy callback that fails in one process only (MPI-5.0 section 7.4.2): no process hangs, every member learns that
+ * there is no duplicate, and the parent works as before.
  */
 #include "mtest.h"
 
@@ -23,7 +23,7 @@ static void blocking(MPI_Comm parent)
     CHECK(child == MPI_COMM_NULL);
 }
 
-/* Without waiting: who fails knows at once, the others when the request completes. */
+/* Nonblocking: the failing process knows at once, the others when the request completes. */
 static void nonblocking(MPI_Comm parent)
 {
     MPI_Comm child = MPI_COMM_NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bad communicators and groups (MPI-5.0 section 9.4): null, freed, predefined where that is not allowed, processes that
- * are not members, values out of range: an error class each, and no process waits for another.
+ * are not members, values out of range. Each gives an error class, and no process waits for another.
  */
 #include "mtest.h"
 
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Comm_create(MPI_COMM_WORLD, MPI_GROUP_NULL, &made), MPI_ERR_GROUP);
     if (mtest_size > 1) {
         MPI_Group_incl(group, 1, &(int){ (mtest_rank + 1) % mtest_size }, &lone);
-        CHECK_CLASS(MPI_Comm_create(MPI_COMM_SELF, lone, &made), MPI_ERR_GROUP); /* no member of the parent */
+        CHECK_CLASS(MPI_Comm_create(MPI_COMM_SELF, lone, &made), MPI_ERR_GROUP); /* not a member of the parent */
         MPI_Group_free(&lone);
     }
     CHECK_CLASS(MPI_Comm_create_group(MPI_COMM_WORLD, group, -1, &made), MPI_ERR_TAG);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Comm_free while communication is pending (MPI-5.0 section 7.4.3): the handle is gone at once, the operations
- * complete normally, and the communicator's place is taken only after them.
+ * MPI_Comm_free while communication is pending (MPI-5.0 section 7.4.3): the handle is invalid at once, the operations
+ * complete normally, and the communicator's context is reused only after them.
  */
 #include "mtest.h"
 #include "pattern.h"

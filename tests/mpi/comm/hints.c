@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hints of communicators (MPI-5.0 section 7.4.4): all have a default and are reported; what is set is reported, what is
- * not mentioned stays, what is no value of a hint or no hint at all is passed over. They are given where a communicator
- * is made and are not inherited. In a strict session a wildcard that was promised away is an error.
+ * Hints of communicators (MPI-5.0 section 7.4.4). Every hint has a default and is reported; a hint that is not
+ * mentioned keeps its value; unknown keys and invalid values are ignored. Hints are given where a communicator is
+ * created and are not inherited. In a strict session a wildcard that was promised away is an error.
  */
 #include "mtest.h"
 

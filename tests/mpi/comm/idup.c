@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Comm_idup (MPI-5.0 section 7.4.2): several outstanding on one communicator, among messages and other nonblocking
- * collectives, completed in any order; each gives a communicator of its own, usable once its request is complete. A
- * rank that comes late holds up nobody's call.
+ * MPI_Comm_idup (MPI-5.0 section 7.4.2): several are outstanding on one communicator, among messages and other
+ * nonblocking collectives, and complete in any order. Each creates a separate communicator, usable once its request is
+ * complete. A rank that comes late does not block the calls of the others.
  */
 #include <unistd.h>
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intercommunicators from intercommunicators (MPI-5.0 sections 7.4.2 and 7.6): MPI_Comm_split joins those of a color
- * on both sides, MPI_Comm_create the groups that the sides name, and gives MPI_COMM_NULL where a side has none;
- * duplicates, blocking and not, several at once; what comes out talks across, merges, and works again after its parent
- * is freed.
+ * Intercommunicators from intercommunicators (MPI-5.0 sections 7.4.2 and 7.6). MPI_Comm_split joins the processes of a
+ * color on both sides. MPI_Comm_create joins the groups that the sides name, and gives MPI_COMM_NULL where a side names
+ * none. Duplicates are made blocking and nonblocking, several at once. Each result communicates across, merges, and
+ * works again after its parent is freed.
  */
 /* ranks: 2 3 4 7 16 */
 #include "mtest.h"
 
 static int rank, size; /* in the World; even and odd ranks are the two sides */
 
-/* The World ranks of both groups are what they should be, every pair can talk, and collectives see the other side. */
+/* Both groups have the expected World ranks, every pair can communicate, and collectives reach the other side. */
 static void check(MPI_Comm inter, const int *local, int locals, const int *remote, int remotes)
 {
     MPI_Group world, group;
@@ -102,7 +102,7 @@ static void split(MPI_Comm inter)
     }
 }
 
-/* The last ones of each side, the later first. */
+/* The last ranks of each side, in reverse order. */
 static void create(MPI_Comm inter)
 {
     MPI_Group group, part;
@@ -121,7 +121,7 @@ static void create(MPI_Comm inter)
         check(made, mine, n > 1 ? 2 : 1, other, m > 1 ? 2 : 1);
         CHECK_OK(MPI_Comm_free(&made));
     }
-    CHECK_OK(MPI_Comm_create(inter, rank % 2 ? MPI_GROUP_EMPTY : part, &made)); /* one side names nobody */
+    CHECK_OK(MPI_Comm_create(inter, rank % 2 ? MPI_GROUP_EMPTY : part, &made)); /* one side names no process */
     CHECK(made == MPI_COMM_NULL);
     CHECK_OK(MPI_Group_free(&part));
     CHECK_OK(MPI_Group_free(&group));
@@ -159,7 +159,7 @@ static void duplicate(MPI_Comm inter, const int *ours, int n, const int *theirs,
         CHECK(merged_first(copy[i], !(rank % 2)) == 1); /* the odd ones come first */
         CHECK_OK(MPI_Comm_free(&copy[i]));
     }
-    fail_on = 1; /* one process of one side cannot copy: nobody gets a duplicate */
+    fail_on = 1; /* one process of one side cannot copy: no process gets a duplicate */
     CHECK_OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
     int rc = MPI_Comm_idup(inter, &copy[0], &request[0]);
     CHECK((rc != MPI_SUCCESS) == (rank == 1));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intercommunicators (MPI-5.0 section 7.6): the even and the odd ranks meet; messages cross; the groups are what each
- * side expects; duplicates are apart from the original; merging orders the groups by `high`, and by a rule of the
- * library's own when both say the same.
+ * Intercommunicators (MPI-5.0 section 7.6) between the even and the odd ranks. Messages cross; the groups are what each
+ * side expects; duplicates are separate from the original. Merging orders the groups by `high`, and by a rule of the
+ * library when both sides pass the same value.
  */
 /* ranks: 2 3 4 7 16 */
 #include "mtest.h"
@@ -33,7 +33,7 @@ static void check_group(MPI_Group group, int parity)
     MPI_Group_free(&world);
 }
 
-/* Everybody tells everybody on the other side who they are. */
+/* Every process sends its identity to every process on the other side. */
 static void cross(MPI_Comm inter, int salt)
 {
     int remote;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of communicators (MPI-5.0 section 7.8): the predefined ones, the user's, the longest, one too long that is cut,
- * none for a new one, those of the null handles; errors call a communicator by its name.
+ * Names of communicators (MPI-5.0 section 7.8): the predefined ones, the user's, the longest, a longer one that is cut,
+ * none for a new communicator, those of the null handles. Error messages include the name.
  */
 #include "mtest.h"
 

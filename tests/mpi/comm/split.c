@@ -5,7 +5,7 @@
  */
 #include "mtest.h"
 
-/* Everybody's old rank, gathered over the new communicator, must be the expected order. */
+/* The old ranks of all members, gathered over the new communicator, must be in the expected order. */
 static void expect_order(MPI_Comm comm, const int *expected, int count)
 {
     int size, me, *ranks;
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
         MPI_Comm_free(&comm);
     }
 
-    /* Halves of halves: every one works while those above it exist. */
+    /* Halves of halves: each works while its parents exist. */
     MPI_Comm levels[8] = { MPI_COMM_WORLD };
     int depth = 0, size = mtest_size;
     while (size > 1) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Comm_split_type by resources (MPI-5.0 section 7.4.2), and what MPI_Get_hw_resource_info says about them (10.1.2):
- * types of hardware with their two names, process sets of one name and of several at once, what is not known, and
- * errors.
+ * MPI_Comm_split_type by resources (MPI-5.0 section 7.4.2), and the description of resources by
+ * MPI_Get_hw_resource_info (10.1.2): types of hardware with their two names, process sets of one name and of several at
+ * once, unknown names, errors.
  */
 #include "mtest.h"
 
@@ -14,7 +14,7 @@ static MPI_Info make(const char *key, const char *value)
     return info;
 }
 
-/* Splits by one key; the size of what comes out, 0 for MPI_COMM_NULL. */
+/* Splits by one key; returns the size of the new communicator, 0 for MPI_COMM_NULL. */
 static int split(int type, const char *key, const char *value)
 {
     MPI_Info info = make(key, value);
@@ -31,7 +31,7 @@ static int split(int type, const char *key, const char *value)
     return size;
 }
 
-/* Who is confined to one resource of a type is in a communicator of it, who is not is in none. */
+/* A process confined to one resource of a type is in a communicator of it; any other process is not. */
 static void hardware(void)
 {
     static const int guided[] = { MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_RESOURCE_GUIDED };
@@ -67,7 +67,7 @@ static void sets(void)
 {
     CHECK(split(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "mpi://WORLD") == mtest_size);
     CHECK(split(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "app://nobody") == 0);
-    /* Names differ, and one of them is not known. */
+    /* The names differ, and one is unknown. */
     int odd = mtest_rank % 2;
     int size = split(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", odd ? "mpi://WORLD" : "app://nobody");
     CHECK(size == (odd ? mtest_size / 2 : 0));
@@ -77,7 +77,7 @@ static void unguided(void)
 {
     MPI_Comm comm = MPI_COMM_WORLD, old = MPI_COMM_WORLD;
     int before, size = 0, levels = 0;
-    /* One does not take part: what remains is smaller than the World, and of one machine. */
+    /* One rank does not take part: the rest is smaller than the World, and on one machine. */
     MPI_Info info = make("else", "where");
     CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, mtest_rank == 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_HW_UNGUIDED, 0, info,
                                  &comm));
@@ -92,7 +92,7 @@ static void unguided(void)
         CHECK_OK(MPI_Comm_free(&comm));
     }
     CHECK_OK(MPI_Info_free(&info));
-    /* Down to where nothing smaller is left, each a part of the one before. */
+    /* Splits until no smaller resource is left, each communicator a part of the one before. */
     for (; old != MPI_COMM_NULL && levels < 64; levels++) {
         CHECK_OK(MPI_Comm_size(old, &before));
         CHECK_OK(MPI_Comm_split_type(old, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &comm));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Comm_split_type by process sets that the job has published (MPI-5.0 section 7.4.2, mpi_pset_name): each process
- * names one, sets overlap, some processes are in none, and the communicator that is split is a part of the World in
- * another order.
+ * MPI_Comm_split_type by process sets that the job has published (MPI-5.0 section 7.4.2, mpi_pset_name). Each process
+ * names one set; sets overlap; some processes are in none. The communicator to split is a part of the World in another
+ * order.
  */
 /* ranks: 1 2 4 7 */
 #include <mpi-ext.h>
@@ -24,7 +24,7 @@ static void publish(const char *name, int first, int step)
         CHECK_OK(MPI_Group_free(&group));
 }
 
-/* Splits by the name; the ranks in the World of the members come out as a sum of bits. */
+/* Splits by the name; returns the World ranks of the members as a sum of bits. */
 static unsigned split(MPI_Comm from, const char *name, int key)
 {
     MPI_Info info;
@@ -68,7 +68,10 @@ int main(int argc, char **argv)
     CHECK(split(MPI_COMM_WORLD, "app://thirds", -mtest_rank) == (thirds & mine ? thirds : 0));
     CHECK(split(MPI_COMM_WORLD, "app://late", -mtest_rank) == (mtest_rank ? all & ~1u : 0));
 
-    /* Rank 3 goes with the thirds, the others with the even ones, so that each set lacks those that named the other. */
+    /*
+     * Rank 3 names the thirds, the others the even ranks, so that each communicator lacks the ranks that named the
+     * other set.
+     */
     unsigned others = even & ~8u, third = mtest_rank == 3 ? 8u : 0;
     CHECK(split(MPI_COMM_WORLD, mtest_rank == 3 ? "app://thirds" : "app://even", -mtest_rank) == (third ? third
                                                                                                   : others & mine

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Comm_split_type (MPI-5.0 section 7.4.2): MPI_COMM_TYPE_SHARED puts together all processes of this machine, in the
- * order of keys; MPI_UNDEFINED gives MPI_COMM_NULL; a type that is none is MPI_ERR_ARG. An intercommunicator is split
- * into intercommunicators.
+ * order of keys; MPI_UNDEFINED gives MPI_COMM_NULL; an invalid type is MPI_ERR_ARG. An intercommunicator is split into
+ * intercommunicators.
  */
 #include "mtest.h"
 
 #include <stdbool.h>
 
-/* Even ranks on one side, odd ones on the other; then rank 0 stays away. */
+/* Even ranks on one side, odd ones on the other; then rank 0 does not take part. */
 static void split_intercomm(void)
 {
     MPI_Comm side, both, made;

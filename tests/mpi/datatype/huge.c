@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packing and local reductions of more than 2^31 elements at once (MPI-5.0 sections 5.2 and 6.9.7): each of them is
- * there.
+ * Packing and local reductions of more than 2^31 elements at once (MPI-5.0 sections 5.2 and 6.9.7): every element
+ * arrives.
  */
 /* ranks: 1 */
 /* seconds: 600 */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Pack and MPI_Unpack: a message put together from several pieces, sent around a ring as MPI_PACKED and taken
- * apart; sizes; positions; bad arguments. */
+/*
+ * MPI_Pack and MPI_Unpack: a message is packed in several calls, sent around a ring as MPI_PACKED and unpacked. Sizes,
+ * positions, bad arguments.
+ */
 #include "mtest.h"
 
 #include <limits.h>

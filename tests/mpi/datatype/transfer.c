@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Derived datatypes around a ring: one layout on the sender and another of the same signature on the receiver, in
- * messages from nothing to far beyond what travels eagerly. What lies between the data stays as it was.
+ * messages from empty to far beyond the eager limit. The bytes between the data are not written.
  */
 #include "mtest.h"
 
@@ -44,7 +44,7 @@ static void make_layouts(struct layout layouts[LAYOUTS])
         CHECK_OK(MPI_Type_commit(&layouts[i].type));
 }
 
-/* Calls MPI_Pack in the middle of nowhere to learn where the ints of a layout lie: index of each, in order. */
+/* Learns the index of each int of a layout, in order, by calls of MPI_Pack on an array of indices. */
 static void places_of(const struct layout *layout, int count, int *place)
 {
     static int numbers[INTS];

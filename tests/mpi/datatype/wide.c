@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Datatypes, packing and statuses with numbers beyond 2^31 (MPI-5.0 sections 5.1, 5.2, 3.2.5, the _c forms): sizes,
- * extents and contents come back whole, the int forms say MPI_UNDEFINED, and what is packed from far away lands far
- * away. Memory is only used where there are data.
+ * Datatypes, packing and statuses with numbers beyond 2^31 (MPI-5.0 sections 5.1, 5.2, 3.2.5, the _c forms). Sizes,
+ * extents and contents are exact, and the int forms give MPI_UNDEFINED. Data packed from far away is unpacked far away.
+ * Only memory that holds data is touched.
  */
 /* ranks: 1 */
 #include <stdint.h>
@@ -10,8 +10,8 @@
 
 #include "mtest.h"
 
-#define BIG  ((MPI_Count)(3ll << 31) + 8)
-#define ROOM ((size_t)4 * (size_t)BIG)
+#define BIG      ((MPI_Count)(3ll << 31) + 8)
+#define CAPACITY ((size_t)4 * (size_t)BIG)
 
 /* Is the type of this size and extent, and are these the counts that it was made of? Frees it. */
 static void check(MPI_Datatype type, MPI_Count size, MPI_Count lb, MPI_Count extent, int combiner, int n,
@@ -116,19 +116,19 @@ static void packing(char *from, char *packed, char *to)
     CHECK(size >= 4 * BIG);
     CHECK_OK(MPI_Pack_external_size_c("external32", BIG, MPI_INT, &size));
     CHECK(size == 4 * BIG);
-    CHECK_OK(MPI_Pack_c(from, 1, far, packed, (MPI_Count)ROOM, &position, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Pack_c(from, 1, far, packed, (MPI_Count)CAPACITY, &position, MPI_COMM_WORLD));
     CHECK(position >= 2 * BIG + 8);
     position = 2 * BIG;
-    CHECK_OK(MPI_Unpack_c(packed, (MPI_Count)ROOM, &position, to, 1, far, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Unpack_c(packed, (MPI_Count)CAPACITY, &position, to, 1, far, MPI_COMM_WORLD));
     CHECK(memcmp(to + 64, &words[0], 4) == 0 && memcmp(to + 3 * BIG, &words[1], 4) == 0);
 
     position = BIG;
     memset(to + 3 * BIG, 0, 4);
-    CHECK_OK(MPI_Pack_external_c("external32", from, 1, far, packed, (MPI_Count)ROOM, &position));
+    CHECK_OK(MPI_Pack_external_c("external32", from, 1, far, packed, (MPI_Count)CAPACITY, &position));
     CHECK(position == BIG + 8);
     CHECK(memcmp(packed + BIG, "\1\2\3\4\5\6\7\10", 8) == 0);
     position = BIG;
-    CHECK_OK(MPI_Unpack_external_c("external32", packed, (MPI_Count)ROOM, &position, to, 1, far));
+    CHECK_OK(MPI_Unpack_external_c("external32", packed, (MPI_Count)CAPACITY, &position, to, 1, far));
     CHECK(position == BIG + 8 && memcmp(to + 3 * BIG, &words[1], 4) == 0);
 
     CHECK_OK(MPI_Type_contiguous(0, MPI_INT, &nothing)); /* any number of nothing */
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 {
     char *memory[3];
     for (int i = 0; i < 3; i++) {
-        memory[i] = mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        memory[i] = mmap(NULL, CAPACITY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory[i] == MAP_FAILED) {
             puts("no addresses for three times 25 GB");
             return 77;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory allocation kinds that whoever starts the program asks for (MPI-5.0 section 11.4.3; mpiexec
- * -memory-alloc-kinds): MPI_INFO_ENV has what was asked for, the World and sessions whose info does not say otherwise
- * what was granted.
+ * Memory allocation kinds that the launcher's user asks for (MPI-5.0 section 11.4.3; mpiexec -memory-alloc-kinds).
+ * MPI_INFO_ENV has the request. The World has what was granted; so has a session unless its info says otherwise.
  */
 #include "mtest.h"
 
 static void check(MPI_Info info, const char *wanted)
 {
     char text[MPI_MAX_INFO_VAL] = "";
-    int room = sizeof text, flag = 0;
-    CHECK_OK(MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &room, text, &flag));
+    int capacity = sizeof text, flag = 0;
+    CHECK_OK(MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &capacity, text, &flag));
     CHECK(flag && strcmp(text, wanted) == 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Attributes where the objects' own functions run the callbacks (MPI-5.0 section 7.7): a duplicated or freed datatype,
- * a communicator whose delete callback refuses, keyvals that are freed early. Communicators that are duplicated:
+ * a communicator whose delete callback refuses, keyvals that are freed early. Duplicated communicators:
  * comm/dup_attributes.c; MPI_COMM_SELF at the end: world/self_attributes.c.
  */
 #include "mtest.h"
@@ -64,7 +64,7 @@ static void datatypes(void)
     CHECK_CLASS(MPI_Type_get_attr(MPI_INT, number, &value, &flag), MPI_ERR_KEYVAL);
 }
 
-/* A delete callback that fails makes MPI_Comm_free fail, and the communicator goes on. */
+/* A delete callback that fails makes MPI_Comm_free fail, and the communicator remains valid. */
 static void refused_free(void)
 {
     int keyval, other, flag, code = MPI_ERR_OTHER, *value;
@@ -90,7 +90,7 @@ static void refused_free(void)
     CHECK_OK(MPI_Comm_free_keyval(&other));
 }
 
-/* What the standard caches is there on every communicator, also on a new one. */
+/* The attributes that the standard caches are on every communicator, also on a new one. */
 static void predefined(MPI_Comm comm)
 {
     int *value, flag;

@@ -14,7 +14,7 @@ static void *wild(void)
     return (void *)(size_t)(seed >> (seed & 31));
 }
 
-/* Every kind of handle, given the same bad pointer. Its constants are handles, so those are left out. */
+/* Every kind of handle, given the same bad pointer. Its constants are valid handles, so those are left out. */
 static void try_everything(void *bad)
 {
     int number = 0, flag;
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     stale_group = group;
     stale_type = type;
 
-    /* Of another kind, while they live; inside of an object; then freed. */
+    /* Handles of another kind, while they live; addresses inside an object; then freed handles. */
     CHECK_CLASS(MPI_Comm_size((MPI_Comm)info, &number), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Group_size((MPI_Group)comm, &number), MPI_ERR_GROUP);
     CHECK_CLASS(MPI_Info_get_nkeys((MPI_Info)type, &number), MPI_ERR_INFO);

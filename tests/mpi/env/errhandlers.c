@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error handlers on real objects (MPI-5.0 section 9.3): new communicators inherit them, a change later does not spread,
- * errors without an object come to MPI_COMM_SELF, each session has its own, a freed handler works where it is attached.
+ * Error handlers on real objects (MPI-5.0 section 9.3). New communicators inherit them; a later change does not spread.
+ * Errors without an object go to MPI_COMM_SELF. Each session has its own handler. A freed handler works where it is
+ * attached.
  */
 #include "mtest.h"
 
@@ -23,7 +24,7 @@ static void on_session(MPI_Session *session, int *code, ...)
     MPI_Error_class(*code, &last_class);
 }
 
-/* Makes an error on the communicator, and sees whether our handler got it. */
+/* Raises an error on the communicator and checks whether our handler was called. */
 static void expect_handled(MPI_Comm comm, int handled)
 {
     char text[MPI_MAX_ERROR_STRING], name[MPI_MAX_OBJECT_NAME];
@@ -63,7 +64,7 @@ static void inheritance(MPI_Errhandler mine)
     CHECK_OK(MPI_Comm_free(&parent));
 }
 
-/* Errors of an argument that is no object, or no valid one. */
+/* Errors of an argument that is not an object, or not a valid one. */
 static void without_object(MPI_Errhandler mine)
 {
     MPI_Info info = MPI_INFO_NULL;

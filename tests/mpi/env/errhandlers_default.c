@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which error handlers there are without being asked for (MPI-5.0 section 9.3): the fatal one for communicators and
- * sessions, MPI_ERRORS_RETURN for files, which get that of MPI_FILE_NULL. A predefined handler that one was given may
- * be freed, and is there as before. A handler is told the code that the function returns, and lives for as long as it
- * is attached somewhere. The one given to a constructor is that of the new object, and hears of errors in making it.
+ * The initial error handlers (MPI-5.0 section 9.3): the fatal one for communicators and sessions, MPI_ERRORS_RETURN for
+ * files, which inherit that of MPI_FILE_NULL. A predefined handler that a getter returned may be freed, and remains
+ * valid. A handler gets the code that the function returns, and lives as long as it is attached to an object. A handler
+ * given to a constructor belongs to the new object, and gets the errors of the construction.
  */
 #include "mtest.h"
 
@@ -94,7 +94,7 @@ static void told_what_is_returned(void)
     freed = copy;
     CHECK_OK(MPI_Comm_free(&copy));
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
-    CHECK_CLASS(MPI_Barrier(freed), MPI_ERR_COMM); /* nobody's any more: that of MPI_COMM_SELF */
+    CHECK_CLASS(MPI_Barrier(freed), MPI_ERR_COMM); /* no object left: the handler of MPI_COMM_SELF */
     CHECK(calls == 2);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Error handlers by name and with contexts (mpi-ext.h) on real objects: chosen in code and by info keys, inherited,
- * told the truth about the error, alive as long as anything uses them and no longer.
+ * called with the right error, and alive exactly as long as they are used.
  */
 #include "mtest.h"
 
@@ -25,7 +25,7 @@ static void destroy(void *context)
     ++*(int *)context;
 }
 
-/* Makes an error on the communicator: does the callback hear of it? */
+/* Raises an error on the communicator: is the callback called? */
 static void expect_heard(MPI_Comm comm, const char *name, int times)
 {
     int before = heard, far = 1 << 30;
@@ -149,7 +149,7 @@ static void ignore_file(MPI_File file, int code, void *state)
     (void)file, (void)code, (void)state;
 }
 
-/* Errors of a call on a communicator that is gone are those of MPI_COMM_SELF. */
+/* Errors of a call on a freed communicator go to the handler of MPI_COMM_SELF. */
 static void freed_object(MPI_Errhandler named)
 {
     MPI_Comm comm, stale;
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
     CHECK(destroyed[0] == 1);
     int code = mtest_end(__FILE__);
     int all = destroyed[0] == 1 && destroyed[1] == 1 && destroyed[2] == 0 &&
-              destroyed[3] == 1; /* the World's objects are gone, not the user's handle */
+              destroyed[3] == 1; /* the World's objects are gone, but the user's handle is valid */
     all = all && MPI_Errhandler_free(&context[2]) == MPI_SUCCESS && destroyed[2] == 1;
     all = all && MPI_Errhandler_free(&named) == MPI_SUCCESS;
     all = all && MPIX_Errhandler_from_name("plenum://log", &named) == MPI_SUCCESS &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error classes and codes of the user (MPI-5.0 section 9.5), seen through MPI_LASTUSEDCODE and MPI_Error_string, and as
- * what a callback of the user returns. The same calls give the same numbers in every process.
+ * Error classes and codes of the user (MPI-5.0 section 9.5), read through MPI_LASTUSEDCODE and MPI_Error_string, and
+ * returned by a callback of the user. The same calls give the same numbers in every process.
  */
 #include "mtest.h"
 
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 
     CHECK_OK(MPI_Add_error_class(&class));
     CHECK_OK(MPI_Add_error_code(class, &code));
-    CHECK_OK(MPI_Error_string(class, text, &length)); /* nobody has said anything yet */
+    CHECK_OK(MPI_Error_string(class, text, &length)); /* no text has been set yet */
     CHECK(strcmp(text, "") == 0 && length == 0);
     CHECK_OK(MPI_Error_string(code, text, &length));
     CHECK(strcmp(text, "") == 0 && length == 0);
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Allreduce(&code, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
     CHECK(lowest == highest);
 
-    /* A copy callback fails with it: the duplication returns it, and the text is the user's. */
+    /* A copy callback fails with the user's code: the duplication returns it, with the user's text. */
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     CHECK_OK(MPI_Comm_create_keyval(refuse, MPI_COMM_NULL_DELETE_FN, &keyval, NULL));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a callback is told of can be asked about there, also if the program has freed it since the operation was
- * started: the datatype in the function of a reduction, the communicator in an error handler.
+ * A callback may query the objects that it gets, even if the program has freed them since the operation started: the
+ * datatype in the function of a reduction, the communicator in an error handler.
  */
 #include "mtest.h"
 
@@ -59,12 +59,12 @@ static void check_communicator(void)
     MPI_Comm comm;
     MPI_Errhandler handler;
     MPI_Request requests[2];
-    int room = -1, data[2] = { 1, 2 };
+    int received = -1, data[2] = { 1, 2 };
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     CHECK_OK(MPI_Comm_create_errhandler(handle, &handler));
     CHECK_OK(MPI_Comm_set_errhandler(comm, handler));
     CHECK_OK(MPI_Errhandler_free(&handler));
-    CHECK_OK(MPI_Irecv(&room, 1, MPI_INT, mtest_rank, 0, comm, &requests[0]));
+    CHECK_OK(MPI_Irecv(&received, 1, MPI_INT, mtest_rank, 0, comm, &requests[0]));
     CHECK_OK(MPI_Isend(data, 2, MPI_INT, mtest_rank, 0, comm, &requests[1]));
     CHECK_OK(MPI_Comm_free(&comm));
     handled = members = 0;

@@ -27,7 +27,7 @@ int main(int argc, char **argv)
     CHECK(is == mtest_rank);
     expect_size(world, mtest_size);
 
-    /* The even or the odd ranks, and their members' places in the world. */
+    /* The even or the odd ranks, and the World ranks of their members. */
     CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, mtest_rank % 2, 0, &half));
     CHECK_OK(MPI_Comm_group(half, &mine));
     CHECK_OK(MPI_Comm_rank(half, &rank));
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < mtest_size; i++)
         CHECK(translated[i] == (i % 2 == mtest_rank % 2 ? i / 2 : MPI_UNDEFINED));
 
-    /* Both halves make the world again, in another order when there is more than one of each. */
+    /* Both halves together are the World, in another order if each has more than one rank. */
     CHECK_OK(MPI_Group_difference(world, mine, &others));
     expect_size(others, mtest_rank % 2 ? (mtest_size + 1) / 2 : mtest_size / 2);
     CHECK_OK(MPI_Group_rank(others, &is));

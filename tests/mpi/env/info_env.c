@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_INFO_ENV and MPI_Info_create_env under the launcher (MPI-5.0 section 11.2.1), and hints of communicators that go
- * through info objects.
+ * MPI_INFO_ENV and MPI_Info_create_env under the launcher (MPI-5.0 section 11.2.1), and communicator hints by info
+ * objects.
  */
 #include <sys/utsname.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data moves as partitions become ready: the receiver uses those that have come while the sender still holds others
- * back, and a partition of which a part is held back has not arrived. Proved by messages back and forth, not by the
- * clock. Partitions of different sizes on the two sides, short and long.
+ * Data moves as partitions become ready. The receiver uses those that have come while the sender still withholds
+ * others; a partition with a withheld part has not arrived. Messages back and forth prove this, not the clock. The
+ * partitions of the two sides differ in size, and are short and long.
  */
 /* ranks: 2 4 */
 #include "mtest.h"
@@ -37,19 +37,19 @@ static void sender(unsigned char *data, int partitions, int each, int peer)
     CHECK_OK(MPI_Request_free(&request));
 }
 
-static void receiver(unsigned char *data, int bytes, int partitions, int pieces, int peer)
+static void receiver(unsigned char *data, int bytes, int partitions, int chunks, int peer)
 {
-    int each = bytes / partitions, piece = bytes / pieces, number, flag;
+    int each = bytes / partitions, chunk = bytes / chunks, number, flag;
     MPI_Request request;
     CHECK_OK(MPI_Precv_init(data, partitions, each, MPI_BYTE, peer, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
     for (int time = 0; time < TIMES; time++) {
         memset(data, 0, (size_t)bytes);
         CHECK_OK(MPI_Start(&request));
-        for (int i = pieces - 1; i >= 0; i--) {
+        for (int i = chunks - 1; i >= 0; i--) {
             CHECK_OK(MPI_Recv(&number, 1, MPI_INT, peer, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
             CHECK(number == i);
             for (int p = 0; p < partitions; p++) {
-                if (p * each >= i * piece) { /* all pieces from the i-th on are there, or on their way */
+                if (p * each >= i * chunk) { /* all chunks from the i-th on are there, or on their way */
                     wait_for(request, p);
                     for (int k = p * each; k < (p + 1) * each; k++)
                         if (data[k] != pattern_byte((uint64_t)time, (size_t)k))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What partitioned communication refuses, each with its class; sizes that differ on the two sides; nothing hangs. */
+/* Errors of partitioned communication, each with its class; sizes that differ on the two sides. Nothing hangs. */
 #include "mtest.h"
 
 static MPI_Comm world;
@@ -70,21 +70,21 @@ static void bad_use(void)
     CHECK_OK(MPI_Request_free(&other));
 }
 
-/* The receiver hears of it each time, the sender completes, and nothing is written. */
-static void bad_sizes(int sent, int bytes, int received, int room, int class)
+/* The receiver gets an error each time, the sender completes, and nothing is written. */
+static void bad_sizes(int sent, int bytes, int received, int capacity, int class)
 {
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
-    char *out = calloc((size_t)(sent * bytes + 1), 1), *in = malloc((size_t)(received * room + 1));
+    char *out = calloc((size_t)(sent * bytes + 1), 1), *in = malloc((size_t)(received * capacity + 1));
     MPI_Request requests[2];
-    memset(in, 'x', (size_t)(received * room));
+    memset(in, 'x', (size_t)(received * capacity));
     CHECK_OK(MPI_Psend_init(out, sent, bytes, MPI_CHAR, next, 1, world, MPI_INFO_NULL, &requests[0]));
-    CHECK_OK(MPI_Precv_init(in, received, room, MPI_CHAR, last, 1, world, MPI_INFO_NULL, &requests[1]));
+    CHECK_OK(MPI_Precv_init(in, received, capacity, MPI_CHAR, last, 1, world, MPI_INFO_NULL, &requests[1]));
     for (int time = 0; time < 2; time++) {
         CHECK_OK(MPI_Startall(2, requests));
         CHECK_OK(MPI_Pready_range(0, sent - 1, requests[0]));
         CHECK_CLASS(MPI_Wait(&requests[1], MPI_STATUS_IGNORE), class);
         CHECK_OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
-        for (int i = 0; i < received * room; i++)
+        for (int i = 0; i < received * capacity; i++)
             if (in[i] != 'x')
                 CHECK(!"written to");
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Partitioned communication (MPI-5.0 section 4.2) of more than 2^31 elements in all, in 3 partitions here and in one
- * there, which has more than an int counts.
+ * Partitioned communication (MPI-5.0 section 4.2) of more than 2^31 elements in all, in 3 partitions on the sender and
+ * in one on the receiver, whose count exceeds an int.
  */
 /* ranks: 2 */
 /* seconds: 600 */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What meets what: initializations of the same communicator, rank and tag in their order; other tags and communicators
- * apart; never ordinary messages of the same tag. Requests that were never started, freed before the other side came or
- * while they were active; MPI_PROC_NULL; the communicator freed; many channels at once; derived datatypes.
+ * Matching of partitioned operations: initializations of the same communicator, rank and tag match in their order,
+ * those of other tags and communicators separately, and never ordinary messages of the same tag. Requests are never
+ * started, freed before the other side initializes, or freed while active. Also MPI_PROC_NULL, a freed communicator,
+ * many channels at once, and derived datatypes.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -50,13 +51,13 @@ static void in_order(void)
     }
 }
 
-/* Neither side of the first pair is ever started; the second pair must still be one. */
+/* Neither side of the first pair is ever started; the second pair must still match. */
 static void never_started(void)
 {
     int out = mtest_rank, in = -1, unused = -1;
     MPI_Request first[2], second[2];
     CHECK_OK(MPI_Precv_init(&unused, 1, 1, MPI_INT, last, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &first[1]));
-    CHECK_OK(MPI_Request_free(&first[1])); /* perhaps before the other side has said anything */
+    CHECK_OK(MPI_Request_free(&first[1])); /* perhaps before the other side has initialized */
     CHECK_OK(MPI_Precv_init(&in, 1, 1, MPI_INT, last, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &second[1]));
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     CHECK_OK(MPI_Psend_init(&unused, 1, 1, MPI_INT, next, 6, MPI_COMM_WORLD, MPI_INFO_NULL, &first[0]));
@@ -70,7 +71,7 @@ static void never_started(void)
     CHECK_OK(MPI_Request_free(&second[1]));
 }
 
-/* The communicator is freed early, and the requests go on; those cannot be freed while they do. */
+/* The communicator is freed early, and the requests go on. An active request cannot be freed. */
 static int kept[4096];
 
 static void freed_while_active(void)
@@ -124,7 +125,7 @@ static void nobody(void)
     CHECK_OK(MPI_Request_free(&receive));
 }
 
-/* Columns of a matrix on one side, rows of triples on the other: pieces that end inside of an element. */
+/* Columns of a matrix on one side, rows of triples on the other: chunks end inside an element. */
 static void datatypes(void)
 {
     enum { ROWS = 12, COLUMNS = 8, ALL = ROWS * COLUMNS };
@@ -165,7 +166,7 @@ static void datatypes(void)
     CHECK_OK(MPI_Type_free(&gapped));
 }
 
-/* A type that is freed at once, pieces of one and a half elements each: the receiver's elements are of four ints. */
+/* A type that is freed at once, with chunks of one and a half elements: the receiver's elements have four ints. */
 static void ragged(void)
 {
     int out[24], in[24], parts = 4;
@@ -194,7 +195,7 @@ static void ragged(void)
     CHECK_OK(MPI_Request_free(&requests[1]));
 }
 
-/* The sender is several activations ahead. */
+/* The sender runs several activations ahead. */
 static void ahead(void)
 {
     enum { TIMES = 10, PARTS = 4 };
@@ -208,7 +209,7 @@ static void ahead(void)
             out[(i + time) % PARTS] = mtest_rank * 100 + time * PARTS + (i + time) % PARTS;
             CHECK_OK(MPI_Pready((i + time) % PARTS, send));
         }
-        CHECK_OK(MPI_Wait(&send, MPI_STATUS_IGNORE)); /* these few bytes wait for nobody */
+        CHECK_OK(MPI_Wait(&send, MPI_STATUS_IGNORE)); /* these few bytes are sent without waiting */
     }
     for (int time = 0; time < TIMES; time++) {
         CHECK_OK(MPI_Start(&receive));

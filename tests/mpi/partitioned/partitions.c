@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Partitioned communication around a ring (MPI-5.0 chapter 4): partition counts that differ on the two sides in all
- * ways, partitions made ready in order, backwards, at random, by ranges and lists; started again and again with new
- * data; completed by all kinds of calls; short and long partitions, none of data, and none at all.
+ * Partitioned communication around a ring (MPI-5.0 chapter 4). The partition counts of the two sides differ in all
+ * ways. Partitions become ready in order, backwards, at random, by ranges and by lists. Requests are started again and
+ * again with new data, and completed by all kinds of calls. Partitions are short, long, and empty, and there may be
+ * none at all.
  */
 #include "mtest.h"
 #include "pattern.h"

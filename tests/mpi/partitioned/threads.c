@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads share a partitioned send and a partitioned receive: each makes its partitions ready, in no order, and each
+ * Threads share a partitioned send and a partitioned receive. Each thread makes its partitions ready, in no order, and
  * uses those of another process as they arrive, while the main thread waits for both requests; again and again.
  */
 #include "mtest.h"

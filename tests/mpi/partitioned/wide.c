@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffers that reach over more than 2^31 bytes, with little data in them: numbers a mebibyte apart, in partitions and
- * in blocks for neighbors; and more than 2^31 elements of a datatype without data.
+ * Buffers that span more than 2^31 bytes but hold little data: numbers a mebibyte apart, in partitions and in blocks
+ * for neighbors. Also more than 2^31 elements of a datatype without data.
  */
 /* ranks: 1 2 3 */
 #include <stdint.h>
@@ -49,7 +49,7 @@ static void partitions(uint64_t *out, uint64_t *in, MPI_Datatype wide)
     CHECK_OK(MPI_Request_free(&requests[1]));
 }
 
-/* Halves up and down in a ring: what comes from below was meant to go up. */
+/* Halves up and down in a ring: the half that comes from below was sent upward. */
 static void neighbors(uint64_t *out, uint64_t *in, MPI_Datatype wide)
 {
     MPI_Comm ring;

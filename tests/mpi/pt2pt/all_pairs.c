@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every rank exchanges messages of every size class with every rank, all at once and all nonblocking, completed in
- * whatever order: each arrives where it was sent, once.
+ * Every rank exchanges messages of every size class with every rank, all at once and all nonblocking, completed in any
+ * order: each message arrives once, at its destination.
  */
 #include "mtest.h"
 #include "pattern.h"

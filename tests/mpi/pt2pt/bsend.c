@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffered sends with the process's buffer (MPI-5.0 section 3.6): complete before any receive, the data is the user's
- * again at once; what was promised fits (packed size plus MPI_BSEND_OVERHEAD each), more is MPI_ERR_BUFFER; detaching
- * waits for delivery and gives back address and size; one buffer at a time.
+ * Buffered sends with the process's buffer (MPI-5.0 section 3.6). They complete before any receive, and the user may
+ * reuse the data at once. Messages fit as promised (packed size plus MPI_BSEND_OVERHEAD each); more is MPI_ERR_BUFFER.
+ * Detaching waits for delivery and gives back address and size. One buffer is attached at a time.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -15,16 +15,16 @@ static int bytes_of(int n)
 
 static int needed(void)
 {
-    int room = 0;
+    int capacity = 0;
     for (int n = 0; n < MESSAGES; n++) {
         int size;
         MPI_Pack_size(bytes_of(n), MPI_BYTE, MPI_COMM_WORLD, &size);
-        room += size + MPI_BSEND_OVERHEAD;
+        capacity += size + MPI_BSEND_OVERHEAD;
     }
-    return room;
+    return capacity;
 }
 
-/* More than fits is refused, and what was accepted before still arrives. */
+/* More than fits is an error, and the messages accepted before still arrive. */
 static void overflow(int to, int from)
 {
     enum { SIZE = 10000 };
@@ -46,13 +46,13 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, room = needed(),
+    int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, capacity = needed(),
         size = -1;
-    char *buffer = malloc((size_t)room), *back = NULL;
+    char *buffer = malloc((size_t)capacity), *back = NULL;
     unsigned char *data = malloc(LONGEST);
 
     for (int round = 0; round < 3; round++) {
-        CHECK_OK(MPI_Buffer_attach(buffer, room));
+        CHECK_OK(MPI_Buffer_attach(buffer, capacity));
         for (int n = 0; n < MESSAGES; n++) {
             pattern_fill(data, (size_t)bytes_of(n), (uint64_t)(mtest_rank + n));
             CHECK_OK(MPI_Bsend(data, bytes_of(n), MPI_BYTE, to, 1, MPI_COMM_WORLD));
@@ -63,13 +63,13 @@ int main(int argc, char **argv)
             CHECK(pattern_holds(data, (size_t)bytes_of(n), (uint64_t)(from + n)));
         }
         CHECK_OK(MPI_Buffer_detach(&back, &size));
-        CHECK(back == buffer && size == room);
+        CHECK(back == buffer && size == capacity);
     }
 
-    CHECK_OK(MPI_Buffer_attach(buffer, room));
+    CHECK_OK(MPI_Buffer_attach(buffer, capacity));
     CHECK_CLASS(MPI_Buffer_attach(data, LONGEST), MPI_ERR_BUFFER);
     CHECK_OK(MPI_Buffer_detach(&back, &size));
-    CHECK(back == buffer && size == room);
+    CHECK(back == buffer && size == capacity);
     overflow(to, from);
     free(data);
     free(buffer);

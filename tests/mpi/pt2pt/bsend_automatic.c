@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_BUFFER_AUTOMATIC (MPI-5.0 section 3.6.2): the library finds the memory, as much as is needed; detaching gives
- * the constant back, and a size of 0.
+ * MPI_BUFFER_AUTOMATIC (MPI-5.0 section 3.6.2): the library allocates as much memory as needed; detaching gives back
+ * the constant and a size of 0.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     CHECK_OK(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
-    CHECK_OK(MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 12345)); /* the size means nothing */
+    CHECK_OK(MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 12345)); /* the size is ignored */
 
     MPI_Comm comms[] = { MPI_COMM_WORLD, comm };
     for (int c = 0; c < 2; c++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Buffer_detach returns only when all messages in the buffer are delivered (MPI-5.0 section 3.6.1), so that its
- * memory may be wiped at once; space that delivered messages leave is used again without end.
+ * memory may be wiped at once. The space of delivered messages is reused without end.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -12,16 +12,16 @@ int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size,
-        room = BYTES + MPI_BSEND_OVERHEAD, size;
-    unsigned char *buffer = malloc((size_t)room), *data = malloc(BYTES), *in = malloc(BYTES), *back;
+        capacity = BYTES + MPI_BSEND_OVERHEAD, size;
+    unsigned char *buffer = malloc((size_t)capacity), *data = malloc(BYTES), *in = malloc(BYTES), *back;
     MPI_Request recv;
 
     pattern_fill(data, BYTES, (uint64_t)mtest_rank);
-    CHECK_OK(MPI_Buffer_attach(buffer, room));
+    CHECK_OK(MPI_Buffer_attach(buffer, capacity));
     CHECK_OK(MPI_Bsend(data, BYTES, MPI_BYTE, to, 1, MPI_COMM_WORLD));
     CHECK_OK(MPI_Irecv(in, BYTES, MPI_BYTE, from, 1, MPI_COMM_WORLD, &recv));
     CHECK_OK(MPI_Buffer_detach(&back, &size));
-    memset(buffer, 0, (size_t)room);
+    memset(buffer, 0, (size_t)capacity);
     CHECK_OK(MPI_Wait(&recv, MPI_STATUS_IGNORE));
     CHECK(pattern_holds(in, BYTES, (uint64_t)from));
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where buffered sends take their buffer from (MPI-5.0 section 3.6): the communicator's if it has one, else its
- * session's, else the process's; each is attached and detached on its own, and a full one is not helped out by the
- * next.
+ * Where buffered sends take their buffer from (MPI-5.0 section 3.6): from the communicator if it has one, else from its
+ * session, else from the process. Each buffer is attached and detached separately; a full one does not overflow into
+ * the next.
  */
 #include "mtest.h"
 
 enum { SMALL = 100 + MPI_BSEND_OVERHEAD, LARGE = 40000 };
 static char data[10000], in[10000];
 
-/* Does a message of this size find room on this communicator? */
+/* Does a message of this size fit into the buffer of this communicator? */
 static int fits(MPI_Comm comm, int bytes)
 {
     int me, rc = MPI_ERR_OTHER, class = MPI_SUCCESS;
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 
     CHECK_OK(MPI_Session_attach_buffer_c(session, of_session, LARGE));
     CHECK(fits(lone, 5000) && !fits(MPI_COMM_WORLD, 5000));
-    CHECK_OK(MPI_Comm_attach_buffer_c(lone, of_process + 0, 0)); /* its own now: with no room at all */
+    CHECK_OK(MPI_Comm_attach_buffer_c(lone, of_process + 0, 0)); /* its own buffer now, with no space at all */
     CHECK(!fits(lone, 50));
     CHECK_OK(MPI_Comm_detach_buffer_c(lone, &back, &wide));
     CHECK(wide == 0);

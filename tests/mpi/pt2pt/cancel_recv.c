@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cancelling receives (MPI-5.0 section 3.8.4): a posted receive is cancelled, its buffer untouched, its status says so;
- * one that has its message completes in the usual way; the others of the same tag keep their order; a persistent one
- * can be started again.
+ * Cancelling receives (MPI-5.0 section 3.8.4). Cancelling a posted receive leaves its buffer untouched and marks its
+ * status. A receive that has its message completes normally. Other receives of the same tag keep their order. A
+ * persistent receive can be started again.
  */
 #include "mtest.h"
 
@@ -56,14 +56,14 @@ static void persistent(int to, int from)
         CHECK(request != MPI_REQUEST_NULL);
     }
     CHECK_OK(MPI_Start(&request));
-    MPI_Barrier(MPI_COMM_WORLD); /* nobody's message comes in between */
+    MPI_Barrier(MPI_COMM_WORLD); /* no message arrives in between */
     CHECK_OK(MPI_Send(&mtest_rank, 1, MPI_INT, to, 3, MPI_COMM_WORLD));
     CHECK(!was_cancelled(&request));
     CHECK(data == from);
     CHECK_OK(MPI_Request_free(&request));
 }
 
-/* The handle may be given up right after the cancel. */
+/* The handle may be freed right after the cancel. */
 static void cancel_and_free(void)
 {
     int data = -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cancelling sends (MPI-5.0 section 3.8.4): each send either succeeds or is cancelled, and the receiver gets the
- * message exactly in the first case: short, long, synchronous; while the receiver has posted nothing, and when it
- * already has. The messages before and behind are not disturbed.
+ * Cancelling sends (MPI-5.0 section 3.8.4). Each send either succeeds or is cancelled, and the receiver gets the
+ * message exactly in the first case. Sends are short, long, and synchronous; the receive is posted before or after. The
+ * messages before and behind are not disturbed.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -23,7 +23,7 @@ static int cancel(MPI_Request *request)
     return cancelled;
 }
 
-/* Sends three messages with one tag and cancels the middle one; tells the receiver how that ended. */
+/* Sends three messages with one tag and cancels the middle one; sends the outcome to the receiver. */
 static void sender(start_function *start, int bytes, int to, unsigned char *out)
 {
     int first = 1, last = 3, cancelled;
@@ -58,7 +58,7 @@ static void receiver(int bytes, int from, unsigned char *in)
     expect(from, 3);
 }
 
-/* The receive is there already, so that the send cannot be cancelled. */
+/* The receive is posted already, so that the send cannot be cancelled. */
 static void received_already(start_function *start, int bytes, int to, int from, unsigned char *out, unsigned char *in)
 {
     MPI_Request send, recv;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A synchronous send that nobody receives can only end by being cancelled (MPI-5.0 section 3.8.4: the cancel must let
- * it complete, without help of the user at the other end). Its token is not confused with that of messages before it.
+ * A synchronous send without a receive can only end by being cancelled (MPI-5.0 section 3.8.4: the cancel must let it
+ * complete, without help of the user at the other end). Its token is not confused with that of messages before it.
  */
 #include "mtest.h"
 #include "pattern.h"

@@ -7,7 +7,7 @@
 
 static MPI_Comm comm;
 
-/* The text of the error that was just returned says both. */
+/* The text of the last error contains both. */
 static void explains(int code, const char *function, const char *value)
 {
     char text[MPI_MAX_ERROR_STRING];

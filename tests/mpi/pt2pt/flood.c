@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Everybody sends thousands of messages to rank 0, which receives nothing until all small ones are sent: unexpected
- * messages are kept without limit, intact and in order for each sender. The others get none of each other's.
+ * Every rank sends thousands of messages to rank 0, which receives nothing until all small ones are sent. Unexpected
+ * messages are kept without limit, intact and in order for each sender. No message goes to another rank.
  */
 #include "mtest.h"
 #include "pattern.h"

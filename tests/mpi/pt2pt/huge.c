@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of more than 2 GiB (MPI-5.0 sections 3.2 and 5.1.2): with the _c form, where an MPI_Count counts the bytes,
- * and of a contiguous derived type with the int form, where the number of elements fits an int and the number of bytes
- * does not. Every byte arrives. One program for both, because memory that nobody has used yet is what takes the time.
+ * Messages of more than 2 GiB (MPI-5.0 sections 3.2 and 5.1.2), of which every byte arrives. With the _c form an
+ * MPI_Count counts the bytes. With the int form and a contiguous derived type, the number of elements fits an int but
+ * the number of bytes does not. One program tests both, because touching fresh memory takes most of the time.
  */
 /* ranks: 2 */
 /* seconds: 600 */
@@ -11,9 +11,9 @@
 
 #include "mtest.h"
 
-enum { PIECE = 1 << 20, PIECES = 2049 }; /* a little more than 2 GiB */
+enum { CHUNK = 1 << 20, CHUNKS = 2049 }; /* a little more than 2 GiB */
 
-/* Each word knows where it is, and in which message. */
+/* Each word encodes its position and its message. */
 static uint64_t word(size_t i, uint64_t message)
 {
     return i * 0x9e3779b97f4a7c15ull + message;
@@ -53,22 +53,22 @@ static void test_count(uint64_t *data, size_t bytes)
 static void test_type(uint64_t *data, size_t bytes)
 {
     MPI_Status status;
-    MPI_Datatype piece;
+    MPI_Datatype chunk;
     int count = -1;
-    CHECK_OK(MPI_Type_contiguous(PIECE, MPI_BYTE, &piece));
-    CHECK_OK(MPI_Type_commit(&piece));
+    CHECK_OK(MPI_Type_contiguous(CHUNK, MPI_BYTE, &chunk));
+    CHECK_OK(MPI_Type_commit(&chunk));
     if (mtest_rank == 0) {
         fill(data, bytes / sizeof *data, 2);
-        CHECK_OK(MPI_Send(data, PIECES, piece, 1, 0, MPI_COMM_WORLD));
+        CHECK_OK(MPI_Send(data, CHUNKS, chunk, 1, 0, MPI_COMM_WORLD));
     } else {
-        CHECK_OK(MPI_Recv(data, PIECES, piece, 0, 0, MPI_COMM_WORLD, &status));
+        CHECK_OK(MPI_Recv(data, CHUNKS, chunk, 0, 0, MPI_COMM_WORLD, &status));
         CHECK(wrong(data, bytes / sizeof *data, 2) == 0);
-        CHECK_OK(MPI_Get_count(&status, piece, &count));
-        CHECK(count == PIECES);
+        CHECK_OK(MPI_Get_count(&status, chunk, &count));
+        CHECK(count == CHUNKS);
         CHECK_OK(MPI_Get_count(&status, MPI_BYTE, &count));
         CHECK(count == MPI_UNDEFINED);
     }
-    CHECK_OK(MPI_Type_free(&piece));
+    CHECK_OK(MPI_Type_free(&chunk));
 }
 
 int main(int argc, char **argv)
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     return 77;
 #endif
     MTEST_INIT(argc, argv);
-    size_t bytes = (size_t)PIECE * PIECES;
+    size_t bytes = (size_t)CHUNK * CHUNKS;
     uint64_t *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!CHECK(data != MAP_FAILED))
         MPI_Abort(MPI_COMM_WORLD, 1);

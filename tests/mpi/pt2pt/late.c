@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Init waits for nobody: ranks that initialize late get all that was sent to them before they existed for MPI, in
- * order, short, long and synchronous; receives posted for them are satisfied.
+ * MPI_Init does not wait for other ranks. Ranks that initialize late get all messages that were sent to them before, in
+ * order: short, long and synchronous ones. Receives posted for their messages are satisfied.
  */
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ static int bytes_of(int n)
 
 int main(int argc, char **argv)
 {
-    /* Whether a rank is late must be known before MPI_Init: by its process number. */
+    /* Whether a rank is late must be known before MPI_Init: its process id decides. */
     if (getpid() % 2)
         usleep(400000);
     MTEST_INIT(argc, argv);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sender and receiver describe the same elements with different layouts (MPI-5.0 section 3.3.1: signatures match, type
- * maps need not): contiguous, strided, scattered, in every pair, at sizes that go in one piece and in many.
+ * maps need not): contiguous, strided, scattered, in every pair, at sizes that travel in one chunk and in many.
  */
 #include "mtest.h"
 
 enum { LAYOUTS = 4, STRIDE = 5 };
 static const int lengths[] = { 1, 30, 2048, 3000, 100000 };
 
-/* Where element i lies, and a type that says so to MPI. */
+/* The position of element i, and a datatype of that layout. */
 static int place(int layout, int i, int length)
 {
     switch (layout) {
@@ -39,11 +39,11 @@ static MPI_Datatype describe(int layout, int length)
 static void exchange(int sender, int receiver, int length, int *out, int *in)
 {
     int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, wrong = 0, elements;
-    size_t room = (size_t)length * STRIDE + 8;
+    size_t bytes = (size_t)length * STRIDE + 8;
     MPI_Datatype sent = describe(sender, length), received = describe(receiver, length);
     MPI_Request request;
     MPI_Status status;
-    for (size_t i = 0; i < room; i++)
+    for (size_t i = 0; i < bytes; i++)
         out[i] = in[i] = -7;
     for (int i = 0; i < length; i++)
         out[place(sender, i, length)] = mtest_rank * 1000003 + i;
@@ -56,7 +56,7 @@ static void exchange(int sender, int receiver, int length, int *out, int *in)
         wrong += in[place(receiver, i, length)] != from * 1000003 + i;
         in[place(receiver, i, length)] = -7;
     }
-    for (size_t i = 0; i < room; i++)
+    for (size_t i = 0; i < bytes; i++)
         wrong += in[i] != -7; /* the gaps */
     CHECK(wrong == 0);
     MPI_Type_free(&sent);

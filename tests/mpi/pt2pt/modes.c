@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every way to send (MPI-5.0 sections 3.4, 3.7, 3.9: four modes, blocking, nonblocking, persistent) delivers every size
- * from nothing to megabytes to the neighbor in a ring, with source, tag and count. With one rank that is oneself.
+ * from nothing to megabytes to the neighbor in a ring, with source, tag and count. A single rank sends to itself.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -85,7 +85,7 @@ static int (*const ways[])(void *, int, int, int) = {
     persistent_standard,  persistent_synchronous,  persistent_ready,  persistent_buffered,
 };
 
-/* The receive is posted and the receiver's neighbor told so, which is what the ready mode asks for. */
+/* The receive is posted, and the receiver has notified its neighbor, as the ready mode requires. */
 static void exchange(int way, int bytes, unsigned char *out, unsigned char *in)
 {
     int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, tag = 100 * way + 7,
@@ -108,18 +108,18 @@ int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     unsigned char *out = malloc(LONGEST), *in = malloc(LONGEST + 1);
-    int room = LONGEST + MPI_BSEND_OVERHEAD, detached;
-    void *buffer = malloc((size_t)room);
-    MPI_Buffer_attach(buffer, room);
+    int capacity = LONGEST + MPI_BSEND_OVERHEAD, detached;
+    void *buffer = malloc((size_t)capacity);
+    MPI_Buffer_attach(buffer, capacity);
     for (int round = 0; round < ROUNDS; round++)
         for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
             for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
                 exchange((int)way, sizes[i], out, in);
                 MPI_Buffer_detach(&buffer, &detached); /* the whole buffer is free for the next one */
-                MPI_Buffer_attach(buffer, room);
+                MPI_Buffer_attach(buffer, capacity);
             }
     MPI_Buffer_detach(&buffer, &detached);
-    CHECK(detached == room);
+    CHECK(detached == capacity);
     free(buffer);
     free(out);
     free(in);

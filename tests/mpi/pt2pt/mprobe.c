@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Matched probes (MPI-5.0 section 3.8.2): what MPI_Mprobe or MPI_Improbe has taken is found by no other probe or
- * receive, and only MPI_Mrecv or MPI_Imrecv receives it, in any order, once; the handle is MPI_MESSAGE_NULL then.
+ * Matched probes (MPI-5.0 section 3.8.2). No other probe or receive finds a message that MPI_Mprobe or MPI_Improbe has
+ * matched. Only MPI_Mrecv or MPI_Imrecv receives it, in any order, once; the handle is MPI_MESSAGE_NULL afterwards.
  */
 #include "mtest.h"
 #include "pattern.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Long queues of a communicator without wildcards (MPI-5.0 section 7.4.4, mpi_assert_no_any_tag and
- * mpi_assert_no_any_source): messages of one tag stay in order whatever the order of tags, for unexpected messages and
- * for posted receives, with probes, matched receives and cancelled ones; and all goes on rightly when a wildcard is
- * used in spite of the promise.
+ * mpi_assert_no_any_source). Messages of one tag stay in order whatever the order of tags, both unexpected messages and
+ * posted receives, with probes, matched receives and cancelled ones. Matching stays correct when a wildcard is used in
+ * spite of the promise.
  */
 /* ranks: 2 3 */
 #include "mtest.h"
@@ -20,7 +20,7 @@ static int word(int rank, int tag, int n)
     return rank * 1000000 + tag * 100 + n;
 }
 
-/* Everybody but rank 0 sends; tags go around. */
+/* Every rank except 0 sends, with all tags in turn. */
 static void send_all(void)
 {
     for (int i = 0; i < ALL; i++) {
@@ -50,7 +50,7 @@ static void receive_one(int source, int tag, int n)
     CHECK(got == word(source, tag, n) && status.MPI_SOURCE == source && status.MPI_TAG == tag);
 }
 
-/* All have come before they are received, the last tag first. */
+/* All messages have come before they are received, the last tag first. */
 static void unexpected(int use_wildcard)
 {
     for (int source = 1; source < mtest_size; source++)
@@ -64,7 +64,7 @@ static void unexpected(int use_wildcard)
                     CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, &status));
                     CHECK(flag && status.MPI_SOURCE >= 1);
                     CHECK_OK(MPI_Recv(&got, 1, MPI_INT, 1, MPI_ANY_TAG, comm,
-                                      &status)); /* the first that came of those left */
+                                      &status)); /* the earliest of the remaining messages */
                     CHECK(status.MPI_TAG == 0 && got == word(1, 0, 0));
                 }
                 if (!(use_wildcard && tag == 0 && source == 1))
@@ -74,7 +74,7 @@ static void unexpected(int use_wildcard)
             }
 }
 
-/* All receives are there before the messages, the last tag first; some are cancelled. */
+/* All receives are posted before the messages are sent, the last tag first; some are cancelled. */
 static void posted(void)
 {
     for (int source = 1; source < mtest_size; source++) {

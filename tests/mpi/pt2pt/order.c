@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages do not overtake each other (MPI-5.0 section 3.5): 10,000 messages of mixed sizes, modes and tags, in an
- * order that looks random, arrive intact and in order at a receiver that takes them by source, by tag, or by anything.
+ * Messages do not overtake each other (MPI-5.0 section 3.5). 10,000 messages of mixed sizes, modes and tags, in
+ * pseudo-random order, arrive intact and in order. The receiver takes them by source, by tag, or with wildcards.
  */
 /* ranks: 2 3 4 */
 /* seconds: 300 */
@@ -10,7 +10,7 @@
 
 enum { MESSAGES = 10000, LONGEST = 200000, TAGS = 3, WINDOW = 16 };
 
-/* What both sides know about the n-th message from a rank. Small ones are frequent, long ones rare. */
+/* What both sides know about the n-th message from a rank. Small messages are frequent, long ones rare. */
 struct plan {
     int bytes, tag, mode;
 };

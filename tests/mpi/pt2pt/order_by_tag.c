@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages are taken by tag in an order other than that of sending (MPI-5.0 section 3.5): among those that match, the
- * first sent is the first received, however many of other tags lie before it.
+ * Messages are received by tag in an order other than that of sending (MPI-5.0 section 3.5): of those that match, the
+ * first sent is the first received, however many of other tags precede it.
  */
 #include "mtest.h"
 
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 
     for (int n = 0; n < TAGS * EACH; n++) {
         out[n][0] = mtest_rank;
-        out[n][1] = n / TAGS; /* how many-th of its tag */
+        out[n][1] = n / TAGS; /* its index among those of its tag */
         CHECK_OK(MPI_Isend(out[n], 2, MPI_INT, to, n % TAGS, MPI_COMM_WORLD, &requests[n]));
     }
     for (int tag = TAGS - 1; tag >= 0; tag--)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Persistent requests (MPI-5.0 section 3.9): described once, started again and again with the data of the moment, one
- * by one and all at once, halves of a pair plain; inactive ones complete at once with the empty status.
+ * Persistent requests (MPI-5.0 section 3.9) are created once and started again and again, with the data of that time.
+ * They are started one by one or all at once; the other end of some is not persistent. Inactive ones complete at once
+ * with the empty status.
  */
 #include "mtest.h"
 
@@ -50,7 +51,7 @@ int main(int argc, char **argv)
         CHECK(statuses[1].MPI_SOURCE == from && statuses[1].MPI_TAG == 2 && count == 3);
     }
 
-    /* A plain send meets a persistent receive. */
+    /* A plain send matches a persistent receive. */
     out[0][0] = 4711;
     CHECK_OK(MPI_Start(&requests[0]));
     CHECK_OK(MPI_Send(out[0], 1, MPI_INT, to, 1, MPI_COMM_WORLD));

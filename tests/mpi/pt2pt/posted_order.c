@@ -10,7 +10,7 @@ enum { RECEIVES = 6 };
 /* Posted in this order, for messages with tag 1 and tag 2 from one source. */
 static const struct {
     int any_source, tag;
-    int gets; /* how many-th message it must get; sent are the tags 1 2 2 1 1 2 */
+    int gets; /* index of the message that it must get; sent are the tags 1 2 2 1 1 2 */
 } posted[RECEIVES] = {
     { 0, 2, 1 }, { 1, MPI_ANY_TAG, 0 }, { 1, 1, 3 }, { 0, MPI_ANY_TAG, 2 }, { 1, 2, 5 }, { 0, 1, 4 },
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Probe and MPI_Iprobe tell of a message without receiving it (MPI-5.0 section 3.8.1): the status is that of the
+ * MPI_Probe and MPI_Iprobe find a message without receiving it (MPI-5.0 section 3.8.1). The status is that of the
  * receive that would follow, which then gets the same message, also among several and with wildcards.
  */
 #include "mtest.h"

@@ -83,7 +83,7 @@ static void probes(int *data)
     check_status(&status);
 }
 
-/* One half goes nowhere, the other to oneself. */
+/* One half goes to MPI_PROC_NULL, the other to this process. */
 static void halves(int *data)
 {
     int in = -1, out = 17;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A token goes round the ring many times, each rank adds to it: small, and carrying a load that must stay as it was. */
+/*
+ * A token goes around the ring many times, and each rank adds to it: once small, once with a payload that must not
+ * change.
+ */
 #include "mtest.h"
 #include "pattern.h"
 

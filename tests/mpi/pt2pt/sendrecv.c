@@ -11,7 +11,7 @@ static const int sizes[] = { 0, 3, 8000, 40000, LONGEST };
 
 enum way { PLAIN, NONBLOCKING, REPLACE, NONBLOCKING_REPLACE, WAYS };
 
-/* Sends `bytes` from `data` and receives into it or into `in`; where the received data is. */
+/* Sends `bytes` from `data` and receives into it or into `in`; returns where the received data is. */
 static unsigned char *shift(enum way way, unsigned char *data, unsigned char *in, int bytes, int to, int from,
                             MPI_Status *status)
 {
@@ -45,10 +45,10 @@ static void ring(enum way way, int bytes, int step, unsigned char *data, unsigne
     CHECK(pattern_holds(got, (size_t)bytes, (uint64_t)(from + bytes)));
     if (got == in)
         CHECK(pattern_holds(data, (size_t)bytes, (uint64_t)(mtest_rank + bytes)));
-    MPI_Barrier(MPI_COMM_WORLD); /* the wildcards of the next round must not see this one */
+    MPI_Barrier(MPI_COMM_WORLD); /* the wildcards of the next round must not match this one */
 }
 
-/* Strided data is replaced in place; what lies between is left alone. */
+/* Strided data is replaced in place; the bytes between are not written. */
 static void replace_strided(void)
 {
     enum { BLOCKS = 1000, STRIDE = 3 };

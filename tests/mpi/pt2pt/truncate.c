@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A message that is longer than the receive buffer is an error of the receiver (MPI-5.0 section 3.2.4):
- * MPI_ERR_TRUNCATE from the receive or its completion, nothing written behind the buffer, the sender untroubled, and
- * the next message arrives as if nothing had been.
+ * A message that is longer than the receive buffer is an error of the receiver (MPI-5.0 section 3.2.4). The receive or
+ * its completion returns MPI_ERR_TRUNCATE; nothing is written behind the buffer. The sender gets no error, and the next
+ * message arrives normally.
  */
 #include "mtest.h"
 #include "pattern.h"
 
 enum { LONGEST = 1 << 20, GUARD = 64 };
 static const struct {
-    int sent, room;
+    int sent, capacity;
 } cases[] = { { 1, 0 }, { 100, 99 }, { 5000, 10 }, { 70000, 69999 }, { LONGEST, 0 }, { LONGEST, 4097 } };
 
 enum way { RECV, RECV_UNEXPECTED, IRECV, MRECV, SENDRECV, WAYS };
 
-static int receive(enum way way, unsigned char *in, int room, int from)
+static int receive(enum way way, unsigned char *in, int capacity, int from)
 {
     MPI_Request request;
     MPI_Message message;
@@ -22,20 +22,20 @@ static int receive(enum way way, unsigned char *in, int room, int from)
     int nothing = 0;
     switch (way) {
     case IRECV:
-        CHECK_OK(MPI_Irecv(in, room, MPI_BYTE, from, 1, MPI_COMM_WORLD, &request));
+        CHECK_OK(MPI_Irecv(in, capacity, MPI_BYTE, from, 1, MPI_COMM_WORLD, &request));
         int rc = MPI_Wait(&request, &status);
         CHECK(request == MPI_REQUEST_NULL);
         return rc;
     case MRECV:
         CHECK_OK(MPI_Mprobe(from, 1, MPI_COMM_WORLD, &message, &status));
-        return MPI_Mrecv(in, room, MPI_BYTE, &message, &status);
+        return MPI_Mrecv(in, capacity, MPI_BYTE, &message, &status);
     case SENDRECV:
-        return MPI_Sendrecv(&nothing, 1, MPI_INT, MPI_PROC_NULL, 0, in, room, MPI_BYTE, from, 1, MPI_COMM_WORLD,
+        return MPI_Sendrecv(&nothing, 1, MPI_INT, MPI_PROC_NULL, 0, in, capacity, MPI_BYTE, from, 1, MPI_COMM_WORLD,
                             &status);
     case RECV_UNEXPECTED:
         CHECK_OK(MPI_Probe(from, 1, MPI_COMM_WORLD, &status));
-        return MPI_Recv(in, room, MPI_BYTE, from, 1, MPI_COMM_WORLD, &status);
-    default: return MPI_Recv(in, room, MPI_BYTE, from, 1, MPI_COMM_WORLD, &status);
+        return MPI_Recv(in, capacity, MPI_BYTE, from, 1, MPI_COMM_WORLD, &status);
+    default: return MPI_Recv(in, capacity, MPI_BYTE, from, 1, MPI_COMM_WORLD, &status);
     }
 }
 
@@ -49,13 +49,13 @@ int main(int argc, char **argv)
 
     for (enum way way = 0; way < WAYS; way++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            int room = cases[i].room, after = mtest_rank, got = -1;
+            int capacity = cases[i].capacity, after = mtest_rank, got = -1;
             MPI_Request sends[2];
-            memset(in, 0xa5, (size_t)room + GUARD);
+            memset(in, 0xa5, (size_t)capacity + GUARD);
             CHECK_OK(MPI_Isend(out, cases[i].sent, MPI_BYTE, to, 1, MPI_COMM_WORLD, &sends[0]));
             CHECK_OK(MPI_Isend(&after, 1, MPI_INT, to, 1, MPI_COMM_WORLD, &sends[1]));
-            CHECK_CLASS(receive(way, in, room, from), MPI_ERR_TRUNCATE);
-            CHECK(pattern_untouched(in + room, GUARD, 0xa5));
+            CHECK_CLASS(receive(way, in, capacity, from), MPI_ERR_TRUNCATE);
+            CHECK(pattern_untouched(in + capacity, GUARD, 0xa5));
             CHECK_OK(MPI_Recv(&got, 1, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
             CHECK(got == from);
             CHECK_OK(MPI_Waitall(2, sends, MPI_STATUSES_IGNORE));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Waitany, Testany, Waitsome, Testsome and Testall over arrays with null, inactive persistent, complete and
- * incomplete requests (MPI-5.0 section 3.7.5): each operation is reported once, with its index and status, and
- * MPI_UNDEFINED when nothing is left to wait for.
+ * incomplete requests (MPI-5.0 section 3.7.5). Each operation is reported once, with its index and status.
+ * MPI_UNDEFINED means that nothing is left to wait for.
  */
 #include "mtest.h"
 
@@ -21,7 +21,7 @@ static void note(int index, MPI_Status *status, int from)
     CHECK(requests[index] == MPI_REQUEST_NULL);
 }
 
-/* One call; how many operations it reported, or MPI_UNDEFINED. */
+/* One call; returns the number of operations that it reported, or MPI_UNDEFINED. */
 static int call(enum way way, int from)
 {
     int index = -5, flag = 1, count = 0, indices[ALL];

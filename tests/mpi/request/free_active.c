@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Request_free on an active request (MPI-5.0 section 3.7.3): the handle is gone at once, the operation goes on and
- * completes: sends short and long, receives, started persistent ones.
+ * MPI_Request_free on an active request (MPI-5.0 section 3.7.3): the handle is invalid at once, and the operation goes
+ * on and completes. Short and long sends, receives, started persistent requests.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -20,7 +20,7 @@ int main(int argc, char **argv)
     volatile int early[2] = { -1, -1 };
     MPI_Request request;
 
-    /* Receives that are freed fill their buffers all the same; a message behind them tells that they have. */
+    /* Receives that are freed fill their buffers all the same; a later message shows that they have. */
     CHECK_OK(MPI_Irecv((void *)&early[0], 1, MPI_INT, from, 1, MPI_COMM_WORLD, &request));
     CHECK_OK(MPI_Request_free(&request));
     CHECK(request == MPI_REQUEST_NULL);
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         CHECK_OK(MPI_Recv(in, LONGEST, MPI_BYTE, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         CHECK(pattern_holds(in, (size_t)bytes_of(n), (uint64_t)(from + n)));
     }
-    MPI_Barrier(MPI_COMM_WORLD); /* everybody has received everything */
+    MPI_Barrier(MPI_COMM_WORLD); /* every rank has received everything */
     CHECK_OK(MPI_Sendrecv(in, 0, MPI_BYTE, to, 3, in, 0, MPI_BYTE, from, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK(early[0] == from && early[1] == mtest_rank);
     MPI_Barrier(MPI_COMM_WORLD);

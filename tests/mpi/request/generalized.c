@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Generalized requests (MPI-5.0 section 13.2): completed by the user, they are waited for like any other; the query
- * function makes the status, the free function runs once when the request is freed, whichever comes last, and the
- * cancel function learns whether it was complete. Their error codes are those of the call.
+ * Generalized requests (MPI-5.0 section 13.2) are completed by the user and waited for like any other. The query
+ * function sets the status. The free function runs once when the request is completed and freed, in either order. The
+ * cancel function learns whether the request was complete. Their error codes are those of the call.
  */
 #include "mtest.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Request_get_status (MPI-5.0 section 3.7.6) tells whether an operation is complete, makes progress, and leaves the
- * request alone: it can be asked again and must still be waited for. Null and inactive requests are complete and empty.
+ * MPI_Request_get_status (MPI-5.0 section 3.7.6) reports whether an operation is complete, makes progress, and does not
+ * change the request: further calls give the same, and the request must still be waited for. Null and inactive requests
+ * are complete and empty.
  */
 #include "mtest.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_ERR_IN_STATUS (MPI-5.0 sections 3.2.5 and 3.7.5): functions that complete several operations put the error of
- * each into its status if, and only if, one of them failed; otherwise MPI_ERROR keeps what it held. An error handler is
- * told the error of the request, not that it is in the status (section 9.3.1).
+ * MPI_ERR_IN_STATUS (MPI-5.0 sections 3.2.5 and 3.7.5). Functions that complete several operations put the error of
+ * each into its status if, and only if, one of them failed; otherwise MPI_ERROR keeps its value. An error handler gets
+ * the error of the request, not MPI_ERR_IN_STATUS (section 9.3.1).
  */
 #include "mtest.h"
 
@@ -13,7 +13,7 @@ static int data[COUNT][4], out[4] = { 1, 2, 3, 4 };
 static MPI_Request requests[COUNT];
 static MPI_Status statuses[COUNT];
 
-/* All have come when the barrier is passed: sends to oneself. */
+/* All messages have come after the barrier: the process sends to itself. */
 static void start(int bad)
 {
     memset(data, 0, sizeof data);
@@ -51,7 +51,7 @@ static void handler(MPI_Comm *comm, int *code, ...)
     told_comm = *comm;
 }
 
-/* The first that failed counts, and its words are kept. */
+/* The first failure counts, and its message is kept. */
 static void told_to_handler(void)
 {
     MPI_Errhandler mine;
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     CHECK(statuses[0].MPI_ERROR == KEPT);
     CHECK_CLASS(MPI_Waitall(COUNT, requests, MPI_STATUSES_IGNORE), MPI_SUCCESS);
 
-    /* Statuses that nobody wants do not hide the error. */
+    /* Ignored statuses do not hide the error. */
     start(BAD);
     CHECK_CLASS(MPI_Waitall(COUNT, requests, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
     MTEST_END;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Thousands of requests outstanding at once, completed in an order that has nothing to do with that of their start, and
- * again: handles are used again without being mixed up.
+ * Thousands of requests are outstanding at once, and complete in an order unrelated to that of their start; then again,
+ * with reused handles that are not mixed up.
  */
 #include "mtest.h"
 #include "pattern.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs that never wait: they probe and test in a loop, more processes than there are cores. A token goes around,
- * found by MPI_Iprobe, MPI_Improbe, MPI_Test, MPI_Testany and MPI_Testall by turns, and comes back with what each
- * added. A process that holds its core while it polls for what another one is to send makes every step take as long as
- * the scheduler's turns.
+ * Programs that never wait: more processes than cores probe and test in a loop. A token goes around, found by
+ * MPI_Iprobe, MPI_Improbe, MPI_Test, MPI_Testany and MPI_Testall in turn, and each rank adds to it. A process that
+ * holds its core while it polls for a message of another makes every step take as long as a time slice of the
+ * scheduler.
  */
 /* ranks: 3 7 16 */
 #include "mtest.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A message that is there when MPI_Irecv is called may be taken at once, past queues and matching. Nobody can tell, by
- * data, status, order, or errors: whatever else was posted or has come before it, and however its request is let go of.
+ * MPI_Irecv may take a message that is there at once, past queues and matching. The program cannot tell by data,
+ * status, order, or errors, whatever else was posted or has come before it, and however its request is released.
  */
 #include "mtest.h"
 
@@ -37,7 +37,7 @@ static void check_letter(int i, const unsigned char *got, const MPI_Status *stat
     CHECK(wrong == 0 && bytes == length[i] && !cancelled && status->MPI_SOURCE == from && status->MPI_TAG == tag);
 }
 
-/* All of them come before their receives, which are in another order of tags when `backwards`. */
+/* All messages come before their receives, which are in another order of tags if `backwards`. */
 static void come_first(int to, int from, int backwards)
 {
     MPI_Request request[LETTERS];
@@ -57,7 +57,7 @@ static void come_first(int to, int from, int backwards)
     all_sent();
 }
 
-/* A receive of anything was posted before: the message is its own. */
+/* A receive with wildcards was posted before: it gets the message. */
 static void wildcard_first(int to, int from)
 {
     MPI_Request request[2];
@@ -74,7 +74,7 @@ static void wildcard_first(int to, int from)
     all_sent();
 }
 
-/* Let go of one by one, in other ways than by MPI_Waitall; and too late to be cancelled. */
+/* Released one by one, in other ways than by MPI_Waitall; and too late to be cancelled. */
 static void let_go(int to, int from)
 {
     MPI_Request request[4];
@@ -106,7 +106,7 @@ static void let_go(int to, int from)
     all_sent();
 }
 
-/* Too long for its receive, and one that nobody sends. */
+/* A message too long for its receive, and one that is never sent. */
 static void not_to_be_had(int to, int from)
 {
     MPI_Request request;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short sends may be done when MPI_Isend returns, and their requests may be one and the same. Whatever is done with one
- * of them, waited for, tested, freed, cancelled, named as an integer, it says nothing about the others.
+ * Short sends may be complete when MPI_Isend returns, and may share one request. Waiting for one, testing, freeing or
+ * cancelling it, or converting it to an integer does not affect the others.
  */
 #include "mtest.h"
 
@@ -24,7 +24,7 @@ static void receive_all(MPI_Comm comm, int from, int first)
     }
 }
 
-/* Each of the twelve is let go of in another way. */
+/* Each of the twelve is released in another way. */
 static void let_go(MPI_Request request[COUNT])
 {
     MPI_Status status, statuses[3];

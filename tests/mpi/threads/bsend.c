@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads share one attached buffer (MPI-5.0 sections 3.6 and 11.6): their buffered sends take room and give it back
- * while another thread flushes, without a message lost or mixed up.
+ * Threads share one attached buffer (MPI-5.0 sections 3.6 and 11.6): their buffered sends allocate and release space
+ * while another thread flushes, and no message is lost or mixed up.
  */
 /* seconds: 300 */
 #include <pthread.h>

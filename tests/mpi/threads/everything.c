@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eight threads of each process at once (MPI-5.0 section 11.6), each doing all that it may: messages with wildcards,
- * probes and matched receives on its own communicator and by its own tag on one that all share, collectives,
- * nonblocking ones too, communicators made and freed, attributes, datatypes, sessions opened and closed with
- * communicators of their own.
+ * Eight threads of each process use MPI at once (MPI-5.0 section 11.6). Each exchanges messages with wildcards, probes
+ * and matched receives, on its own communicator and by its own tag on one that all share. Each also does blocking and
+ * nonblocking collectives, creates and frees communicators, attributes and datatypes, and opens and closes sessions
+ * with communicators of their own.
  */
 /* ranks: 1 2 4 */
 #include <pthread.h>
@@ -14,7 +14,7 @@ enum { THREADS = 8, ROUNDS = 6, LONG = 20000 };
 
 static MPI_Comm own[THREADS], shared;
 
-/* The n-th number that `rank`'s thread says in a round. */
+/* The n-th number that `rank`'s thread sends in a round. */
 static int word(int rank, int thread, int round, int n)
 {
     return ((rank * THREADS + thread) * ROUNDS + round) * LONG + n;

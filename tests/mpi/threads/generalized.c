@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Generalized requests completed by another thread (MPI-5.0 section 13.2) end every kind of waiting in the first, alone
- * and among messages; a request that is freed while the other thread completes it runs its free function once.
+ * Generalized requests completed by another thread (MPI-5.0 section 13.2) end every kind of waiting in the first
+ * thread, alone and among messages. A request that is freed while the other thread completes it runs its free function
+ * once.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions of one process do not wait for each other: while a thread is blocked in a receive of one session, and
- * another session is full of messages that nobody has asked for yet, a third one works at full width, and ends. Only
- * then comes what the blocked thread waits for, and only then are the messages received: what would wait for it would
- * wait for ever. An error in one is nobody else's.
+ * Sessions of one process do not wait for each other. While a thread is blocked in a receive of one session, and
+ * another session is full of unexpected messages, a third one works at full width, and ends. Only then comes the
+ * message that the blocked thread waits for, and only then are the unexpected ones received: waiting for them before
+ * would never end. An error in one session does not affect the others.
  */
 #include <pthread.h>
 

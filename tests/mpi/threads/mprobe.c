@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many threads take messages of unknown length from anybody (MPI-5.0 section 3.8.2, what matched probes are for): no
- * two get the same one, none gets another's data, none is lost.
+ * Many threads take messages of unknown length from any source (MPI-5.0 section 3.8.2, what matched probes are for).
+ * Each message reaches one thread, with its own data, and none is lost.
  */
 /* seconds: 300 */
 #include <pthread.h>

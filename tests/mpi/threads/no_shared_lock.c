@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions of different threads have no lock in common (MPI-5.0 section 11.6.1): while two threads exchange messages
- * and do collectives, each in its own session, every mutex that either might wait for is noted, and none is waited for
- * by both. (Who has nothing to do looks after other sessions, too, if it can at once: that is no waiting.)
+ * Sessions of different threads have no lock in common (MPI-5.0 section 11.6.1). Two threads exchange messages and do
+ * collectives, each in its own session, while the program notes every mutex that either might wait for. No mutex is
+ * waited for by both. (An idle thread also progresses other sessions if it can at once, without waiting.)
  */
 /* ranks: 1 2 4 */
 #include <dlfcn.h>
@@ -38,7 +38,7 @@ __attribute__((unused)) static void note(const void *mutex)
 }
 
 #if !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__
-/* In the place of the C library's, for Plenum too. */
+/* Replaces the function of the C library, for Plenum too. */
 static int (*real_lock)(pthread_mutex_t *);
 
 __attribute__((constructor)) static void find_real(void)
@@ -75,7 +75,10 @@ static void exchange(MPI_Comm comm, int rank, int size, int round)
     CHECK_OK(MPI_Bcast(&word, 1, MPI_INT, round % size, comm));
 }
 
-/* Everybody with everybody: who only receives collectives from a rank connects to it when the first is acknowledged. */
+/*
+ * Every rank exchanges with every other: a rank that only receives collectives from a peer connects to it when it
+ * acknowledges the first.
+ */
 static void meet(MPI_Comm comm, int rank, int size)
 {
     for (int i = 1; i < size; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every thread has a session of its own, of level MPI_THREAD_SINGLE, beside the World (MPI-5.0 section 11.3.1: the
- * level is the session's): they communicate at the same time without knowing of each other, and end at different times.
+ * level is the session's). The sessions communicate at the same time, independent of each other, and end at different
+ * times.
  */
 /* seconds: 300 */
 #include <pthread.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every thread talks with the thread of its number on the neighboring rank, on a communicator of its own or all on one
- * (MPI-5.0 section 11.6): messages in both directions, short and long, in order for each pair.
+ * Every thread exchanges messages with the thread of the same index on the neighboring rank (MPI-5.0 section 11.6), on
+ * a communicator of its own or on one that all share. Messages go in both directions, short and long, in order for each
+ * pair.
  */
 /* seconds: 300 */
 #include <pthread.h>

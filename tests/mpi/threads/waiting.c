@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_THREAD_MULTIPLE (MPI-5.0 section 11.6): many threads wait at once in all the ways there are, for messages that
- * come in another order than they wait; whoever makes progress for all does not keep the others asleep.
+ * come in another order than they wait. The thread that makes progress for all wakes the others.
  */
 /* seconds: 300 */
 #include <pthread.h>

@@ -3,9 +3,9 @@
 /* ranks: 1 */
 #include "mtest.h"
 
-enum { ROOM = 256 };
+enum { CAPACITY = 256 };
 
-/* Each index in `indices` once more; those that are no index are counted as failures. */
+/* Counts each index in `indices`; an invalid index is a failure. */
 static void note(const int *indices, int count, int number, int *seen)
 {
     for (int i = 0; i < count; i++)
@@ -17,12 +17,12 @@ int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     int provided, number = 0, cvars = 0, pvars = 0, index = -1, stamp = -1, events = -1;
-    int indices[ROOM], control[ROOM] = { 0 }, performance[ROOM] = { 0 };
+    int indices[CAPACITY], control[CAPACITY] = { 0 }, performance[CAPACITY] = { 0 };
     CHECK(MPI_T_category_get_num(&number) == MPI_T_ERR_NOT_INITIALIZED);
     CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS);
     CHECK(MPI_T_category_get_num(&number) == MPI_SUCCESS && number > 0);
     CHECK(MPI_T_cvar_get_num(&cvars) == MPI_SUCCESS && MPI_T_pvar_get_num(&pvars) == MPI_SUCCESS);
-    CHECK(cvars <= ROOM && pvars <= ROOM);
+    CHECK(cvars <= CAPACITY && pvars <= CAPACITY);
     for (int i = 0; i < number; i++) {
         char name[64], help[256];
         int name_length = sizeof name, help_length = sizeof help, nc = -1, np = -1, subcategories = -1;

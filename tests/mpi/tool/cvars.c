@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Control variables (MPI-5.0 section 15.3.6): the configuration. All are described and read; those that may be written
- * are, and what comes later does what they say, though the environment says otherwise.
+ * Control variables (MPI-5.0 section 15.3.6): the configuration. All are described and read. Those that are writable
+ * are written, and later objects follow the new value, even against the environment.
  */
 /* ranks: 1 2 4 */
 #include "mtest.h"
@@ -20,7 +20,7 @@ static MPI_T_cvar_handle handle_of(const char *name, int *count)
     return handle;
 }
 
-/* Every variable: its name leads back to it, and its value has the type that it says. */
+/* Every variable: its name leads back to it, and its value has the declared type. */
 static void test_all(void)
 {
     int number = 0, index = -1;
@@ -51,7 +51,7 @@ static void test_all(void)
     CHECK(MPI_T_cvar_get_info(0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL) == MPI_SUCCESS);
 }
 
-/* Texts are cut to the room that there is; the length is that of the whole. */
+/* Strings are cut to the size of the buffer; the length is that of the whole string. */
 static void test_texts(void)
 {
     int index = index_of("shm_ring"), length = 4;
@@ -84,7 +84,7 @@ static void test_mistakes(void)
     CHECK(MPI_T_cvar_write(handle, "magic") == MPI_T_ERR_INVALID);
 }
 
-/* A session that begins later is strict, whatever the environment said, and the next one is not. */
+/* A later session is strict, whatever the environment says, and the next one is not. */
 static void test_strict(void)
 {
     int count, strict = -1, flag = 0, length;

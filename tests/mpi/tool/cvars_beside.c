@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Algorithms that are written while sessions live (MPI-5.0 section 15.3.6): a session that was opened before and one
- * that was opened after still do collectives together, though one process has closed everything meanwhile and the other
- * has not.
+ * Algorithms that are written while sessions live (MPI-5.0 section 15.3.6). A session opened before and one opened
+ * after still do collectives together, although one process has closed everything meanwhile and the other has not.
  */
 /* ranks: 2 3 */
 #include "mtest.h"

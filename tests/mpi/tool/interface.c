@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tool information interface: counted initialization, and what there is none of: enumerations, events, sources. */
+/*
+ * The tool information interface: counted initialization, and the kinds without members: enumerations, events, sources.
+ */
 /* ranks: 1 */
 #include "mtest.h"
 

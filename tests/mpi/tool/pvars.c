@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Performance variables (MPI-5.0 section 15.3.7): levels that say how many objects live, and what waits in a
- * communicator or belongs to a session, as the calls around them have made it.
+ * Performance variables (MPI-5.0 section 15.3.7): levels that count live objects, and what waits in a communicator or
+ * belongs to a session. The calls around them determine the values.
  */
 /* ranks: 1 2 3 */
 #include "mtest.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cartesian grids (MPI-5.0 section 8.5): every shape that fits, periodic and not, asked about by coordinates, ranks and
- * shifts and compared with plain arithmetic; processes outside; no dimensions at all; parts of grids.
+ * Cartesian grids (MPI-5.0 section 8.5): every shape that fits, periodic and not. Coordinates, ranks and shifts are
+ * compared with plain arithmetic. Also processes outside the grid, grids without dimensions, and subgrids.
  */
 #include "mtest.h"
 
@@ -61,7 +61,7 @@ static void check_grid(MPI_Comm cart, const int dims[D], const int periods[D])
     CHECK(periods[0] || (far_from == MPI_PROC_NULL && far_to == MPI_PROC_NULL));
 }
 
-/* All but the dimensions in `kept` are taken away. */
+/* Removes all dimensions but those in `kept`. */
 static void check_part(MPI_Comm cart, const int dims[D], const int periods[D], int kept)
 {
     int own[D], got[D], circular[D], coords[D], all[D], there[D], ndims = 0, remain[D], rank, sum, wanted = 0, size = 1;

@@ -25,7 +25,7 @@ static int expect_error(int nnodes, int ndims, int first, int second)
     return class;
 }
 
-/* The least distance of largest and smallest factor, over all products of ndims rising factors. */
+/* The least difference of largest and smallest factor, over all products of ndims rising factors. */
 static int least_distance(int n, int ndims, int smallest, int low)
 {
     int least = INT_MAX;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Distributed graphs (MPI-5.0 sections 8.5.4 and 8.5.5): the same random edges, some of them several times and some
- * from a process to itself, named by their ends and named by anybody; with weights and without; the room for neighbors
- * too small; nobody has edges.
+ * from a process to itself, specified by their end points or by any process. Edges have weights or none; arrays for
+ * neighbors are too small; a graph has no edges.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -19,7 +19,7 @@ static int by_all(const void *a, const void *b)
     return memcmp(a, b, 3 * sizeof(int));
 }
 
-/* Own edges in the order in which the graph gives them, checked against the list as a set. */
+/* The process's edges in the order in which the graph gives them, checked against the list as a set. */
 static void check_neighbors(MPI_Comm comm, const struct edge *edges, int n, int weighted)
 {
     int in, out, has_weights, status, wanted_in = 0, wanted_out = 0;
@@ -52,7 +52,7 @@ static void check_neighbors(MPI_Comm comm, const struct edge *edges, int n, int 
         qsort(own + i * n, (size_t)(i % 2 ? out : in), sizeof *own, by_all);
     CHECK(memcmp(own, wanted, (size_t)(2 * n) * sizeof *own) == 0);
 
-    /* Less room: the first of them. The same call gives the same order. */
+    /* Arrays that are too small get the first edges. The same call gives the same order. */
     int few[4] = { -7, -7, -7, -7 };
     CHECK_OK(MPI_Dist_graph_neighbors(comm, in > 0, &few[0], unweighted, out > 0, &few[2], unweighted));
     CHECK(few[0] == (in > 0 ? sources[0] : -7) && few[1] == -7);
@@ -61,7 +61,7 @@ static void check_neighbors(MPI_Comm comm, const struct edge *edges, int n, int 
     free(own);
 }
 
-/* Named by their ends: each process gives those of its own, in order. */
+/* Named by their ends: each process gives its own edges, in order. */
 static MPI_Comm create_adjacent(const struct edge *edges, int n, int weighted)
 {
     int in = 0, out = 0, *numbers = malloc((size_t)(4 * n + 1) * sizeof *numbers);
@@ -90,7 +90,7 @@ static MPI_Comm create_adjacent(const struct edge *edges, int n, int weighted)
     return comm;
 }
 
-/* Named by anybody; some processes name none. */
+/* Any process specifies an edge; some processes specify none. */
 static MPI_Comm create(const struct edge *edges, int n, int weighted)
 {
     int count = 0, *numbers = malloc((size_t)(4 * n + 1) * sizeof *numbers);
@@ -112,7 +112,7 @@ static MPI_Comm create(const struct edge *edges, int n, int weighted)
     return comm;
 }
 
-/* One process names all edges, sorted by where they begin. */
+/* One process names all edges, sorted by their source. */
 static MPI_Comm create_by_one(const struct edge *edges, int n)
 {
     int by = mtest_size - 1, count = 0, *numbers = malloc((size_t)(2 * n + 2 * mtest_size) * sizeof *numbers);
@@ -140,7 +140,7 @@ static void check(const struct edge *edges, int n)
     for (int weighted = 0; weighted < 2; weighted++) {
         MPI_Comm comms[2] = { create_adjacent(edges, n, weighted), create(edges, n, weighted) }, copy;
         for (int i = 0; i < 2; i++) {
-            /* Where nobody names an edge, MPI_Dist_graph_create has nothing but the argument to go by. */
+            /* If no process specifies an edge, MPI_Dist_graph_create has only the argument to go by. */
             check_neighbors(comms[i], edges, n, weighted);
             CHECK_OK(MPI_Comm_dup(comms[i], &copy));
             CHECK_OK(MPI_Comm_free(&comms[i]));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the functions of topologies refuse, each with its class; nothing hangs and nothing is made. */
+/* Errors of the topology functions, each with its class. Nothing hangs, and no communicator is created. */
 #include "mtest.h"
 
 /* Through variables: the compiler knows that no int is at these addresses. */
@@ -85,7 +85,7 @@ static void bad_dist_graphs(MPI_Comm world)
     CHECK(made == BAD);
 }
 
-/* Questions about a topology that the communicator does not have. */
+/* Queries of a topology that the communicator does not have. */
 static void no_topology(MPI_Comm comm, int has)
 {
     int n, m, w, some[8];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Graphs that every process knows whole (MPI-5.0 section 8.5.3): rings with loops and double edges, fewer nodes than
- * processes, no edges at all; and that a duplicate has the topology of its original, also one that is made without
- * waiting, while a split one has none.
+ * Graphs that every process knows completely (MPI-5.0 section 8.5.3): rings with loops and double edges, fewer nodes
+ * than processes, no edges at all. A duplicate has the topology of its original, also a nonblocking one; a split
+ * communicator has no topology.
  */
 #include "mtest.h"
 

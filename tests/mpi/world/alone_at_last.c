@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 7 */
 /*
- * All but one finalize, some without having said a word to it: its waits for them, or for anybody, end with an error; what
- * they have sent before is there; what it only tests and probes for stays as it is, and may be cancelled.
+ * All ranks but one finalize, some without having sent a message to it. Its waits for them, or for any source, end with
+ * an error. What they have sent before is there. What it only tests and probes for stays as it is, and may be
+ * cancelled.
  */
 #include "mtest.h"
 

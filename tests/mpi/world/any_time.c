@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What may be called at any time may be called by several threads at once, whatever the thread level, also while the
- * main thread initializes and finalizes the World (MPI-5.0 section 11.4.1). The flags never go back. What goes wrong
- * goes to the handler of MPI_COMM_SELF while there is one, and to the initial one before and afterwards.
+ * Functions that may be called at any time may be called by several threads at once, at any thread level, also while
+ * the main thread initializes and finalizes the World (MPI-5.0 section 11.4.1). The flags never go back. Errors go to
+ * the handler of MPI_COMM_SELF while it exists, and to the initial handler before and afterwards.
  */
 #include <pthread.h>
 
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     CHECK(sum == mtest_size);
     CHECK_OK(MPI_Finalize());
-    let_them_call(); /* whoever was in the handler has left it */
+    let_them_call(); /* any thread that was in the handler has left it */
     int last = atomic_load(&handled);
     let_them_call();
     CHECK(atomic_load(&handled) == last);

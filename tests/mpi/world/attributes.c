@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The predefined attributes of MPI_COMM_WORLD (MPI-5.0 section 9.1.2), by the C binding a pointer to int each; they
- * cannot be changed; other communicators have MPI_TAG_UB too. In a session it is the only one that describes the
+ * The predefined attributes of MPI_COMM_WORLD (MPI-5.0 section 9.1.2), in C a pointer to int each. They cannot be
+ * changed. Other communicators have MPI_TAG_UB too, and in a session it is the only attribute that describes the
  * environment.
  */
 #include "mtest.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What may be called before MPI_Init and after MPI_Finalize (MPI-5.0 section 11.4.1) works there: versions, the flags,
- * info objects, error classes and strings, error handlers, sessions' beginnings. The World Model has one life.
+ * Functions allowed before MPI_Init and after MPI_Finalize (MPI-5.0 section 11.4.1) work there: versions, the flags,
+ * info objects, error classes and strings, error handlers, session initialization. The World Model is initialized only
+ * once.
  */
 #include "mtest.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Finalize gives back what is left (MPI-5.0 section 11.2.4 and good manners): communicators not freed, inactive
- * persistent requests, receives that never matched. Their handles are dead then, and using one is an error and no
- * crash. The process has the descriptors and threads it had before MPI_Init.
+ * MPI_Finalize releases what the program has not freed (MPI-5.0 section 11.2.4 and good manners): communicators,
+ * inactive persistent requests, receives that never matched. Their handles are then invalid: an error, not a crash. The
+ * process has the descriptors and threads that it had before MPI_Init.
  */
 #include "mtest.h"
 #include "usage.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a process has completed locally is delivered although it finalizes at once (MPI-5.0 section 11.2.4): the
- * receiver only begins to receive when it knows that the senders are in MPI_Finalize or beyond; buffered sends and
- * freed requests too, with a buffer that MPI_Finalize detaches.
+ * What a process has completed locally is delivered although it finalizes at once (MPI-5.0 section 11.2.4). The
+ * receiver begins to receive only when it knows that the senders are in MPI_Finalize or beyond. This holds for buffered
+ * sends and freed requests too, with a buffer that MPI_Finalize detaches.
  */
 #include <unistd.h>
 
@@ -16,9 +16,9 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     unsigned char *big = malloc(BUFFERED), *buffer = NULL;
     if (mtest_rank != 0) {
-        int room = BUFFERED + 2 * MPI_BSEND_OVERHEAD;
-        buffer = malloc((size_t)room);
-        CHECK_OK(MPI_Buffer_attach(buffer, room));
+        int capacity = BUFFERED + 2 * MPI_BSEND_OVERHEAD;
+        buffer = malloc((size_t)capacity);
+        CHECK_OK(MPI_Buffer_attach(buffer, capacity));
         for (int n = 0; n < MESSAGES; n++) {
             int data[2] = { mtest_rank, n };
             CHECK_OK(MPI_Send(data, 2, MPI_INT, 0, 1, MPI_COMM_WORLD));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A delete callback of MPI_COMM_SELF that fails (MPI-5.0 sections 7.7.2 and 11.2.4): MPI_Finalize returns its code, MPI
- * is what it was before, the attributes that are left too, and the next MPI_Finalize goes on with them.
+ * A delete callback of MPI_COMM_SELF that fails (MPI-5.0 sections 7.7.2 and 11.2.4): MPI_Finalize returns its code. MPI
+ * and the remaining attributes stay as before, and the next MPI_Finalize continues with them.
  */
 #include "mtest.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Init_thread (MPI-5.0 section 11.6): the level that was asked for is given, MPI_Query_thread repeats it, and only
- * the initializing thread is the main thread. The level asked for differs from rank to rank.
+ * MPI_Init_thread (MPI-5.0 section 11.6) provides the required level, MPI_Query_thread returns it, and only the
+ * initializing thread is the main thread. The required level differs from rank to rank.
  */
 #include <pthread.h>
 

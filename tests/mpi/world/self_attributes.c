@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the one set last first (MPI-5.0 section 11.2.4), while
- * MPI still works in full: the callbacks communicate with everybody, and MPI_Finalized says false.
+ * MPI still works in full: the callbacks communicate with all ranks, and MPI_Finalized says false.
  */
 #include "mtest.h"
 

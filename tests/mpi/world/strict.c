@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * With PLENUM_STRICT=1 MPI_Finalize names what was left alive in the World, and finalizes all the same.
- */
+/* With PLENUM_STRICT=1 MPI_Finalize names the objects left in the World, and finalizes all the same. */
 #include "mtest.h"
 
 int main(int argc, char **argv)

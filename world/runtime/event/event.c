@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events: making, freeing, and saying them in words. */
+/* See event.h. */
+#include "world/runtime/event/event.h"
+#include "core/base/memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
-#include "world/runtime/job/spawn_tree.h"
-
-/* Of a spawned job the host learns what its processes do; not of its life, which is a part of the family's. */
-static bool is_silent(const struct plenum_job *job, enum plenum_event_kind kind)
+/* For a spawned job the embedder gets events about its processes, but none about its life, which is part of the spawn
+ * tree's. */
+static bool event_is_silent(const struct plenum_job *job, enum plenum_event_kind kind)
 {
-    return job->tree_head && (kind == PLENUM_EVENT_STARTED || kind == PLENUM_EVENT_FINISHED ||
-                              kind == PLENUM_EVENT_PSETS || kind == PLENUM_EVENT_QUEUED || pl_spawn_tree_is_new(job));
+    return job->tree.root && (kind == PLENUM_EVENT_STARTED || kind == PLENUM_EVENT_FINISHED ||
+                              kind == PLENUM_EVENT_PSETS || kind == PLENUM_EVENT_QUEUED || pl_job_is_starting(job));
 }
 
 struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kind, int rank, size_t length)
 {
-    if (is_silent(job, kind))
+    if (event_is_silent(job, kind))
         return NULL;
-    rank += rank >= 0 ? job->offset : 0;
-    job = pl_spawn_tree_head(job);
-    struct pl_event *event = malloc(sizeof *event + length + 1);
+    rank += rank >= 0 ? job->tree.first_rank : 0;
+    job = pl_job_root(job);
+    struct pl_event *event = pl_malloc(sizeof *event + length + 1);
     if (!event)
         return NULL;
     char *text = (char *)(event + 1);
@@ -37,6 +40,15 @@ struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kin
     return event;
 }
 
+void pl_event_queue(struct plenum_runtime *rt, struct pl_event *event)
+{
+    if (!event)
+        return;
+    if (pl_list_empty(&rt->events))
+        eventfd_write(rt->poll.events, 1);
+    pl_list_append(&rt->events, &event->node);
+}
+
 void pl_event_forget(struct plenum_runtime *rt, const struct plenum_job *job)
 {
     PL_LIST_EACH(event, &rt->events, struct pl_event, node)
@@ -44,7 +56,7 @@ void pl_event_forget(struct plenum_runtime *rt, const struct plenum_job *job)
             event->public.job = NULL;
 }
 
-/* A text from outside on one line: ends inside `size`, and nothing in it moves the cursor. */
+/* Makes a process's text one line that ends within `size` and has no control characters. */
 static void event_tidy(char *text, size_t size)
 {
     size_t i = 0;
@@ -80,7 +92,7 @@ void plenum_event_free(struct plenum_event *event)
 
 /* --- in words ---------------------------------------------------------------------------------------------- */
 
-static int describe_exit(const struct plenum_event *e, char *text, size_t size)
+static int event_describe_exit(const struct plenum_event *e, char *text, size_t size)
 {
     if (e->flags & PLENUM_EVENT_UNFINALIZED)
         return snprintf(text, size, "rank %d (pid %d) exited with code %d without calling MPI_Finalize", e->rank,
@@ -88,18 +100,18 @@ static int describe_exit(const struct plenum_event *e, char *text, size_t size)
     return snprintf(text, size, "rank %d (pid %d) exited with code %d", e->rank, e->pid, e->code);
 }
 
-static int describe_lost(const struct plenum_event *e, char *text, size_t size)
+static int event_describe_lost(const struct plenum_event *e, char *text, size_t size)
 {
     const char *name = sigdescr_np(e->signal);
     return snprintf(text, size, "rank %d (pid %d) was killed by signal %d (%s%s)", e->rank, e->pid, e->signal,
                     name ? name : "unknown", e->flags & PLENUM_EVENT_CORE ? ", core dumped" : "");
 }
 
-static int describe_abort(const struct plenum_event *e, char *text, size_t size)
+static int event_describe_abort(const struct plenum_event *e, char *text, size_t size)
 {
-    char who[32];
-    size_t length = (size_t)snprintf(who, sizeof who, "rank %d ", e->rank);
-    if (e->text && strncmp(e->text, who, length) == 0) /* it says so itself */
+    char name[32];
+    size_t length = (size_t)snprintf(name, sizeof name, "rank %d ", e->rank);
+    if (e->text && strncmp(e->text, name, length) == 0) /* the text names the rank itself */
         return snprintf(text, size, "%s", e->text);
     if (e->text)
         return snprintf(text, size, "rank %d: %s", e->rank, e->text);
@@ -119,11 +131,11 @@ int plenum_event_describe(const struct plenum_event *e, char *text, size_t size)
     case PLENUM_EVENT_OUTPUT:
         return snprintf(text, size, "rank %d wrote %zu bytes to %s", e->rank, e->length,
                         e->stream == 1 ? "standard output" : "standard error");
-    case PLENUM_EVENT_EXITED: return describe_exit(e, text, size);
-    case PLENUM_EVENT_LOST: return describe_lost(e, text, size);
-    case PLENUM_EVENT_ABORTED: return describe_abort(e, text, size);
+    case PLENUM_EVENT_EXITED: return event_describe_exit(e, text, size);
+    case PLENUM_EVENT_LOST: return event_describe_lost(e, text, size);
+    case PLENUM_EVENT_ABORTED: return event_describe_abort(e, text, size);
     case PLENUM_EVENT_TIMEOUT:
-        return snprintf(text, size, "the time limit of %g seconds is reached; ending the job", e->code / 1000.0);
+        return snprintf(text, size, "the time limit of %g seconds has expired; ending the job", e->code / 1000.0);
     case PLENUM_EVENT_FINISHED:
         return snprintf(text, size, "the job has finished with exit code %d%s", e->code,
                         e->flags & PLENUM_EVENT_CANCELLED ? ", cancelled" : "");

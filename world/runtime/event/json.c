@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events as JSON, for hosts that keep a log. */
+/* Events as JSON, for embedders that keep a log. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/plenum.h"
+#include "core/base/memory.h"
 
-/* Bytes of the UTF-8 sequence that the text begins with; 0: it is none. */
+/* Bytes of the UTF-8 sequence that the text begins with; 0: the text begins with none. */
 static size_t event_json_sequence(const unsigned char *text, size_t length)
 {
     unsigned lead = text[0], low = 0x80, high = 0xbf;
     size_t bytes = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-    low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : low;   /* not in more bytes than it takes */
-    high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : high; /* no surrogates, and no more than there is */
+    low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : low;   /* no overlong forms */
+    high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : high; /* no surrogates, nothing above U+10FFFF */
     if (bytes > length || (bytes > 1 && (text[1] < low || text[1] > high)))
         return 0;
     for (size_t i = 2; i < bytes; i++)
@@ -21,10 +22,10 @@ static size_t event_json_sequence(const unsigned char *text, size_t length)
     return bytes;
 }
 
-/* JSON holds Unicode only: each byte that is not part of UTF-8 becomes the replacement character, U+FFFD. */
+/* JSON holds only Unicode: each byte that is not part of UTF-8 becomes the replacement character, U+FFFD. */
 static json_t *event_json_replaced(const char *text, size_t length)
 {
-    char *valid = malloc(length * 3 + 1), *to = valid;
+    char *valid = pl_malloc(length * 3 + 1), *to = valid;
     for (size_t at = 0, bytes; valid && at < length; at += bytes ? bytes : 1) {
         bytes = event_json_sequence((const unsigned char *)text + at, length - at);
         to = bytes ? mempcpy(to, text + at, bytes) : mempcpy(to, "\xef\xbf\xbd", 3);
@@ -34,13 +35,13 @@ static json_t *event_json_replaced(const char *text, size_t length)
     return value;
 }
 
-static json_t *text_value(const char *text, size_t length)
+static json_t *event_json_text(const char *text, size_t length)
 {
     json_t *value = json_stringn(text, length);
     return value ? value : event_json_replaced(text, length);
 }
 
-static const char *kind_name(enum plenum_event_kind kind)
+static const char *event_kind_name(enum plenum_event_kind kind)
 {
     switch (kind) {
     case PLENUM_EVENT_STARTED: return "started";
@@ -59,7 +60,7 @@ static const char *kind_name(enum plenum_event_kind kind)
     return "unknown";
 }
 
-static void add_flags(json_t *object, unsigned flags)
+static void event_json_add_flags(json_t *object, unsigned flags)
 {
     static const struct {
         unsigned flag;
@@ -79,7 +80,7 @@ char *plenum_event_json(const struct plenum_event *e)
     json_t *object = json_object();
     if (!object)
         return NULL;
-    json_object_set_new(object, "event", json_string(kind_name(e->kind)));
+    json_object_set_new(object, "event", json_string(event_kind_name(e->kind)));
     json_object_set_new(object, "job", json_integer((json_int_t)e->job_id));
     if (e->rank >= 0)
         json_object_set_new(object, "rank", json_integer(e->rank));
@@ -92,12 +93,12 @@ char *plenum_event_json(const struct plenum_event *e)
     if (e->signal)
         json_object_set_new(object, "signal", json_integer(e->signal));
     if (e->text)
-        json_object_set_new(object, "text", text_value(e->text, e->length));
+        json_object_set_new(object, "text", event_json_text(e->text, e->length));
     if (e->object)
-        json_object_set_new(object, "object", text_value(e->object, strlen(e->object)));
+        json_object_set_new(object, "object", event_json_text(e->object, strlen(e->object)));
     if (e->report)
         json_object_set_new(object, "report", json_loads(e->report, 0, NULL));
-    add_flags(object, e->flags);
+    event_json_add_flags(object, e->flags);
     char *line = json_dumps(object, JSON_COMPACT);
     json_decref(object);
     return line;

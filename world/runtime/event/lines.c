@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "world/runtime/event/lines.h"
 
 static bool lines_hold(struct pl_lines *lines, const char *fresh, size_t length)
@@ -10,13 +11,13 @@ static bool lines_hold(struct pl_lines *lines, const char *fresh, size_t length)
     size_t need = lines->length + length;
     if (need > PL_LINE_MAX)
         return false;
-    if (need > lines->room) {
-        size_t room = 2 * need + 64;
-        char *held = realloc(lines->held, room);
+    if (need > lines->capacity) {
+        size_t capacity = 2 * need + 64;
+        char *held = pl_realloc(lines->held, capacity);
         if (!held)
             return false;
         lines->held = held;
-        lines->room = room;
+        lines->capacity = capacity;
     }
     memcpy(lines->held + lines->length, fresh, length);
     lines->length = need;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See binding.h. The kernel's lists in sysfs say all that is needed, and reading them takes no library. */
+/* See binding.h. The kernel's lists in sysfs suffice, and reading them takes no library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "world/runtime/job/binding.h"
 
 enum { NODES_MAX = 256 };
 
-/* Reads a list such as "0-3,8". False: there is none. */
-static bool read_list(const char *file, cpu_set_t *cpus)
+/* Reads a list such as "0-3,8". False: the file has none. */
+static bool binding_read_list(const char *file, cpu_set_t *cpus)
 {
     FILE *list = fopen(file, "re");
     int first, last;
@@ -28,11 +29,11 @@ static bool read_list(const char *file, cpu_set_t *cpus)
     return CPU_COUNT(cpus) > 0;
 }
 
-static bool read_topology(const char *sys, int cpu, const char *name, cpu_set_t *cpus)
+static bool binding_read_topology(const char *sys, int cpu, const char *name, cpu_set_t *cpus)
 {
     char file[256];
     snprintf(file, sizeof file, "%s/devices/system/cpu/cpu%d/topology/%s", sys, cpu, name);
-    return read_list(file, cpus) && CPU_ISSET((size_t)cpu, cpus);
+    return binding_read_list(file, cpus) && CPU_ISSET((size_t)cpu, cpus);
 }
 
 static bool binding_read_node(const char *sys, int cpu, cpu_set_t *cpus)
@@ -40,19 +41,19 @@ static bool binding_read_node(const char *sys, int cpu, cpu_set_t *cpus)
     char file[256];
     for (int node = 0; node < NODES_MAX; node++) {
         snprintf(file, sizeof file, "%s/devices/system/node/node%d/cpulist", sys, node);
-        if (read_list(file, cpus) && CPU_ISSET((size_t)cpu, cpus))
+        if (binding_read_list(file, cpus) && CPU_ISSET((size_t)cpu, cpus))
             return true;
     }
     return false;
 }
 
-/* The processors, allowed or not, that form one place with `cpu`. */
+/* The processors, allowed or not, of the place that `cpu` belongs to. */
 static void binding_place_of(const char *sys, int cpu, enum plenum_bind bind, cpu_set_t *place)
 {
     bool known = false, all = false;
     switch (bind) {
-    case PLENUM_BIND_CORE: known = read_topology(sys, cpu, "thread_siblings_list", place); break;
-    case PLENUM_BIND_SOCKET: known = read_topology(sys, cpu, "core_siblings_list", place), all = true; break;
+    case PLENUM_BIND_CORE: known = binding_read_topology(sys, cpu, "thread_siblings_list", place); break;
+    case PLENUM_BIND_SOCKET: known = binding_read_topology(sys, cpu, "core_siblings_list", place), all = true; break;
     case PLENUM_BIND_NUMA: known = binding_read_node(sys, cpu, place), all = true; break;
     default: break;
     }
@@ -64,10 +65,11 @@ static void binding_place_of(const char *sys, int cpu, enum plenum_bind bind, cp
     CPU_SET((size_t)cpu, place);
 }
 
-static bool binding_collect(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, struct pl_places *places)
+static bool binding_collect(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind,
+                            struct pl_binding_places *places)
 {
     cpu_set_t left = *allowed;
-    *places = (struct pl_places){ calloc((size_t)CPU_COUNT(allowed) + 1, sizeof(cpu_set_t)), 0 };
+    *places = (struct pl_binding_places){ pl_calloc((size_t)CPU_COUNT(allowed) + 1, sizeof(cpu_set_t)), 0 };
     if (!places->cpus)
         return false;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
@@ -88,8 +90,9 @@ static bool binding_overlap(const cpu_set_t *a, const cpu_set_t *b)
     return CPU_COUNT(&both) > 0;
 }
 
-/* Takes a place from each group in turn; a group that has none left is passed over. */
-static void take_turns(const struct pl_places *groups, struct pl_places *places, cpu_set_t *from)
+/* Reorders the places: one from each group in turn; a group without places left is skipped. */
+static void binding_interleave(const struct pl_binding_places *groups, struct pl_binding_places *places,
+                               cpu_set_t *from)
 {
     int taken = 0, total = places->count;
     memcpy(from, places->cpus, (size_t)total * sizeof *from);
@@ -107,34 +110,34 @@ static void take_turns(const struct pl_places *groups, struct pl_places *places,
     }
 }
 
-bool pl_places_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map,
-                    struct pl_places *places)
+bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map,
+                     struct pl_binding_places *places)
 {
-    struct pl_places groups;
+    struct pl_binding_places groups;
     if (!binding_collect(sys, allowed, bind, places))
         return false;
     if (map == PLENUM_MAP_SLOT)
         return true;
-    cpu_set_t *from = calloc((size_t)places->count + 1, sizeof *from);
+    cpu_set_t *from = pl_calloc((size_t)places->count + 1, sizeof *from);
     bool good =
         from && binding_collect(sys, allowed, map == PLENUM_MAP_NUMA ? PLENUM_BIND_NUMA : PLENUM_BIND_SOCKET, &groups);
     if (good) {
-        take_turns(&groups, places, from);
-        pl_places_fini(&groups);
+        binding_interleave(&groups, places, from);
+        pl_binding_fini(&groups);
     } else {
-        pl_places_fini(places);
+        pl_binding_fini(places);
     }
     free(from);
     return good;
 }
 
-void pl_places_fini(struct pl_places *places)
+void pl_binding_fini(struct pl_binding_places *places)
 {
     free(places->cpus);
-    *places = (struct pl_places){ 0 };
+    *places = (struct pl_binding_places){ 0 };
 }
 
-int pl_places_text(const cpu_set_t *cpus, char *text, size_t size)
+int pl_binding_text(const cpu_set_t *cpus, char *text, size_t size)
 {
     int used = 0;
     if (size > 0)
@@ -145,9 +148,9 @@ int pl_places_text(const cpu_set_t *cpus, char *text, size_t size)
             continue;
         while (last + 1 < CPU_SETSIZE && CPU_ISSET((size_t)last + 1, cpus))
             last++;
-        size_t room = (size_t)used < size ? size - (size_t)used : 0;
-        used += last > first ? snprintf(room ? text + used : NULL, room, "%s%d-%d", used ? "," : "", first, last)
-                             : snprintf(room ? text + used : NULL, room, "%s%d", used ? "," : "", first);
+        size_t left = (size_t)used < size ? size - (size_t)used : 0;
+        used += last > first ? snprintf(left ? text + used : NULL, left, "%s%d-%d", used ? "," : "", first, last)
+                             : snprintf(left ? text + used : NULL, left, "%s%d", used ? "," : "", first);
         first = last;
     }
     return used;

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
 #include "world/runtime/error.h"
 #include "world/runtime/job/blob.h"
 
@@ -17,16 +18,16 @@ static bool blob_reserve(struct pl_blob *b, size_t bytes)
         b->failed = true;
         return false;
     }
-    if (b->used + bytes <= b->room)
+    if (b->used + bytes <= b->capacity)
         return true;
-    size_t room = 2 * (b->used + bytes) + 4096;
-    unsigned char *data = realloc(b->data, room);
+    size_t capacity = 2 * (b->used + bytes) + 4096;
+    unsigned char *data = pl_realloc(b->data, capacity);
     if (!data) {
         b->failed = true;
         return false;
     }
     b->data = data;
-    b->room = room;
+    b->capacity = capacity;
     return true;
 }
 
@@ -36,13 +37,13 @@ static uint32_t blob_add(struct pl_blob *b, const void *from, size_t bytes, size
     if (!blob_reserve(b, gap + bytes))
         return 0;
     memset(b->data + b->used, 0, gap);
-    unsigned char *at = b->data + b->used + gap;
+    unsigned char *to = b->data + b->used + gap;
     if (from)
-        memcpy(at, from, bytes);
+        memcpy(to, from, bytes);
     else
-        memset(at, 0, bytes);
+        memset(to, 0, bytes);
     b->used += gap + bytes;
-    return (uint32_t)(at - b->data);
+    return (uint32_t)(to - b->data);
 }
 
 uint32_t pl_blob_add(struct pl_blob *b, const void *from, size_t bytes)
@@ -60,7 +61,7 @@ void *pl_blob_at(struct pl_blob *b, uint32_t offset)
     return b->failed ? NULL : b->data + offset;
 }
 
-static bool write_all(int fd, const unsigned char *data, size_t bytes)
+static bool blob_write_all(int fd, const unsigned char *data, size_t bytes)
 {
     while (bytes > 0) {
         ssize_t done = write(fd, data, bytes);
@@ -74,7 +75,7 @@ static bool write_all(int fd, const unsigned char *data, size_t bytes)
     return true;
 }
 
-/* A write beyond the limit would bring SIGXFSZ, which ends a host. */
+/* A write beyond the limit would raise SIGXFSZ, which kills the embedding program. */
 static bool blob_too_large(size_t bytes)
 {
     struct rlimit limit;
@@ -95,16 +96,16 @@ int pl_blob_file(const struct pl_blob *b, const char *name, int *error)
     }
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) {
-        *error = pl_rt_fail_errno("cannot make a memory file for the job");
+        *error = pl_rt_fail_errno("cannot create a memory file for the job");
         return -1;
     }
-    if (!write_all(fd, b->data, b->used)) {
+    if (!blob_write_all(fd, b->data, b->used)) {
         *error = pl_rt_fail_errno("cannot write a memory file of %zu bytes for the job", b->used);
         close(fd);
         return -1;
     }
     if (b->tail && ftruncate(fd, (off_t)(b->used + b->tail)) != 0) {
-        *error = pl_rt_fail_errno("cannot make a memory file of %zu bytes for the job", b->used + b->tail);
+        *error = pl_rt_fail_errno("cannot create a memory file of %zu bytes for the job", b->used + b->tail);
         close(fd);
         return -1;
     }

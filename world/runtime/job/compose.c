@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See compose.h. */
+#include "world/runtime/job/compose.h"
+
 #include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -10,12 +12,12 @@
 #include "world/runtime/error.h"
 #include "world/runtime/job/binding.h"
 #include "world/runtime/job/blob.h"
-#include "world/runtime/job/compose.h"
 #include "world/runtime/job/locate.h"
 #include "world/runtime/job/native.h"
+#include "world/runtime/keeper/plan.h"
 #include "world/runtime/pmix/pmix.h"
 
-enum { JOB_FD = 99 }; /* out of the way of scripts that use 3 to 9 */
+enum { JOB_FD = 99 }; /* the segment's descriptor in the ranks: scripts use 3 to 9 themselves */
 
 static int compose_no_memory(void)
 {
@@ -24,8 +26,8 @@ static int compose_no_memory(void)
 
 /* --- environments ------------------------------------------------------------------------------------------ */
 
-/* Variables by which another launcher, or an outer job, tells its processes who they are. */
-static bool is_identity(const char *name)
+/* Variables by which another launcher, or an outer job, gives its processes their identity. */
+static bool compose_is_identity(const char *name)
 {
     static const char *const exact[] = { PL_JOB_ENV, "PLENUM_ATTACH", "PLENUM_RANK", "PLENUM_SIZE",
                                          "PMI_RANK", "PMI_SIZE",      "PMI_FD" };
@@ -35,46 +37,47 @@ static bool is_identity(const char *name)
     return strncmp(name, "PMIX_", 5) == 0 && strncmp(name, "PMIX_MCA_", 9) != 0;
 }
 
-static void drop_identity(struct pl_vars *vars)
+static void compose_drop_identity(struct pl_vars *vars)
 {
     for (size_t i = 0; i < vars->count; i++)
-        if (is_identity(vars->var[i].name)) {
+        if (compose_is_identity(vars->var[i].name)) {
             free(vars->var[i].value);
             vars->var[i].value = NULL;
         }
 }
 
-/* What all ranks of a program share. */
-static int program_environment(const struct plenum_job *job, const struct pl_program *program, struct pl_vars *vars)
+/* The variables that all ranks of a program share. */
+static int compose_program_environment(const struct plenum_job *job, const struct pl_program *program,
+                                       struct pl_vars *vars)
 {
-    if (!job->env_clear && !pl_vars_import(vars, environ))
+    if (!job->desc.env_clear && !pl_vars_import(vars, environ))
         return compose_no_memory();
-    drop_identity(vars);
-    /* UCX would otherwise catch SIGSEGV and its like, and a crash would look like an exit */
+    compose_drop_identity(vars);
+    /* Otherwise UCX catches SIGSEGV and similar signals, and a crash looks like an exit. */
     if (!pl_vars_has(vars, "UCX_ERROR_SIGNALS") && !pl_vars_set(vars, "UCX_ERROR_SIGNALS", ""))
         return compose_no_memory();
-    /* It would replace mmap() to see memory go that is registered with a network adapter, and try that out with a
-     * segment of System V, which stays when a process is killed just then */
+    /* Otherwise UCX replaces mmap() to see the release of memory that is registered with a network adapter. It tests
+     * that with a System V segment, which stays behind if the process is killed at that moment. */
     if (access("/sys/class/infiniband", F_OK) != 0 && !pl_vars_has(vars, "UCX_MEM_MMAP_HOOK_MODE") &&
         !pl_vars_set(vars, "UCX_MEM_MMAP_HOOK_MODE", "none"))
         return compose_no_memory();
-    if (!pl_vars_apply(vars, &job->env) || !pl_vars_apply(vars, &program->env) ||
-        !pl_vars_format(vars, "PLENUM_SIZE", "%d", job->size))
+    if (!pl_vars_apply(vars, &job->desc.env) || !pl_vars_apply(vars, &program->env) ||
+        !pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size))
         return compose_no_memory();
     return PLENUM_OK;
 }
 
-static int rank_environment(const struct plenum_job *job, int rank, uint32_t job_fd, struct pl_vars *vars)
+static int compose_rank_environment(const struct plenum_job *job, int rank, uint32_t job_fd, struct pl_vars *vars)
 {
     if (!pl_vars_format(vars, PL_JOB_ENV, "%" PRIu32 ":%016" PRIx64 ":%d", job_fd, job->cookie, rank) ||
         !pl_vars_format(vars, "PLENUM_RANK", "%d", rank))
         return compose_no_memory();
-    return job->registered ? pl_pmix_environment(job, rank, vars) : PLENUM_OK;
+    return job->launch.registered ? pl_pmix_environment(job, rank, vars) : PLENUM_OK;
 }
 
 /* --- the plan ---------------------------------------------------------------------------------------------- */
 
-static uint32_t add_vars(struct pl_blob *b, const struct pl_vars *vars, uint32_t *count)
+static uint32_t plan_add_vars(struct pl_blob *b, const struct pl_vars *vars, uint32_t *count)
 {
     uint32_t list = pl_blob_add(b, NULL, (vars->count + 1) * sizeof(uint32_t));
     *count = 0;
@@ -94,7 +97,7 @@ static uint32_t add_vars(struct pl_blob *b, const struct pl_vars *vars, uint32_t
     return list;
 }
 
-static uint32_t add_argv(struct pl_blob *b, char *const *argv, uint32_t *count)
+static uint32_t plan_add_argv(struct pl_blob *b, char *const *argv, uint32_t *count)
 {
     uint32_t n = 0;
     while (argv[n])
@@ -110,27 +113,27 @@ static uint32_t add_argv(struct pl_blob *b, char *const *argv, uint32_t *count)
     return list;
 }
 
-/* The places of the job's ranks; none when they are not bound. */
-static int find_places(const struct plenum_job *job, struct pl_places *places)
+/* The places of the job's ranks; count 0 when they are not bound. */
+static int compose_find_places(const struct plenum_job *job, struct pl_binding_places *places)
 {
     cpu_set_t allowed;
-    enum plenum_bind bind = (enum plenum_bind)job->option[PLENUM_JOB_BIND];
-    *places = (struct pl_places){ 0 };
+    enum plenum_bind bind = (enum plenum_bind)job->desc.option[PLENUM_JOB_BIND];
+    *places = (struct pl_binding_places){ 0 };
     if (bind == PLENUM_BIND_NONE || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return PLENUM_OK;
-    if (!pl_places_find("/sys", &allowed, bind, (enum plenum_map)job->option[PLENUM_JOB_MAP], places))
+    if (!pl_binding_find("/sys", &allowed, bind, (enum plenum_map)job->desc.option[PLENUM_JOB_MAP], places))
         return compose_no_memory();
     return PLENUM_OK;
 }
 
-static const cpu_set_t *compose_place_of(const struct plenum_job *job, const struct pl_places *places, int rank)
+static const cpu_set_t *compose_place_of(const struct plenum_job *job, const struct pl_binding_places *places, int rank)
 {
-    int first = job->phase == PL_JOB_DESCRIBED ? job->runtime->bound : job->first_place;
+    int first = job->phase == PL_JOB_DESCRIBED ? job->runtime->slots.next_place : job->launch.first_place;
     return &places->cpus[(first % places->count + rank) % places->count];
 }
 
-/* Writes the places down once, and lets the ranks refer to them. */
-static uint32_t add_places(struct pl_blob *b, const struct pl_places *places)
+/* Writes the places once; the ranks refer to them. */
+static uint32_t plan_add_places(struct pl_blob *b, const struct pl_binding_places *places)
 {
     return places->count ? pl_blob_add(b, places->cpus, (size_t)places->count * sizeof *places->cpus) : 0;
 }
@@ -144,27 +147,26 @@ int pl_compose_cores(void)
     return online > 0 ? (int)online : 1;
 }
 
-static int add_rank(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
-                    struct pl_plan_rank like, int rank)
+static int plan_add_rank(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
+                         struct pl_plan_rank shared, int rank)
 {
     struct pl_vars own = { 0 };
-    int err = rank_environment(job, rank, head->job_fd, &own);
+    int err = compose_rank_environment(job, rank, head->job_fd, &own);
     if (!err) {
-        like.own = add_vars(b, &own, &like.ownc);
+        shared.own = plan_add_vars(b, &own, &shared.ownc);
         struct pl_plan_rank *at = pl_blob_at(b, head->ranks);
         if (at)
-            at[rank] = like;
+            at[rank] = shared;
     }
     pl_vars_fini(&own);
     return err;
 }
 
-/* What a program becomes where it is found: its environment, its directory and its file, which the caller frees also
- * after an error. */
+/* The environment, the directory and the file of a program; the caller frees all three, also after an error. */
 static int compose_resolve(const struct plenum_job *job, const struct pl_program *program, struct pl_vars *env,
                            char **wdir, char **file)
 {
-    int err = program_environment(job, program, env);
+    int err = compose_program_environment(job, program, env);
     if (!err)
         err = pl_locate_wdir(program->wdir, wdir);
     if (!err)
@@ -172,23 +174,23 @@ static int compose_resolve(const struct plenum_job *job, const struct pl_program
     return err;
 }
 
-static int compose_add_program(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
-                               const struct pl_program *program)
+static int plan_add_program(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
+                            const struct pl_program *program)
 {
     struct pl_vars env = { 0 };
-    struct pl_plan_rank like = { 0 };
+    struct pl_plan_rank shared = { 0 };
     char *wdir = NULL, *file = NULL;
     int err = compose_resolve(job, program, &env, &wdir, &file);
     if (err)
         goto free_all;
     if (program->wdir && !pl_vars_set(&env, "PWD", wdir))
         err = compose_no_memory();
-    like.path = pl_blob_text(b, file);
-    like.wdir = pl_blob_text(b, wdir);
-    like.argv = add_argv(b, program->argv, &like.argc);
-    like.env = add_vars(b, &env, &like.envc);
+    shared.path = pl_blob_text(b, file);
+    shared.wdir = pl_blob_text(b, wdir);
+    shared.argv = plan_add_argv(b, program->argv, &shared.argc);
+    shared.env = plan_add_vars(b, &env, &shared.envc);
     for (int r = program->first; !err && r < program->first + program->ranks; r++)
-        err = add_rank(b, job, head, like, r);
+        err = plan_add_rank(b, job, head, shared, r);
 free_all:
     free(file);
     free(wdir);
@@ -196,7 +198,7 @@ free_all:
     return err;
 }
 
-static bool program_is_native(const struct plenum_job *job, const struct pl_program *program)
+static bool compose_is_native(const struct plenum_job *job, const struct pl_program *program)
 {
     struct pl_vars env = { 0 };
     char *wdir = NULL, *file = NULL;
@@ -210,13 +212,13 @@ static bool program_is_native(const struct plenum_job *job, const struct pl_prog
 
 bool pl_compose_all_native(const struct plenum_job *job)
 {
-    for (int i = 0; i < job->program_count; i++)
-        if (!program_is_native(job, &job->programs[i]))
+    for (int i = 0; i < job->desc.program_count; i++)
+        if (!compose_is_native(job, &job->desc.programs[i]))
             return false;
     return true;
 }
 
-static uint32_t choose_job_fd(void)
+static uint32_t compose_choose_job_fd(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= JOB_FD)
@@ -224,30 +226,32 @@ static uint32_t choose_job_fd(void)
     return JOB_FD;
 }
 
-static int bind_ranks(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head)
+static int plan_bind_ranks(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head)
 {
-    struct pl_places places;
-    int err = find_places(job, &places);
-    uint32_t all = err ? 0 : add_places(b, &places);
+    struct pl_binding_places places;
+    int err = compose_find_places(job, &places);
+    uint32_t all = err ? 0 : plan_add_places(b, &places);
     struct pl_plan_rank *rank = pl_blob_at(b, head->ranks);
-    for (int r = 0; rank && all && r < job->size; r++)
+    for (int r = 0; rank && all && r < job->desc.size; r++)
         rank[r].cpus =
             all + (uint32_t)((compose_place_of(job, &places, r) - places.cpus) * (ptrdiff_t)sizeof(cpu_set_t));
-    pl_places_fini(&places);
+    pl_binding_fini(&places);
     return err;
 }
 
 int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
 {
-    struct pl_plan head = { .cookie = job->cookie, .rank_count = (uint32_t)job->size, .job_fd = choose_job_fd() };
+    struct pl_plan head = { .cookie = job->cookie,
+                            .rank_count = (uint32_t)job->desc.size,
+                            .job_fd = compose_choose_job_fd() };
     int err = PLENUM_OK;
 
     pl_blob_add(b, NULL, sizeof head);
-    head.ranks = pl_blob_add(b, NULL, (size_t)job->size * sizeof(struct pl_plan_rank));
-    for (int i = 0; !err && i < job->program_count; i++)
-        err = compose_add_program(b, job, &head, &job->programs[i]);
+    head.ranks = pl_blob_add(b, NULL, (size_t)job->desc.size * sizeof(struct pl_plan_rank));
+    for (int i = 0; !err && i < job->desc.program_count; i++)
+        err = plan_add_program(b, job, &head, &job->desc.programs[i]);
     if (!err)
-        err = bind_ranks(b, job, &head);
+        err = plan_bind_ranks(b, job, &head);
     if (!err && b->failed)
         err = compose_no_memory();
     if (!err)
@@ -257,14 +261,14 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
 
 int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t size)
 {
-    struct pl_places places;
+    struct pl_binding_places places;
     int length = 0;
     if (size > 0)
         text[0] = '\0';
     pthread_mutex_lock(&job->runtime->lock);
-    if (rank >= 0 && rank < job->size && find_places(job, &places) == PLENUM_OK && places.count > 0) {
-        length = pl_places_text(compose_place_of(job, &places, rank), text, size);
-        pl_places_fini(&places);
+    if (rank >= 0 && rank < job->desc.size && compose_find_places(job, &places) == PLENUM_OK && places.count > 0) {
+        length = pl_binding_text(compose_place_of(job, &places, rank), text, size);
+        pl_binding_fini(&places);
     }
     pthread_mutex_unlock(&job->runtime->lock);
     return length;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What becomes of a running job: the keeper's reports become events, failures end the job, and the exit code is
- * decided.
+ * See follow.h: keeper notices become events, failures end the job, and the exit code is decided.
  *
  * The first failure decides the exit code: the code of an abort, an exit code other than 0, 128 plus the signal, 1 for
- * a process that left between MPI_Init and MPI_Finalize with 0, 124 for the time limit.
- * What happens after the job is being ended decides nothing any more, unless somebody has cancelled it.
+ * a process that exited with 0 between MPI_Init and MPI_Finalize, 124 for the time limit. Failures while the job ends
+ * decide nothing, except after plenum_job_cancel().
  */
+#include "world/runtime/job/follow.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,19 +20,23 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/job/stale_files.h"
 #include "world/runtime/error.h"
+#include "world/runtime/event/event.h"
+#include "world/runtime/job/psets.h"
+#include "world/runtime/job/queue.h"
 #include "world/runtime/job/spawn_tree.h"
 #include "world/runtime/keeper/sweep.h"
 #include "world/runtime/pmix/pmix.h"
-#include "world/runtime/runtime.h"
+#include "world/runtime/report/report.h"
 
 enum { CODE_TIMEOUT = 124, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE_SIGNAL = 128 };
 
-static struct plenum_job *find_kept(struct plenum_runtime *rt, uint32_t kept_as)
+static struct plenum_job *follow_find_job(struct plenum_runtime *rt, uint32_t keeper_id)
 {
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive)
-        if (job->kept_as == kept_as)
+        if (job->launch.keeper_id == keeper_id)
             return job;
     return NULL;
 }
@@ -39,63 +44,59 @@ static struct plenum_job *find_kept(struct plenum_runtime *rt, uint32_t kept_as)
 /* The first failure decides. */
 static void follow_decide(struct plenum_job *job, int code)
 {
-    if (pl_spawn_tree_is_new(job))
+    if (pl_job_is_starting(job))
         return;
-    job = pl_spawn_tree_head(job);
-    if (!job->failed)
-        job->code = code;
-    job->failed = true;
+    job = pl_job_root(job);
+    if (!job->outcome.failed)
+        job->outcome.code = code;
+    job->outcome.failed = true;
 }
 
 /* --- ending ------------------------------------------------------------------------------------------------ */
 
-int pl_job_send_signal(struct plenum_job *job, int rank, int signo)
+static int follow_send_signal(struct plenum_job *job, int rank, int signo)
 {
     const struct pl_keeper_request request = {
-        .op = PL_KEEPER_SIGNAL, .job = job->kept_as, .first = rank, .signal = signo
+        .op = PL_KEEPER_SIGNAL, .job = job->launch.keeper_id, .first = rank, .signal = signo
     };
-    return pl_link_send(&job->runtime->link, &request, NULL, 0);
+    return pl_link_send(&job->runtime->keeper.link, &request, NULL, 0);
 }
 
-static void kill_now(struct plenum_job *job)
+static void follow_kill(struct plenum_job *job)
 {
-    job->kill_at = 0;
-    pl_job_send_signal(job, PLENUM_ALL, SIGKILL);
+    job->deadline.kill = 0;
+    follow_send_signal(job, PLENUM_ALL, SIGKILL);
 }
 
-/* Each job of a family, its first one too. */
-#define EACH_IN_SPAWN_TREE(member, of)                                                                                 \
-    PL_LIST_EACH(member, &(of)->runtime->alive, struct plenum_job, alive)                                              \
-        if (pl_spawn_tree_head(member) == pl_spawn_tree_head(of))
-
-static void end_one(struct plenum_job *job);
-
-void pl_job_end(struct plenum_job *job)
-{
-    if (pl_spawn_tree_is_new(job))
-        end_one(job); /* the parents hear of it */
-    else
-        EACH_IN_SPAWN_TREE(member, job)
-    end_one(member);
-}
-
-static void end_one(struct plenum_job *job)
+static void follow_end_one(struct plenum_job *job)
 {
     if (job->phase != PL_JOB_RUNNING)
         return;
     job->phase = PL_JOB_ENDING;
-    job->limit_at = 0;
-    job->report_ends = false;
-    const struct pl_keeper_request forgo = { .op = PL_KEEPER_FORGO, .job = job->kept_as };
-    pl_link_send(&job->runtime->link, &forgo, NULL, 0);
-    if (job->option[PLENUM_JOB_GRACE] == 0) {
-        kill_now(job);
+    job->deadline.limit = 0;
+    job->reporting.ends_job = false;
+    const struct pl_keeper_request forgo = { .op = PL_KEEPER_FORGO, .job = job->launch.keeper_id };
+    pl_link_send(&job->runtime->keeper.link, &forgo, NULL, 0);
+    if (job->desc.option[PLENUM_JOB_GRACE] == 0) {
+        follow_kill(job);
         return;
     }
-    pl_job_send_signal(job, PLENUM_ALL, SIGTERM);
-    pl_job_send_signal(job, PLENUM_ALL, SIGCONT); /* a stopped process would not hear it */
-    job->kill_at = pl_runtime_now() + job->option[PLENUM_JOB_GRACE];
+    follow_send_signal(job, PLENUM_ALL, SIGTERM);
+    follow_send_signal(job, PLENUM_ALL, SIGCONT); /* a stopped process does not act on SIGTERM */
+    job->deadline.kill = pl_clock_ms() + job->desc.option[PLENUM_JOB_GRACE];
     pl_runtime_set_timer(job->runtime);
+}
+
+/* The parents of a starting job learn of its end; the rest of the tree does not end with it. */
+void pl_job_end(struct plenum_job *job)
+{
+    if (pl_job_is_starting(job)) {
+        follow_end_one(job);
+        return;
+    }
+    PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
+        if (pl_job_root(member) == pl_job_root(job))
+            follow_end_one(member);
 }
 
 int plenum_job_cancel(struct plenum_job *job)
@@ -105,21 +106,31 @@ int plenum_job_cancel(struct plenum_job *job)
     int err = PLENUM_OK;
     pthread_mutex_lock(&job->runtime->lock);
     if (job->phase == PL_JOB_QUEUED) {
-        job->cancelled = true;
+        job->outcome.cancelled = true;
         pl_list_remove(&job->waiting);
         pl_job_finish(job);
         pl_queue_advance(job->runtime);
-        pl_runtime_turned(job->runtime);
+        pl_runtime_wake_waiters(job->runtime);
     } else if (job->phase == PL_JOB_RUNNING) {
-        job->cancelled = true;
+        job->outcome.cancelled = true;
         pl_job_end(job);
     } else if (job->phase == PL_JOB_ENDING) {
-        EACH_IN_SPAWN_TREE(member, job)
-        kill_now(member);
+        PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
+            if (pl_job_root(member) == pl_job_root(job))
+                follow_kill(member);
     } else if (job->phase == PL_JOB_DESCRIBED) {
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
     }
     pthread_mutex_unlock(&job->runtime->lock);
+    return err;
+}
+
+static int follow_signal_tree(struct plenum_job *job, int signo)
+{
+    int err = PLENUM_OK;
+    PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
+        if (!err && pl_job_root(member) == pl_job_root(job))
+            err = follow_send_signal(member, PLENUM_ALL, signo);
     return err;
 }
 
@@ -129,37 +140,36 @@ int plenum_job_signal(struct plenum_job *job, int rank, int signo)
     if (!job)
         return pl_rt_fail_null("job");
     if (signo < 1 || signo >= NSIG)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is no signal", signo);
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is not a signal", signo);
     pthread_mutex_lock(&job->runtime->lock);
-    if (rank < PLENUM_ALL || rank >= job->size)
-        err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "rank %d is not in a job of %d", rank, job->size);
+    if (rank < PLENUM_ALL || rank >= job->desc.size)
+        err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "rank %d is not in a job of size %d", rank, job->desc.size);
     else if (!pl_job_alive(job))
-        err = pl_rt_fail(PLENUM_ERR_STATE, "the job does not run");
+        err = pl_rt_fail(PLENUM_ERR_STATE, "the job is not running");
     else if (rank != PLENUM_ALL)
-        err = pl_job_send_signal(job, rank, signo);
+        err = follow_send_signal(job, rank, signo);
     else
-        EACH_IN_SPAWN_TREE(member, job)
-    err = err ? err : pl_job_send_signal(member, PLENUM_ALL, signo);
+        err = follow_signal_tree(job, signo);
     pthread_mutex_unlock(&job->runtime->lock);
     return err;
 }
 
 void pl_follow_deadlines(struct plenum_job *job, int64_t now)
 {
-    if (job->limit_at && now >= job->limit_at && job->phase == PL_JOB_RUNNING) {
+    if (job->deadline.limit && now >= job->deadline.limit && job->phase == PL_JOB_RUNNING) {
         struct pl_event *event = pl_event_new(job, PLENUM_EVENT_TIMEOUT, PLENUM_ALL, 0);
         if (event)
-            event->public.code = (int)job->option[PLENUM_JOB_TIME_LIMIT];
+            event->public.code = (int)job->desc.option[PLENUM_JOB_TIME_LIMIT];
         pl_event_queue(job->runtime, event);
         follow_decide(job, CODE_TIMEOUT);
-        job->limit_at = 0;
+        job->deadline.limit = 0;
         if (!pl_report_before_end(job))
             pl_job_end(job);
     }
-    if (job->report_at && now >= job->report_at)
-        pl_report_deadline(job, now);
-    if (job->kill_at && now >= job->kill_at)
-        kill_now(job);
+    if (job->reporting.check_at && now >= job->reporting.check_at && pl_report_deadline(job, now))
+        pl_job_end(job);
+    if (job->deadline.kill && now >= job->deadline.kill)
+        follow_kill(job);
 }
 
 /* --- aborts ------------------------------------------------------------------------------------------------ */
@@ -169,7 +179,7 @@ static int follow_exit_code_of(int code)
     return code != 0 && (code & 255) == 0 ? 1 : code & 255;
 }
 
-static void report_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
+static void follow_queue_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
 {
     pl_event_queue(job->runtime, pl_event_of_object(job, PLENUM_EVENT_ABORTED, rank, code, object, message));
     follow_decide(job, follow_exit_code_of(code));
@@ -177,45 +187,45 @@ static void report_abort(struct plenum_job *job, int rank, int code, const char 
 
 void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
 {
-    if (job->aborted || !pl_job_alive(job))
+    if (job->outcome.aborted || !pl_job_alive(job))
         return;
-    job->aborted = true;
-    report_abort(job, rank, code, object, message);
+    job->outcome.aborted = true;
+    follow_queue_abort(job, rank, code, object, message);
     pl_job_end(job);
 }
 
-static bool is_aborting(const struct plenum_job *job, int rank)
+static bool follow_is_aborting(const struct plenum_job *job, int rank)
 {
     return atomic_load(&job->segment->ranks[rank].aborting) != 0;
 }
 
-/* A part of the job ends, and the rest goes on; the record is free for the next. */
-static void end_aborting(struct plenum_job *job)
+/* The aborting ranks end, and the others continue. Frees the record for the next abort. */
+static void follow_kill_aborting(struct plenum_job *job)
 {
     struct pl_job_abort *record = (struct pl_job_abort *)&job->segment->abort;
-    for (int r = 0; r < job->size; r++)
-        if (is_aborting(job, r) && !job->ranks[r].ended)
-            pl_job_send_signal(job, r, SIGKILL);
+    for (int r = 0; r < job->desc.size; r++)
+        if (follow_is_aborting(job, r) && !job->ranks[r].ended)
+            follow_send_signal(job, r, SIGKILL);
     atomic_store(&record->set, 0);
     atomic_store(&record->claimed, 0);
 }
 
-/* Has the process that ended aborted? Others may have done so since, for want of it: that is looked at when they end,
- * and counts only if nothing has ended the job before. */
-static void look_for_abort(struct plenum_job *job, uint32_t state)
+/* Has the process that ended aborted the job? Other processes may have aborted since because it failed: their aborts
+ * are checked when they end, and count only if nothing has ended the job before. */
+static void follow_check_abort(struct plenum_job *job, uint32_t state)
 {
     const struct pl_job_abort *record = &job->segment->abort;
     char object[sizeof record->object], message[sizeof record->message];
-    if (job->aborted || job->phase != PL_JOB_RUNNING || state != PL_PROC_ABORTED ||
+    if (job->outcome.aborted || job->phase != PL_JOB_RUNNING || state != PL_PROC_ABORTED ||
         !atomic_load_explicit(&record->set, memory_order_acquire))
         return;
     memcpy(object, record->object, sizeof object);
     memcpy(message, record->message, sizeof message);
     object[sizeof object - 1] = message[sizeof message - 1] = '\0';
-    int rank = record->rank >= 0 && record->rank < job->size ? record->rank : PLENUM_ALL;
-    if (record->some && job->option[PLENUM_JOB_KEEP_GOING]) {
-        report_abort(job, rank, record->code, object, message);
-        end_aborting(job);
+    int rank = record->rank >= 0 && record->rank < job->desc.size ? record->rank : PLENUM_ALL;
+    if (record->some && job->desc.option[PLENUM_JOB_KEEP_GOING]) {
+        follow_queue_abort(job, rank, record->code, object, message);
+        follow_kill_aborting(job);
     } else {
         pl_job_abort(job, rank, record->code, object, message);
     }
@@ -223,7 +233,7 @@ static void look_for_abort(struct plenum_job *job, uint32_t state)
 
 /* --- ends of processes ------------------------------------------------------------------------------------- */
 
-static void queue_exit(struct plenum_job *job, int rank, int status, unsigned flags)
+static void follow_queue_exit(struct plenum_job *job, int rank, int status, unsigned flags)
 {
     bool lost = WIFSIGNALED(status);
     if (lost)
@@ -238,25 +248,25 @@ static void queue_exit(struct plenum_job *job, int rank, int status, unsigned fl
     pl_event_queue(job->runtime, event);
 }
 
-/* Does this end of a process end the job? A process that has finalized may exit as it likes; the others have, too, or
- * will. */
-static void judge_exit(struct plenum_job *job, int rank, int status, uint32_t state)
+/* Does the end of this process end the job? A process that has finalized may exit with any code: the others have
+ * finalized, too, or will. */
+static void follow_judge_exit(struct plenum_job *job, int rank, int status, uint32_t state)
 {
     bool lost = WIFSIGNALED(status);
     bool unfinalized = !lost && state == PL_PROC_INITIALIZED;
     int code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
-    if (job->cancelled && code != 0)
+    if (job->outcome.cancelled && code != 0)
         follow_decide(job, code);
     if (job->phase != PL_JOB_RUNNING || (code == 0 && !unfinalized))
         return;
     follow_decide(job, code ? code : 1);
-    if (job->option[PLENUM_JOB_KEEP_GOING])
-        pl_pmix_process_lost(job, rank);
+    if (job->desc.option[PLENUM_JOB_KEEP_GOING])
+        pl_pmix_process_failed(job, rank);
     else if (lost || state != PL_PROC_FINALIZED)
         pl_job_end(job);
 }
 
-static void process_ended(struct plenum_job *job, int rank, int status)
+static void follow_process_ended(struct plenum_job *job, int rank, int status)
 {
     struct pl_rank *r = &job->ranks[rank];
     struct pl_job_rank *slot = (struct pl_job_rank *)&job->segment->ranks[rank];
@@ -267,24 +277,24 @@ static void process_ended(struct plenum_job *job, int rank, int status)
     pl_job_psets_check(job);
     for (int s = 0; s < 2; s++)
         pl_output_drain(&r->out[s]);
-    look_for_abort(job, state);
-    unsigned flags = job->phase == PL_JOB_ENDING || is_aborting(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
+    follow_check_abort(job, state);
+    unsigned flags = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
     if (WIFEXITED(status) && state == PL_PROC_INITIALIZED)
         flags |= PLENUM_EVENT_UNFINALIZED;
-    queue_exit(job, rank, status, flags);
-    judge_exit(job, rank, status, state);
+    follow_queue_exit(job, rank, status, flags);
+    follow_judge_exit(job, rank, status, state);
 }
 
 void pl_job_finish(struct plenum_job *job)
 {
     pl_pmix_deregister(job);
-    pl_blob_fini(&job->plan);
+    pl_blob_fini(&job->launch.plan);
     job->phase = PL_JOB_FINISHED;
-    job->limit_at = job->kill_at = job->report_at = 0;
+    job->deadline.limit = job->deadline.kill = job->reporting.check_at = 0;
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_FINISHED, PLENUM_ALL, 0);
     if (event) {
-        event->public.code = job->code;
-        event->public.flags = job->cancelled ? PLENUM_EVENT_CANCELLED : 0;
+        event->public.code = job->outcome.code;
+        event->public.flags = job->outcome.cancelled ? PLENUM_EVENT_CANCELLED : 0;
     }
     pl_event_queue(job->runtime, event);
     pl_job_drop(job);
@@ -292,13 +302,13 @@ void pl_job_finish(struct plenum_job *job)
 
 void pl_job_wind_up(struct plenum_job *job)
 {
-    struct plenum_job *head = job->tree_head;
-    if (!head && pl_spawn_tree_lives(job)) {
-        job->outlived = true; /* its end is the family's */
+    struct plenum_job *root = job->tree.root;
+    if (!root && pl_spawn_tree_lives(job)) {
+        job->tree.outlived = true; /* it ends with the last job of its tree */
         return;
     }
     pl_spawn_tree_ended(job);
-    for (int r = 0; r < job->size; r++)
+    for (int r = 0; r < job->desc.size; r++)
         for (int s = 0; s < 2; s++) {
             pl_output_drain(&job->ranks[r].out[s]);
             pl_output_close(&job->ranks[r].out[s]);
@@ -306,28 +316,28 @@ void pl_job_wind_up(struct plenum_job *job)
     pl_job_psets_check(job);
     munmap((void *)job->segment, job->segment_bytes);
     job->segment = NULL;
-    job->runtime->used -= job->takes;
+    job->runtime->slots.used -= job->launch.slots;
     pl_list_remove(&job->alive);
     pl_job_finish(job);
-    if (head && head->outlived && !pl_spawn_tree_lives(head))
-        pl_job_wind_up(head);
+    if (root && root->tree.outlived && !pl_spawn_tree_lives(root))
+        pl_job_wind_up(root);
 }
 
-/* --- reports ----------------------------------------------------------------------------------------------- */
+/* --- keeper notices ---------------------------------------------------------------------------------------- */
 
-static void process_started(struct plenum_job *job, int rank, pid_t pid)
+static void follow_process_started(struct plenum_job *job, int rank, pid_t pid)
 {
     job->ranks[rank].pid = pid;
-    if (++job->started < job->size)
+    if (++job->started < job->desc.size)
         return;
     pl_spawn_tree_started(job);
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_STARTED, PLENUM_ALL, 0);
     if (event)
-        event->public.code = job->size;
+        event->public.code = job->desc.size;
     pl_event_queue(job->runtime, event);
 }
 
-void pl_job_unstarted(struct plenum_job *job, int rank, int number, const char *reason)
+void pl_job_fail_start(struct plenum_job *job, int rank, int number, const char *reason)
 {
     pl_spawn_tree_failed(job, reason);
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_UNSTARTED, rank, strlen(reason));
@@ -340,11 +350,11 @@ void pl_job_unstarted(struct plenum_job *job, int rank, int number, const char *
     pl_job_end(job);
 }
 
-/* Only the first is reported: the others fail for the same reason. */
-static void process_failed(struct plenum_job *job, int rank, enum pl_keeper_stage stage, int number)
+/* Only the first failure makes an event: the others have the same reason. */
+static void follow_process_failed(struct plenum_job *job, int rank, enum pl_keeper_stage stage, int number)
 {
     static const char *const what[] = {
-        [PL_STAGE_FORK] = "cannot make a process",
+        [PL_STAGE_FORK] = "cannot create a process",
         [PL_STAGE_WDIR] = "cannot enter the working directory",
         [PL_STAGE_SETUP] = "cannot set up the process",
         [PL_STAGE_EXEC] = "cannot execute the program",
@@ -358,44 +368,45 @@ static void process_failed(struct plenum_job *job, int rank, enum pl_keeper_stag
              stage == PL_STAGE_EXEC && number == ENOENT ? " (its interpreter?)" : "");
     if (stage == PL_STAGE_EXEC)
         follow_decide(job, number == ENOENT ? CODE_NOT_FOUND : CODE_NOT_EXECUTABLE);
-    pl_job_unstarted(job, rank, number, reason);
+    pl_job_fail_start(job, rank, number, reason);
 }
 
-void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *report)
+void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *notice)
 {
-    struct plenum_job *job = find_kept(rt, report->job);
-    int rank = (int)report->rank;
+    struct plenum_job *job = follow_find_job(rt, notice->job);
+    int rank = (int)notice->rank;
     if (!job)
         return;
-    switch (report->news) {
-    case PL_KEEPER_STARTED: process_started(job, rank, report->pid); break;
-    case PL_KEEPER_FAILED: process_failed(job, rank, report->stage, report->status); break;
-    case PL_KEEPER_ENDED: process_ended(job, rank, report->status); break;
+    switch (notice->kind) {
+    case PL_KEEPER_STARTED: follow_process_started(job, rank, notice->pid); break;
+    case PL_KEEPER_FAILED: follow_process_failed(job, rank, notice->stage, notice->status); break;
+    case PL_KEEPER_ENDED: follow_process_ended(job, rank, notice->status); break;
     case PL_KEEPER_GONE:
-        if (report->status)
-            process_failed(job, PLENUM_ALL, PL_STAGE_FORK, report->status);
+        if (notice->status)
+            follow_process_failed(job, PLENUM_ALL, PL_STAGE_FORK, notice->status);
         pl_job_wind_up(job);
         break;
     }
 }
 
-/* A keeper may have ended before it could tell whom it had started; then the rank itself has, if it was in MPI. */
-static pid_t pid_of(const struct plenum_job *job, int rank)
+/* The rank's pid from the keeper's notice. If the keeper died before sending it, from the rank's slot, which the rank
+ * fills in when it initializes MPI. */
+static pid_t follow_pid_of(const struct plenum_job *job, int rank)
 {
-    pid_t told = job->ranks[rank].pid;
-    return told > 0 || !job->segment ? told : (pid_t)abs(atomic_load(&job->segment->ranks[rank].owner));
+    pid_t pid = job->ranks[rank].pid;
+    return pid > 0 || !job->segment ? pid : (pid_t)abs(atomic_load(&job->segment->ranks[rank].owner));
 }
 
-/* What a rank holds it holds until the end of its death, which takes a while when there is much memory to free. */
-static void await_ends(const struct plenum_job *job)
+/* A killed rank holds its resources until the kernel has torn it down, which takes a while with much memory. */
+static void follow_await_ends(const struct plenum_job *job)
 {
-    int64_t until = pl_runtime_now() + 1000;
-    for (int r = 0; r < job->size; r++) {
-        pid_t pid = pid_of(job, r);
+    int64_t until = pl_clock_ms() + 1000;
+    for (int r = 0; r < job->desc.size; r++) {
+        pid_t pid = follow_pid_of(job, r);
         if (pid <= 0 || job->ranks[r].ended)
             continue;
         struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
-        int64_t left = until - pl_runtime_now();
+        int64_t left = until - pl_clock_ms();
         if (p.fd < 0)
             continue;
         poll(&p, 1, left > 0 ? (int)left : 0);
@@ -403,30 +414,30 @@ static void await_ends(const struct plenum_job *job)
     }
 }
 
-/* A process that executes another program just now has no environment for a moment, by which it would be found. */
+/* During execve() a process has no environment for a moment, and a sweep does not find it. */
 enum { QUIET_SWEEPS = 5 };
 
-/* Without the keeper the ranks are dead or dying (PR_SET_PDEATHSIG), but what they have started is not. */
-static void kill_remains(const struct plenum_job *job)
+/* Without the keeper the ranks are dead or dying (PR_SET_PDEATHSIG), but the processes that they started are not. */
+static void follow_kill_remains(const struct plenum_job *job)
 {
-    for (int r = 0; r < job->size; r++)
+    for (int r = 0; r < job->desc.size; r++)
         if (job->ranks[r].pid > 0 && !job->ranks[r].ended)
             kill(-job->ranks[r].pid, SIGKILL);
     for (int tries = 0, none = 0; tries < 1000 && none < QUIET_SWEEPS; tries++) {
         none = pl_sweep_machine(job->cookie) > 0 ? 0 : none + 1;
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     }
-    await_ends(job);
+    follow_await_ends(job);
     pl_stale_files_sweep();
 }
 
-void pl_follow_keeper_lost(struct plenum_runtime *rt)
+void pl_follow_keeper_death(struct plenum_runtime *rt)
 {
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
-        kill_remains(job);
-        for (int r = 0; r < job->size; r++)
+        follow_kill_remains(job);
+        for (int r = 0; r < job->desc.size; r++)
             if (!job->ranks[r].ended)
-                process_ended(job, r, SIGKILL);
+                follow_process_ended(job, r, SIGKILL);
         pl_job_wind_up(job);
     }
 }

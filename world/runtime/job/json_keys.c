@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The keys of a job described by JSON: a table each for a job and a program, and the functions that apply them. */
+/* See json_keys.h: one table of keys for a job, one for a program, and the functions that apply them. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "world/runtime/job/json.h"
+#include "api/plenum.h"
+#include "core/base/memory.h"
+#include "world/runtime/job/json_keys.h"
 
-void pl_job_place_enter(struct pl_job_place *at, const char *format, ...)
+void pl_job_cursor_enter(struct pl_job_cursor *at, const char *format, ...)
 {
     size_t used = strlen(at->path);
     va_list args;
@@ -23,11 +25,11 @@ struct ranges {
     int count;
 };
 
-static bool add_range(struct ranges *r, json_int_t first, json_int_t last)
+static bool ranges_add(struct ranges *r, json_int_t first, json_int_t last)
 {
     if (first < 0 || last < first || last > INT32_MAX)
         return false;
-    int(*grown)[2] = realloc(r->range, ((size_t)r->count + 1) * sizeof *grown);
+    int(*grown)[2] = pl_realloc(r->range, ((size_t)r->count + 1) * sizeof *grown);
     if (!grown)
         return false;
     r->range = grown;
@@ -37,7 +39,7 @@ static bool add_range(struct ranges *r, json_int_t first, json_int_t last)
 }
 
 /* "0-3,7" */
-static bool text_ranges(struct ranges *r, const char *text)
+static bool ranges_of_text(struct ranges *r, const char *text)
 {
     do {
         char *end;
@@ -46,7 +48,7 @@ static bool text_ranges(struct ranges *r, const char *text)
             return false;
         if (*end == '-' && end[1] >= '0' && end[1] <= '9')
             last = strtol(end + 1, &end, 10);
-        if ((*end && *end != ',') || !add_range(r, first, last))
+        if ((*end && *end != ',') || !ranges_add(r, first, last))
             return false;
         text = end;
     } while (*text++);
@@ -54,7 +56,7 @@ static bool text_ranges(struct ranges *r, const char *text)
 }
 
 /* [0, 1, [4, 7]] */
-static bool array_ranges(struct ranges *r, const json_t *array)
+static bool ranges_of_array(struct ranges *r, const json_t *array)
 {
     size_t i;
     json_t *item;
@@ -63,15 +65,15 @@ static bool array_ranges(struct ranges *r, const json_t *array)
         const json_t *first = json_is_array(item) && json_array_size(item) == 2 ? json_array_get(item, 0) : item;
         const json_t *last = first == item ? item : json_array_get(item, 1);
         if (!json_is_integer(first) || !json_is_integer(last) ||
-            !add_range(r, json_integer_value(first), json_integer_value(last)))
+            !ranges_add(r, json_integer_value(first), json_integer_value(last)))
             return false;
     }
     return r->count > 0;
 }
 
-/* --- what the keys do -------------------------------------------------------------------------------------- */
+/* --- applying the keys ------------------------------------------------------------------------------------- */
 
-static int apply_env(struct pl_job_place *at, json_t *value)
+static int job_key_env(struct pl_job_cursor *at, json_t *value)
 {
     const char *name;
     json_t *text;
@@ -80,7 +82,7 @@ static int apply_env(struct pl_job_place *at, json_t *value)
     json_object_foreach(value, name, text)
     {
         if (!json_is_string(text) && !json_is_null(text)) {
-            pl_job_place_enter(at, ".%s", name);
+            pl_job_cursor_enter(at, ".%s", name);
             return PL_JOB_REFUSED;
         }
         int err = plenum_job_env(at->job, at->program, name, json_string_value(text));
@@ -90,26 +92,26 @@ static int apply_env(struct pl_job_place *at, json_t *value)
     return PLENUM_OK;
 }
 
-static int apply_wdir(struct pl_job_place *at, json_t *value)
+static int job_key_wdir(struct pl_job_cursor *at, json_t *value)
 {
     const char *text = json_string_value(value);
     return text && text[0] ? plenum_job_wdir(at->job, at->program, text) : PL_JOB_REFUSED;
 }
 
-static int apply_path(struct pl_job_place *at, json_t *value)
+static int job_key_path(struct pl_job_cursor *at, json_t *value)
 {
     const char *text = json_string_value(value);
     return text ? plenum_job_path(at->job, at->program, text) : PL_JOB_REFUSED;
 }
 
-static int apply_clear_env(struct pl_job_place *at, json_t *value)
+static int job_key_clear_env(struct pl_job_cursor *at, json_t *value)
 {
     if (!json_is_boolean(value))
         return PL_JOB_REFUSED;
     return json_is_true(value) ? plenum_job_env_clear(at->job) : PLENUM_OK;
 }
 
-static int apply_psets(struct pl_job_place *at, json_t *value)
+static int job_key_psets(struct pl_job_cursor *at, json_t *value)
 {
     const char *name;
     json_t *ranks;
@@ -118,81 +120,80 @@ static int apply_psets(struct pl_job_place *at, json_t *value)
     json_object_foreach(value, name, ranks)
     {
         struct ranges r = { 0 };
-        bool good = json_is_string(ranks) ? text_ranges(&r, json_string_value(ranks))
-                                          : json_is_array(ranks) && array_ranges(&r, ranks);
+        bool good = json_is_string(ranks) ? ranges_of_text(&r, json_string_value(ranks))
+                                          : json_is_array(ranks) && ranges_of_array(&r, ranks);
         int err = good ? plenum_job_pset(at->job, name, (const int(*)[2])r.range, r.count) : PL_JOB_REFUSED;
         free(r.range);
         if (err == PL_JOB_REFUSED)
-            pl_job_place_enter(at, ".%s", name);
+            pl_job_cursor_enter(at, ".%s", name);
         if (err)
             return err;
     }
     return PLENUM_OK;
 }
 
-static int apply_file(struct pl_job_place *at, json_t *value, int rank, int stream)
+static int job_key_file(struct pl_job_cursor *at, json_t *value, int rank, int number)
 {
     if (json_is_null(value))
-        return plenum_job_redirect(at->job, rank, stream, -1);
+        return plenum_job_redirect(at->job, rank, number, -1);
     const char *file = json_string_value(value);
-    return file && file[0] ? plenum_job_redirect_file(at->job, rank, stream, file) : PL_JOB_REFUSED;
+    return file && file[0] ? plenum_job_redirect_file(at->job, rank, number, file) : PL_JOB_REFUSED;
 }
 
-static int apply_stdin(struct pl_job_place *at, json_t *value)
+static int job_key_stdin(struct pl_job_cursor *at, json_t *value)
 {
-    return apply_file(at, value, 0, 0);
+    return job_key_file(at, value, 0, 0);
 }
 
-static int apply_stdout(struct pl_job_place *at, json_t *value)
+static int job_key_stdout(struct pl_job_cursor *at, json_t *value)
 {
-    return apply_file(at, value, PLENUM_ALL, 1);
+    return job_key_file(at, value, PLENUM_ALL, 1);
 }
 
-static int apply_stderr(struct pl_job_place *at, json_t *value)
+static int job_key_stderr(struct pl_job_cursor *at, json_t *value)
 {
-    return apply_file(at, value, PLENUM_ALL, 2);
+    return job_key_file(at, value, PLENUM_ALL, 2);
 }
 
-/* Options have their number in the row that names them. */
-static int apply_option(struct pl_job_place *at, json_t *value);
+/* Takes the number of the option from the table. */
+static int job_key_option(struct pl_job_cursor *at, json_t *value);
 
 /* --- the tables -------------------------------------------------------------------------------------------- */
 
 #define FILE_PATTERN "a file name with %r for the rank, or null for /dev/null"
 
 const struct pl_job_key pl_program_keys[] = {
-    { "argv", "a list of texts, the first of which is the program", NULL, 0 },
-    { "ranks", "a whole number from 1 to 65536", NULL, 0 },
-    { "env", "an object of names and texts, null to unset", apply_env, 0 },
-    { "wdir", "a directory", apply_wdir, 0 },
-    { "path", "directories as in PATH", apply_path, 0 },
+    { "argv", "a list of strings, the first of which is the program", NULL, 0 },
+    { "ranks", "an integer from 1 to 65536", NULL, 0 },
+    { "env", "an object of names and strings, null to unset", job_key_env, 0 },
+    { "wdir", "a directory", job_key_wdir, 0 },
+    { "path", "directories as in PATH", job_key_path, 0 },
     { NULL, NULL, NULL, 0 },
 };
 
 const struct pl_job_key pl_job_keys[] = {
     { "programs", "a list of objects with argv, ranks, env, wdir, path", NULL, 0 },
-    { "argv", "a list of texts, the first of which is the program", NULL, 0 },
-    { "ranks", "a whole number from 1 to 65536", NULL, 0 },
-    { "env", "an object of names and texts, null to unset", apply_env, 0 },
-    { "clear_env", "true or false", apply_clear_env, 0 },
+    { "argv", "a list of strings, the first of which is the program", NULL, 0 },
+    { "ranks", "an integer from 1 to 65536", NULL, 0 },
+    { "env", "an object of names and strings, null to unset", job_key_env, 0 },
+    { "clear_env", "true or false", job_key_clear_env, 0 },
     { "wdir", "a directory", NULL, 0 },
     { "path", "directories as in PATH", NULL, 0 },
-    { "stdin", "a file name, for rank 0, or null for /dev/null", apply_stdin, 0 },
-    { "stdout", FILE_PATTERN, apply_stdout, 0 },
-    { "stderr", FILE_PATTERN, apply_stderr, 0 },
-    { "psets", "an object of names and ranks such as \"0-3,7\" or [0, [4, 7]]", apply_psets, 0 },
-    { "time_limit", "a number of seconds from 0 (none) to 2000000", apply_option, PLENUM_JOB_TIME_LIMIT },
-    { "grace", "a number of seconds from 0 to 2000000", apply_option, PLENUM_JOB_GRACE },
-    { "keep_going", "true or false", apply_option, PLENUM_JOB_KEEP_GOING },
-    { "pmix", "true, false or \"auto\"", apply_option, PLENUM_JOB_PMIX },
-    { "slots", "a whole number from 0 (the default)", apply_option, PLENUM_JOB_SLOTS },
-    { "universe", "a whole number from 0 (not set)", apply_option, PLENUM_JOB_UNIVERSE },
-    { "bind", "\"none\", \"core\", \"socket\", \"numa\" or \"thread\"", apply_option, PLENUM_JOB_BIND },
-    { "map", "\"slot\", \"socket\" or \"numa\"", apply_option, PLENUM_JOB_MAP },
+    { "stdin", "a file name, for rank 0, or null for /dev/null", job_key_stdin, 0 },
+    { "stdout", FILE_PATTERN, job_key_stdout, 0 },
+    { "stderr", FILE_PATTERN, job_key_stderr, 0 },
+    { "psets", "an object of names and ranks such as \"0-3,7\" or [0, [4, 7]]", job_key_psets, 0 },
+    { "time_limit", "a number of seconds from 0 (no limit) to 2000000", job_key_option, PLENUM_JOB_TIME_LIMIT },
+    { "grace", "a number of seconds from 0 to 2000000", job_key_option, PLENUM_JOB_GRACE },
+    { "keep_going", "true or false", job_key_option, PLENUM_JOB_KEEP_GOING },
+    { "pmix", "true, false or \"auto\"", job_key_option, PLENUM_JOB_PMIX },
+    { "slots", "an integer from 0 (the default)", job_key_option, PLENUM_JOB_SLOTS },
+    { "universe", "an integer from 0 (not set)", job_key_option, PLENUM_JOB_UNIVERSE },
+    { "bind", "\"none\", \"core\", \"socket\", \"numa\" or \"thread\"", job_key_option, PLENUM_JOB_BIND },
+    { "map", "\"slot\", \"socket\" or \"numa\"", job_key_option, PLENUM_JOB_MAP },
     { NULL, NULL, NULL, 0 },
 };
 
-/* The words for the values of an option, by number; NULL: it has none. */
 const char *const *pl_job_option_words(long option)
 {
     static const char *const bind[] = { "none", "core", "socket", "numa", "thread", NULL };
@@ -223,7 +224,7 @@ const struct pl_job_key *pl_job_key_find(const struct pl_job_key *keys, const ch
     return keys->name ? keys : NULL;
 }
 
-static int apply_option(struct pl_job_place *at, json_t *value)
+static int job_key_option(struct pl_job_cursor *at, json_t *value)
 {
     long option = pl_job_key_find(pl_job_keys, at->path)->option, number = -1;
     const char *const *words = pl_job_option_words(option);
@@ -236,7 +237,7 @@ static int apply_option(struct pl_job_place *at, json_t *value)
     } else if (pl_job_option_is_seconds(option) && json_is_number(value)) {
         double seconds = json_number_value(value);
         if (seconds >= 0 && seconds <= 2000000)
-            number = (long)(seconds * 1000 + 0.999); /* a little is not nothing */
+            number = (long)(seconds * 1000 + 0.999); /* rounded up: 0 would mean none */
     } else if (!words && !pl_job_option_is_flag(option) && json_is_integer(value)) {
         json_int_t given = json_integer_value(value);
         number = given <= INT32_MAX ? (long)given : -1;

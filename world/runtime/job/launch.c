@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a description to running processes. A launch does what does not depend on the moment: it finds the programs and
- * merges the environments. The start makes segment and streams; nothing runs before everything that can fail here has
- * succeeded. */
+/* From a description to running processes. The launch does the work that does not depend on the time of the start: it
+ * finds the programs and merges the environments. The start makes the segment and the outputs. No process runs before
+ * every step here that can fail has succeeded. */
+#include "world/runtime/job/launch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,42 +14,46 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
+#include "core/base/memory.h"
 #include "world/runtime/error.h"
 #include "world/runtime/job/compose.h"
+#include "world/runtime/job/notes.h"
+#include "world/runtime/job/queue.h"
 #include "world/runtime/job/segment.h"
 #include "world/runtime/pmix/pmix.h"
-#include "world/runtime/runtime.h"
 
-/* The descriptors that a launch needs until the keeper has them. */
+/* The descriptors that a start needs until the keeper has them. */
 struct launch {
     int segment, plan, null;
-    int (*fd)[3];   /* [size]: what becomes 0, 1 and 2 of each rank */
-    bool (*own)[3]; /* ours to close */
+    int (*fd)[3];   /* [size]: descriptors 0, 1 and 2 of each rank */
+    bool (*own)[3]; /* [size]: close it afterwards */
 };
 
-static int check_description(const struct plenum_job *job)
+static int launch_check(const struct plenum_job *job)
 {
     if (job->phase != PL_JOB_DESCRIBED)
-        return pl_rt_fail(PLENUM_ERR_STATE, "the job was launched already");
-    if (job->program_count == 0)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "there is no program to run");
-    for (int i = 0; i < job->redirect_count; i++)
-        if (job->redirects[i].rank >= job->size)
-            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%s is for rank %d, which is not in a job of %d",
-                              job->redirects[i].stream == 0 ? "standard input" : "a file for output",
-                              job->redirects[i].rank, job->size);
-    for (int i = 0; i < job->pset_count; i++)
-        for (uint32_t r = 0; r < job->psets[i].count; r++)
-            if (job->psets[i].ranges[2 * r + 1] >= (uint32_t)job->size)
-                return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": rank %" PRIu32 " is not in a job of %d",
-                                  job->psets[i].name, job->psets[i].ranges[2 * r + 1], job->size);
+        return pl_rt_fail(PLENUM_ERR_STATE, "the job was already launched");
+    if (job->desc.program_count == 0)
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "no program to run");
+    for (int i = 0; i < job->desc.redirect_count; i++)
+        if (job->desc.redirects[i].rank >= job->desc.size)
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%s is for rank %d, which is not in a job of size %d",
+                              job->desc.redirects[i].number == 0 ? "standard input" : "a file for output",
+                              job->desc.redirects[i].rank, job->desc.size);
+    for (int i = 0; i < job->desc.pset_count; i++)
+        for (uint32_t r = 0; r < job->desc.psets[i].count; r++)
+            if (job->desc.psets[i].ranges[2 * r + 1] >= (uint32_t)job->desc.size)
+                return pl_rt_fail(PLENUM_ERR_ARGUMENT,
+                                  "process set \"%s\": rank %" PRIu32 " is not in a job of size %d",
+                                  job->desc.psets[i].name, job->desc.psets[i].ranges[2 * r + 1], job->desc.size);
     return PLENUM_OK;
 }
 
-static int name_job(struct plenum_job *job)
+static int launch_name_job(struct plenum_job *job)
 {
     if (getrandom(&job->cookie, sizeof job->cookie, 0) != sizeof job->cookie)
-        return pl_rt_fail_errno("the system gives no random number");
+        return pl_rt_fail_errno("cannot get a random number from the system");
     snprintf(job->nspace, sizeof job->nspace, "plenum.%d.%" PRIu64 ".%08" PRIx32, (int)getpid(), job->id,
              (uint32_t)job->cookie);
     return PLENUM_OK;
@@ -55,17 +61,17 @@ static int name_job(struct plenum_job *job)
 
 /* --- standard streams -------------------------------------------------------------------------------------- */
 
-static const struct pl_redirect *find_redirect(const struct plenum_job *job, int rank, int stream)
+static const struct pl_redirect *launch_find_redirect(const struct plenum_job *job, int rank, int number)
 {
-    for (int i = job->redirect_count - 1; i >= 0; i--) {
-        const struct pl_redirect *r = &job->redirects[i];
-        if (r->stream == stream && (r->rank == rank || r->rank == PLENUM_ALL))
+    for (int i = job->desc.redirect_count - 1; i >= 0; i--) {
+        const struct pl_redirect *r = &job->desc.redirects[i];
+        if (r->number == number && (r->rank == rank || r->rank == PLENUM_ALL))
             return r;
     }
     return NULL;
 }
 
-/* The file of a rank, by the name with %r in it; -1: errno says why. */
+/* Opens a rank's file by the name with %r in it; -1: errno says why. */
 static int launch_open_file(const struct pl_redirect *redirect, int rank)
 {
     char name[4096];
@@ -80,51 +86,51 @@ static int launch_open_file(const struct pl_redirect *redirect, int rank)
     name[used] = '\0';
     if (used + 12 >= sizeof name)
         errno = ENAMETOOLONG;
-    else if (redirect->stream == 0)
+    else if (redirect->number == 0)
         return open(name, O_RDONLY | O_CLOEXEC);
     else
         return open(name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     return -1;
 }
 
-static int open_stream(struct plenum_job *job, struct launch *l, int rank, int stream)
+static int launch_open_one(struct plenum_job *job, struct launch *l, int rank, int number)
 {
-    const struct pl_redirect *redirect = find_redirect(job, rank, stream);
-    int *fd = &l->fd[rank][stream], err = PLENUM_OK;
+    const struct pl_redirect *redirect = launch_find_redirect(job, rank, number);
+    int *fd = &l->fd[rank][number], err = PLENUM_OK;
     if (redirect && redirect->file) {
         *fd = launch_open_file(redirect, rank);
         if (*fd < 0) {
-            err = pl_rt_fail_errno("cannot %s \"%s\" for rank %d", stream ? "write" : "read", redirect->file, rank);
-            return err == PLENUM_ERR_LIMIT ? err : PLENUM_ERR_SYSTEM; /* not the program is missing */
+            err = pl_rt_fail_errno("cannot %s \"%s\" for rank %d", number ? "write" : "read", redirect->file, rank);
+            return err == PLENUM_ERR_LIMIT ? err : PLENUM_ERR_SYSTEM; /* PLENUM_ERR_NOT_FOUND is about the program */
         }
     } else if (redirect) {
         *fd = redirect->fd;
         return PLENUM_OK;
-    } else if (stream == 0) {
+    } else if (number == 0) {
         *fd = l->null;
         return PLENUM_OK;
     } else {
-        err = pl_output_open(&job->ranks[rank].out[stream - 1], job, rank, stream, fd);
+        err = pl_output_open(&job->ranks[rank].out[number - 1], job, rank, number, fd);
     }
-    l->own[rank][stream] = !err;
+    l->own[rank][number] = !err;
     return err;
 }
 
-static int open_streams(struct plenum_job *job, struct launch *l)
+static int launch_open_all(struct plenum_job *job, struct launch *l)
 {
     l->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    l->fd = calloc((size_t)job->size, sizeof *l->fd);
-    l->own = calloc((size_t)job->size, sizeof *l->own);
-    job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
+    l->fd = pl_calloc((size_t)job->desc.size, sizeof *l->fd);
+    l->own = pl_calloc((size_t)job->desc.size, sizeof *l->own);
+    job->ranks = pl_calloc((size_t)job->desc.size, sizeof *job->ranks);
     if (!l->fd || !l->own || !job->ranks)
-        return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for %d processes", job->size);
-    for (int r = 0; r < job->size; r++)
+        return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for %d processes", job->desc.size);
+    for (int r = 0; r < job->desc.size; r++)
         job->ranks[r].out[0].fd = job->ranks[r].out[1].fd = -1;
     if (l->null < 0)
         return pl_rt_fail_errno("cannot open /dev/null");
-    for (int r = 0; r < job->size; r++)
+    for (int r = 0; r < job->desc.size; r++)
         for (int s = 0; s < 3; s++) {
-            int err = open_stream(job, l, r, s);
+            int err = launch_open_one(job, l, r, s);
             if (err)
                 return err;
         }
@@ -133,7 +139,7 @@ static int open_streams(struct plenum_job *job, struct launch *l)
 
 static void launch_fini(const struct plenum_job *job, struct launch *l)
 {
-    for (int r = 0; l->own && l->fd && r < job->size; r++)
+    for (int r = 0; l->own && l->fd && r < job->desc.size; r++)
         for (int s = 0; s < 3; s++)
             if (l->own[r][s])
                 close(l->fd[r][s]);
@@ -149,56 +155,58 @@ static void launch_fini(const struct plenum_job *job, struct launch *l)
 
 /* --- the launch -------------------------------------------------------------------------------------------- */
 
-/* What can be done whether the job starts now or later. */
+/* The steps that are the same whether the job starts now or later. */
 static int launch_prepare(struct plenum_job *job)
 {
     static _Atomic uint32_t last;
-    int err = name_job(job);
+    int err = launch_name_job(job);
     if (err)
         return err;
-    job->kept_as = atomic_fetch_add(&last, 1) + 1;
-    job->takes = job->option[PLENUM_JOB_SLOTS] ? job->option[PLENUM_JOB_SLOTS] : job->size;
-    if (job->pmix)
+    job->launch.keeper_id = atomic_fetch_add(&last, 1) + 1;
+    job->launch.slots = job->desc.option[PLENUM_JOB_SLOTS] ? job->desc.option[PLENUM_JOB_SLOTS] : job->desc.size;
+    if (job->launch.pmix)
         err = pl_pmix_register(job);
-    return err ? err : pl_compose_plan(job, &job->plan);
+    return err ? err : pl_compose_plan(job, &job->launch.plan);
 }
 
-static int make_ready(struct plenum_job *job, struct launch *l)
+static int launch_make_ready(struct plenum_job *job, struct launch *l)
 {
-    int slots = job->option[PLENUM_JOB_SLOTS] ? (int)job->option[PLENUM_JOB_SLOTS] : pl_compose_cores();
+    int slots = job->desc.option[PLENUM_JOB_SLOTS] ? (int)job->desc.option[PLENUM_JOB_SLOTS] : pl_compose_cores();
     int err = PLENUM_OK;
     l->segment = pl_job_segment_make(job, slots, &err);
     if (l->segment < 0)
         return err;
-    pl_job_notes_watch(job);
-    l->plan = pl_blob_file(&job->plan, "plenum-plan", &err);
-    return l->plan < 0 ? err : open_streams(job, l);
+    pl_notes_watch(job);
+    l->plan = pl_blob_file(&job->launch.plan, "plenum-plan", &err);
+    return l->plan < 0 ? err : launch_open_all(job, l);
 }
 
-static int hand_over(struct plenum_job *job, struct launch *l)
+static int launch_hand_over(struct plenum_job *job, struct launch *l)
 {
-    struct pl_link *link = &job->runtime->link;
-    struct pl_keeper_request request = { .op = PL_KEEPER_JOB, .job = job->kept_as };
+    struct pl_link *link = &job->runtime->keeper.link;
+    struct pl_keeper_request request = { .op = PL_KEEPER_JOB, .job = job->launch.keeper_id };
     int err = pl_link_send(link, &request, (int[]){ l->plan, l->segment }, 2);
-    for (int first = 0; !err && first < job->size; first += PL_KEEPER_BATCH) {
-        int count = job->size - first < PL_KEEPER_BATCH ? job->size - first : PL_KEEPER_BATCH;
+    for (int first = 0; !err && first < job->desc.size; first += PL_KEEPER_BATCH) {
+        int count = job->desc.size - first < PL_KEEPER_BATCH ? job->desc.size - first : PL_KEEPER_BATCH;
         request = (struct pl_keeper_request){
-            .op = PL_KEEPER_RANKS, .job = job->kept_as, .first = first, .count = (uint32_t)count
+            .op = PL_KEEPER_RANKS, .job = job->launch.keeper_id, .first = first, .count = (uint32_t)count
         };
         err = pl_link_send(link, &request, l->fd[first], 3 * count);
     }
-    if (err) { /* it may have begun */
-        request = (struct pl_keeper_request){ .op = PL_KEEPER_FORGO, .job = job->kept_as };
+    if (err) { /* the keeper may have started some ranks */
+        request = (struct pl_keeper_request){ .op = PL_KEEPER_FORGO, .job = job->launch.keeper_id };
         pl_link_send(link, &request, NULL, 0);
-        request = (struct pl_keeper_request){ .op = PL_KEEPER_SIGNAL, .job = job->kept_as, .first = -1, .signal = 9 };
+        request = (struct pl_keeper_request){
+            .op = PL_KEEPER_SIGNAL, .job = job->launch.keeper_id, .first = -1, .signal = 9
+        };
         pl_link_send(link, &request, NULL, 0);
     }
     return err;
 }
 
-static void undo_start(struct plenum_job *job)
+static void launch_undo(struct plenum_job *job)
 {
-    for (int r = 0; job->ranks && r < job->size; r++)
+    for (int r = 0; job->ranks && r < job->desc.size; r++)
         for (int s = 0; s < 2; s++)
             pl_output_close(&job->ranks[r].out[s]);
     free(job->ranks);
@@ -208,29 +216,29 @@ static void undo_start(struct plenum_job *job)
     job->segment = NULL;
 }
 
-int pl_job_start(struct plenum_job *job)
+int pl_launch_start(struct plenum_job *job)
 {
     struct plenum_runtime *rt = job->runtime;
     struct launch l = { -1, -1, -1, NULL, NULL };
     int err = pl_runtime_need_keeper(rt);
     if (err)
         return err;
-    err = make_ready(job, &l);
+    err = launch_make_ready(job, &l);
     if (!err)
-        err = hand_over(job, &l);
+        err = launch_hand_over(job, &l);
     int why = errno;
     launch_fini(job, &l);
     if (err) {
-        undo_start(job);
+        launch_undo(job);
         errno = why;
         return err;
     }
-    pl_blob_fini(&job->plan);
-    rt->used += job->takes;
+    pl_blob_fini(&job->launch.plan);
+    rt->slots.used += job->launch.slots;
     pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
-    if (job->option[PLENUM_JOB_TIME_LIMIT]) {
-        job->limit_at = pl_runtime_now() + job->option[PLENUM_JOB_TIME_LIMIT];
+    if (job->desc.option[PLENUM_JOB_TIME_LIMIT]) {
+        job->deadline.limit = pl_clock_ms() + job->desc.option[PLENUM_JOB_TIME_LIMIT];
         pl_runtime_set_timer(rt);
     }
     return PLENUM_OK;
@@ -238,20 +246,20 @@ int pl_job_start(struct plenum_job *job)
 
 static int launch_locked(struct plenum_job *job)
 {
-    int err = check_description(job);
+    int err = launch_check(job);
     if (err)
         return err;
     err = launch_prepare(job);
     if (!err && !pl_queue_must_wait(job))
-        err = pl_job_start(job);
-    if (err) { /* back to a description, so that the host may mend it and try again */
+        err = pl_launch_start(job);
+    if (err) { /* back to a description, which the embedder may correct and launch again */
         pl_pmix_deregister(job);
-        pl_blob_fini(&job->plan);
+        pl_blob_fini(&job->launch.plan);
         return err;
     }
-    if (job->option[PLENUM_JOB_BIND]) {
-        job->first_place = job->runtime->bound;
-        job->runtime->bound = (job->runtime->bound + job->size) % (1 << 24);
+    if (job->desc.option[PLENUM_JOB_BIND]) {
+        job->launch.first_place = job->runtime->slots.next_place;
+        job->runtime->slots.next_place = (job->runtime->slots.next_place + job->desc.size) % (1 << 24);
     }
     if (job->phase == PL_JOB_DESCRIBED)
         pl_queue_append(job);
@@ -264,7 +272,7 @@ int plenum_job_launch(struct plenum_job *job)
         return pl_rt_fail_null("job");
     struct plenum_runtime *rt = job->runtime;
     pthread_mutex_lock(&rt->lock);
-    long mode = job->option[PLENUM_JOB_PMIX];
+    long mode = job->desc.option[PLENUM_JOB_PMIX];
     bool pmix = mode == PLENUM_PMIX_ON || (mode == PLENUM_PMIX_AUTO && !pl_compose_all_native(job));
     pthread_mutex_unlock(&rt->lock);
 
@@ -273,7 +281,7 @@ int plenum_job_launch(struct plenum_job *job)
         return err;
     pthread_mutex_lock(&rt->lock);
     if (job->phase == PL_JOB_DESCRIBED)
-        job->pmix = pmix && !err;
+        job->launch.pmix = pmix && !err;
     err = launch_locked(job);
     pthread_mutex_unlock(&rt->lock);
     return err;

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "world/runtime/error.h"
 #include "world/runtime/job/locate.h"
 
@@ -23,22 +25,22 @@ static int locate_no_memory(void)
 static char *locate_join(const char *wdir, const char *directory, size_t length, const char *name)
 {
     char *file;
-    int n = length > 0 && directory[0] == '/' ? asprintf(&file, "%.*s/%s", (int)length, directory, name)
-            : length > 0                      ? asprintf(&file, "%s/%.*s/%s", wdir, (int)length, directory, name)
-                                              : asprintf(&file, "%s/%s", wdir, name);
+    int n = length > 0 && directory[0] == '/' ? pl_asprintf(&file, "%.*s/%s", (int)length, directory, name)
+            : length > 0                      ? pl_asprintf(&file, "%s/%.*s/%s", wdir, (int)length, directory, name)
+                                              : pl_asprintf(&file, "%s/%s", wdir, name);
     return n < 0 ? NULL : file;
 }
 
 int pl_locate_wdir(const char *directory, char **absolute)
 {
     struct stat st;
-    char *here = getcwd(NULL, 0);
+    char *here = pl_getcwd();
     if (!here) {
-        pl_rt_fail_errno("the current directory has no name");
+        pl_rt_fail_errno("cannot get the name of the current directory");
         return PLENUM_ERR_WDIR;
     }
-    char *path = !directory            ? strdup(here)
-                 : directory[0] == '/' ? strdup(directory)
+    char *path = !directory            ? pl_strdup(here)
+                 : directory[0] == '/' ? pl_strdup(directory)
                                        : locate_join(here, "", 0, directory);
     free(here);
     if (!path)
@@ -55,7 +57,7 @@ int pl_locate_wdir(const char *directory, char **absolute)
 }
 
 /* 0, or the errno with which execve() would fail. */
-static int try_file(const char *file)
+static int locate_try(const char *file)
 {
     struct stat st;
     if (stat(file, &st) != 0)
@@ -67,9 +69,9 @@ static int locate_refuse(const char *name, int why, const char *wdir, bool searc
 {
     if (searched && why == ENOENT) {
         char *here = locate_join(wdir, "", 0, name);
-        bool meant = here && try_file(here) == 0;
+        bool meant = here && locate_try(here) == 0;
         free(here);
-        return pl_rt_fail(PLENUM_ERR_NOT_FOUND, "cannot find the program \"%s\" in the PATH%s%s%s", name,
+        return pl_rt_fail(PLENUM_ERR_NOT_FOUND, "cannot find the program \"%s\" in PATH%s%s%s", name,
                           meant ? " (for the one in the working directory, write ./" : "", meant ? name : "",
                           meant ? ")" : "");
     }
@@ -79,13 +81,13 @@ static int locate_refuse(const char *name, int why, const char *wdir, bool searc
     return pl_rt_fail_errno("cannot run the program \"%s\"", name);
 }
 
-/* Looks through a list of directories. *why: the errno of a file that is there but cannot be used, else unchanged. */
+/* Searches a list of directories. *why: the errno of a file that exists but cannot be executed, else unchanged. */
 static char *locate_search(const char *name, const char *wdir, const char *path, int *why)
 {
     for (const char *at = path; at;) {
         size_t length = strcspn(at, ":");
         char *file = locate_join(wdir, at, length, name);
-        int failure = file ? try_file(file) : ENOMEM;
+        int failure = file ? locate_try(file) : ENOMEM;
         if (failure == 0)
             return file;
         free(file);
@@ -105,10 +107,10 @@ int pl_locate_program(const char *name, const char *wdir, const char *first, con
             *file = locate_search(name, wdir, path ? path : DEFAULT_PATH, &why);
         return *file ? PLENUM_OK : locate_refuse(name, why, wdir, true);
     }
-    char *found = name[0] == '/' ? strdup(name) : locate_join(wdir, "", 0, name);
+    char *found = name[0] == '/' ? pl_strdup(name) : locate_join(wdir, "", 0, name);
     if (!found)
         return locate_no_memory();
-    why = try_file(found);
+    why = locate_try(found);
     if (why) {
         free(found);
         return locate_refuse(name, why, wdir, false);

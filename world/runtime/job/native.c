@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See native.h. The file is read by its headers, with every offset checked, since it may be anybody's. */
+/* See native.h. The file is not trusted: every offset in its headers is checked. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
 #include "world/runtime/job/native.h"
 
 #define LIBRARY "libmpi_abi.so.1"
@@ -24,13 +25,13 @@ struct elf {
     ElfW(Off) texts;
 };
 
-static bool read_at(const struct elf *elf, void *to, size_t bytes, ElfW(Off) offset)
+static bool elf_read_at(const struct elf *elf, void *to, size_t bytes, ElfW(Off) offset)
 {
     return pread(elf->fd, to, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* Where in the file the texts of the dynamic section are; 0: nowhere. */
-static ElfW(Off) find_texts(const struct elf *elf)
+/* The offset of the dynamic section's strings in the file; 0: none. */
+static ElfW(Off) elf_find_texts(const struct elf *elf)
 {
     ElfW(Addr) address = 0;
     for (int i = 0; i < elf->entries; i++)
@@ -44,13 +45,13 @@ static ElfW(Off) find_texts(const struct elf *elf)
     return 0;
 }
 
-static bool read_elf(struct elf *elf)
+static bool elf_read(struct elf *elf)
 {
     ElfW(Ehdr) top;
-    if (!read_at(elf, &top, sizeof top, 0) || memcmp(top.e_ident, ELFMAG, SELFMAG) != 0 ||
+    if (!elf_read_at(elf, &top, sizeof top, 0) || memcmp(top.e_ident, ELFMAG, SELFMAG) != 0 ||
         top.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) || top.e_phnum > HEADERS_MAX ||
         top.e_phentsize != sizeof elf->header[0] ||
-        !read_at(elf, elf->header, top.e_phnum * sizeof elf->header[0], top.e_phoff))
+        !elf_read_at(elf, elf->header, top.e_phnum * sizeof elf->header[0], top.e_phoff))
         return false;
     elf->headers = top.e_phnum;
     for (int i = 0; i < elf->headers; i++) {
@@ -58,22 +59,22 @@ static bool read_elf(struct elf *elf)
         if (h->p_type != PT_DYNAMIC || h->p_filesz > sizeof elf->entry)
             continue;
         elf->entries = (int)(h->p_filesz / sizeof elf->entry[0]);
-        if (!read_at(elf, elf->entry, (size_t)elf->entries * sizeof elf->entry[0], h->p_offset))
+        if (!elf_read_at(elf, elf->entry, (size_t)elf->entries * sizeof elf->entry[0], h->p_offset))
             return false;
     }
-    elf->texts = find_texts(elf);
+    elf->texts = elf_find_texts(elf);
     return elf->texts != 0;
 }
 
-/* The text of an entry, cut off where it is too long. */
-static void native_read_text(const struct elf *elf, const ElfW(Dyn) * entry, char text[TEXT_MAX])
+/* The string of an entry, cut off at TEXT_MAX. */
+static void elf_read_text(const struct elf *elf, const ElfW(Dyn) * entry, char text[TEXT_MAX])
 {
     ssize_t got = pread(elf->fd, text, TEXT_MAX - 1, (off_t)(elf->texts + entry->d_un.d_val));
     text[got > 0 ? got : 0] = '\0';
 }
 
-/* Our own library: beside the file that this function is in. */
-static bool find_own(struct stat *own)
+/* Our own MPI library: it is in the directory of the file that holds this function. */
+static bool native_find_own(struct stat *own)
 {
     Dl_info info;
     char file[TEXT_MAX];
@@ -85,8 +86,8 @@ static bool find_own(struct stat *own)
     return stat(file, own) == 0;
 }
 
-/* Looks through a list of directories. False: another library is there, or the list is not plain. */
-static bool only_own(const char *path, const struct stat *own, bool *found)
+/* Searches a list of directories. False: one holds another library, or is not a plain path. */
+static bool native_only_own(const char *path, const struct stat *own, bool *found)
 {
     while (*path) {
         struct stat st;
@@ -105,20 +106,20 @@ static bool only_own(const char *path, const struct stat *own, bool *found)
     return true;
 }
 
-static bool is_native(struct elf *elf, const char *library_path)
+static bool native_check(struct elf *elf, const char *library_path)
 {
     struct stat own;
     char text[TEXT_MAX];
     bool needed = false, found = false;
-    if (!read_elf(elf) || !find_own(&own) || (library_path && !only_own(library_path, &own, &found)))
+    if (!elf_read(elf) || !native_find_own(&own) || (library_path && !native_only_own(library_path, &own, &found)))
         return false;
     for (int i = 0; i < elf->entries && elf->entry[i].d_tag != DT_NULL; i++) {
         const ElfW(Dyn) *entry = &elf->entry[i];
         bool path = entry->d_tag == DT_RUNPATH || entry->d_tag == DT_RPATH;
         if (!path && entry->d_tag != DT_NEEDED)
             continue;
-        native_read_text(elf, entry, text);
-        if (path && !only_own(text, &own, &found))
+        elf_read_text(elf, entry, text);
+        if (path && !native_only_own(text, &own, &found))
             return false;
         needed = needed || (!path && strcmp(text, LIBRARY) == 0);
     }
@@ -127,13 +128,13 @@ static bool is_native(struct elf *elf, const char *library_path)
 
 bool pl_native_program(const char *file, const char *library_path)
 {
-    struct elf *elf = calloc(1, sizeof *elf);
+    struct elf *elf = pl_calloc(1, sizeof *elf);
     bool native = false;
     if (!elf)
         return false;
     elf->fd = open(file, O_RDONLY | O_CLOEXEC);
     if (elf->fd >= 0) {
-        native = is_native(elf, library_path);
+        native = native_check(elf, library_path);
         close(elf->fd);
     }
     free(elf);

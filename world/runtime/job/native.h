@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is a program sure to use the MPI library that belongs to this runtime? Such a program needs no PMIx server. */
+/* Tells programs that certainly use the MPI library of this runtime, and need no PMIx server. No locking. */
 #ifndef PLENUM_WORLD_RUNTIME_JOB_NATIVE_H
 #define PLENUM_WORLD_RUNTIME_JOB_NATIVE_H
 
 #include <stdbool.h>
 
-/* True for an ELF file that is linked with libmpi_abi.so.1 and will find no other one than ours, by its own search path
- * or by `library_path` (LD_LIBRARY_PATH, may be NULL). Anything in doubt, a script for example, gives false. */
+/* True for an ELF file that is linked with libmpi_abi.so.1 and finds only ours, through its own search path or
+ * `library_path` (LD_LIBRARY_PATH, may be NULL). False in case of doubt, for example for a script. */
 bool pl_native_program(const char *file, const char *library_path);
 
 #endif

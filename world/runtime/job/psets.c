@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Process sets that come, change and go while a job runs: the host's part in the table of core/job/sets.h. */
+/* See psets.h: the runtime's part in the table of core/job/sets.h. */
+#include "world/runtime/job/psets.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "core/base/pset_name.h"
 #include "core/job/sets.h"
 #include "world/runtime/error.h"
-#include "world/runtime/runtime.h"
+#include "world/runtime/event/event.h"
 
-static struct pl_job_table *table_of(const struct plenum_job *job)
+static struct pl_job_table *job_psets_table(const struct plenum_job *job)
 {
     return (struct pl_job_table *)((char *)job->segment + job->segment->table);
 }
 
-/* --- telling the host ------------------------------------------------------------------------------------------- */
+/* --- events ------------------------------------------------------------------------------------------------ */
 
-static void write_set(FILE *out, const struct pl_job_set *set)
+static void job_psets_write(FILE *out, const struct pl_job_set *set)
 {
     fprintf(out, "%s %llu ", set->name, (unsigned long long)set->version);
     for (uint32_t i = 0; i < set->count; i++) {
@@ -26,16 +30,15 @@ static void write_set(FILE *out, const struct pl_job_set *set)
     fputc('\n', out);
 }
 
-/* One line for each set; NULL: no memory. */
+/* One line for each set; NULL: out of memory. */
 static char *job_psets_describe(const struct pl_job_sets *sets)
 {
     char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
+    FILE *out = pl_text_open(&text);
     if (!out)
         return NULL;
     for (int i = 0; i < sets->count; i++)
-        write_set(out, &sets->set[i]);
+        job_psets_write(out, &sets->set[i]);
     if (fclose(out) == 0)
         return text;
     free(text);
@@ -45,77 +48,77 @@ static char *job_psets_describe(const struct pl_job_sets *sets)
 void pl_job_psets_check(struct plenum_job *job)
 {
     struct pl_job_sets sets;
-    if (!job->segment || pl_job_sets_version(table_of(job)) == job->psets_told ||
-        pl_job_sets_open(table_of(job), &sets))
+    if (!job->segment || pl_job_sets_version(job_psets_table(job)) == job->psets_version ||
+        pl_job_sets_open(job_psets_table(job), &sets))
         return;
     char *text = job_psets_describe(&sets);
     struct pl_event *event = text ? pl_event_new(job, PLENUM_EVENT_PSETS, PLENUM_ALL, strlen(text)) : NULL;
     if (event) {
         memcpy((char *)(event + 1), text, strlen(text));
         event->public.code = sets.count;
-        job->psets_told = sets.version;
+        job->psets_version = sets.version;
     }
     pl_event_queue(job->runtime, event);
     free(text);
     pl_job_sets_close(&sets);
 }
 
-/* --- changing --------------------------------------------------------------------------------------------------- */
+/* --- changes ----------------------------------------------------------------------------------------------- */
 
-static int check_ranges(const struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
+static int job_psets_check_ranges(const struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
 {
     if (count < 0 || (count > 0 && !ranges))
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d ranges of ranks are not possible", name, count);
     for (int i = 0; i < count; i++)
-        if (ranges[i][0] < 0 || ranges[i][0] > ranges[i][1] || ranges[i][1] >= job->size)
-            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d are not ranks of a job of %d", name,
-                              ranges[i][0], ranges[i][1], job->size);
+        if (ranges[i][0] < 0 || ranges[i][0] > ranges[i][1] || ranges[i][1] >= job->desc.size)
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d are not ranks of a job of size %d", name,
+                              ranges[i][0], ranges[i][1], job->desc.size);
     return PLENUM_OK;
 }
 
-/* Names that processes would never find under it are refused. */
 int pl_pset_name_refuse(const char *name)
 {
     static const char *const reserved[] = { "mpi", "plenum", "hwloc" };
     char shown[80];
     const char *wrong = name ? pl_pset_name_check(name) : "is missing";
     if (wrong)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\" is no name of a process set: it %s",
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\" is not a valid name of a process set: it %s",
                           pl_pset_name_show(name ? name : "", shown, sizeof shown), wrong);
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (pl_pset_name_has_scheme(name, reserved[i]))
-            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process sets %s://... are Plenum's own", reserved[i]);
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process sets %s://... are reserved for Plenum", reserved[i]);
     return PLENUM_OK;
 }
 
 static int job_psets_check_name(const struct plenum_job *job, const char *name)
 {
     int err = pl_pset_name_refuse(name);
-    for (int i = 0; !err && i < job->pset_count; i++)
-        if (pl_pset_name_same(job->psets[i].name, name))
-            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\" belongs to the description of the job",
-                              job->psets[i].name);
+    for (int i = 0; !err && i < job->desc.pset_count; i++)
+        if (pl_pset_name_same(job->desc.psets[i].name, name))
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT,
+                              "process set \"%s\" is part of the job's description and cannot be changed",
+                              job->desc.psets[i].name);
     return err;
 }
 
 static int job_psets_change(struct plenum_job *job, const char *name, const uint32_t *ranges, uint32_t count)
 {
     uint64_t version;
-    const char *wrong = pl_job_sets_change(table_of(job), name, ranges, count, &version);
+    const char *wrong = pl_job_sets_change(job_psets_table(job), name, ranges, count, &version);
     pl_job_psets_check(job);
     return wrong ? pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %s", name, wrong) : PLENUM_OK;
 }
 
-/* `ranges` as the table has them; NULL: withdrawn. */
-static int change_checked(struct plenum_job *job, const char *name, const int (*ranges)[2], int count,
-                          const uint32_t *table)
+/* `table`: the ranges in the table's form; NULL: withdraw the set. */
+static int job_psets_change_checked(struct plenum_job *job, const char *name, const int (*ranges)[2], int count,
+                                    const uint32_t *table)
 {
     pthread_mutex_lock(&job->runtime->lock);
     int err = job_psets_check_name(job, name);
     if (!err && !(pl_job_alive(job) && job->segment))
-        err = pl_rt_fail(PLENUM_ERR_STATE, "process set \"%s\": the job does not run", name);
+        err = pl_rt_fail(PLENUM_ERR_STATE, "process set \"%s\": the job is not running", name);
     if (!err)
-        err = check_ranges(job, name, ranges, count);
+        err = job_psets_check_ranges(job, name, ranges, count);
     if (!err)
         err = job_psets_change(job, name, table, (uint32_t)count);
     pthread_mutex_unlock(&job->runtime->lock);
@@ -126,19 +129,19 @@ int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int 
 {
     if (!job)
         return pl_rt_fail_null("job");
-    uint32_t *table = malloc(((size_t)(count > 0 ? count : 0) + 1) * 2 * sizeof *table);
+    uint32_t *table = pl_malloc(((size_t)(count > 0 ? count : 0) + 1) * 2 * sizeof *table);
     if (!table)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a process set");
     for (int i = 0; ranges && i < count; i++) {
         table[2 * i] = (uint32_t)ranges[i][0];
         table[2 * i + 1] = (uint32_t)ranges[i][1];
     }
-    int err = change_checked(job, name, ranges, count, table);
+    int err = job_psets_change_checked(job, name, ranges, count, table);
     free(table);
     return err;
 }
 
 int plenum_job_pset_withdraw(struct plenum_job *job, const char *name)
 {
-    return job ? change_checked(job, name, NULL, 0, NULL) : pl_rt_fail_null("job");
+    return job ? job_psets_change_checked(job, name, NULL, 0, NULL) : pl_rt_fail_null("job");
 }

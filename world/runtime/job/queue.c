@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who runs when. A runtime with a number of slots starts the jobs in the order of their launches, each when the slots
- * that it takes are free; one that takes more than there are waits until nothing else runs. Nobody overtakes, so that a
- * wide job is not kept waiting by narrow ones.
+ * See queue.h. A runtime with a number of slots starts jobs in the order of their launches, each when the slots that it
+ * occupies are free. A job that occupies more than there are waits until no other job runs. No job overtakes another,
+ * so narrow jobs do not delay a wide one.
  */
+#include "world/runtime/job/queue.h"
+
 #include <errno.h>
 
 #include "world/runtime/error.h"
-#include "world/runtime/runtime.h"
+#include "world/runtime/event/event.h"
+#include "world/runtime/job/follow.h"
+#include "world/runtime/job/launch.h"
 
 static bool queue_fits(const struct plenum_runtime *rt, const struct plenum_job *job)
 {
-    return rt->slots == 0 || rt->used == 0 || rt->used + job->takes <= rt->slots;
+    return rt->slots.limit == 0 || rt->slots.used == 0 || rt->slots.used + job->launch.slots <= rt->slots.limit;
 }
 
 bool pl_queue_must_wait(const struct plenum_job *job)
 {
-    if (job->tree_head)
-        return false; /* those who wait for it hold slots themselves */
+    if (job->tree.root)
+        return false; /* its parents, which wait for it, hold slots themselves */
     return !pl_list_empty(&job->runtime->queue) || !queue_fits(job->runtime, job);
 }
 
@@ -42,8 +46,8 @@ void pl_queue_advance(struct plenum_runtime *rt)
             return;
         pl_list_remove(&job->waiting);
         errno = 0;
-        if (pl_job_start(job) != PLENUM_OK) {
-            pl_job_unstarted(job, PLENUM_ALL, errno, plenum_error());
+        if (pl_launch_start(job) != PLENUM_OK) {
+            pl_job_fail_start(job, PLENUM_ALL, errno, plenum_error());
             pl_job_finish(job);
         }
     }
@@ -54,14 +58,14 @@ int plenum_runtime_set(struct plenum_runtime *rt, enum plenum_runtime_option opt
     if (!rt)
         return pl_rt_fail_null("runtime");
     if (option != PLENUM_RUNTIME_SLOTS)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is no option of a runtime", (int)option);
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is not an option of a runtime", (int)option);
     if (value < 0 || value > INT32_MAX)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "a runtime cannot have %ld slots (0, for no limit, to %d)", value,
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "a runtime cannot have %ld slots: allowed are 0 (no limit) to %d", value,
                           INT32_MAX);
     pthread_mutex_lock(&rt->lock);
-    rt->slots = value;
+    rt->slots.limit = value;
     pl_queue_advance(rt);
-    pl_runtime_turned(rt);
+    pl_runtime_wake_waiters(rt);
     pthread_mutex_unlock(&rt->lock);
     return PLENUM_OK;
 }

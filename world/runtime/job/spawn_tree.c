@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See spawn_tree.h. What a process has written is looked at before it is used. */
+/* See spawn_tree.h. Everything that a process has written is copied or checked before it is used. */
 #include "world/runtime/job/spawn_tree.h"
 
 #include <fcntl.h>
@@ -10,22 +10,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
 #include "core/job/spawn.h"
 #include "world/runtime/error.h"
+#include "world/runtime/job/follow.h"
 
 #define LINK "/memfd:" PL_SPAWN_NAME " (deleted)"
 
-bool pl_spawn_tree_lives(const struct plenum_job *head)
+bool pl_spawn_tree_lives(const struct plenum_job *root)
 {
-    if (head->spawns_pending > 0)
+    if (root->tree.pending > 0)
         return true;
-    PL_LIST_EACH(job, &head->runtime->alive, struct plenum_job, alive)
-        if (job->tree_head == head)
+    PL_LIST_EACH(job, &root->runtime->alive, struct plenum_job, alive)
+        if (job->tree.root == root)
             return true;
     return false;
 }
 
-/* --- what the parents are told ------------------------------------------------------------------------------- */
+/* --- answers to the parents -------------------------------------------------------------------------------- */
 
 static void spawn_tree_answer(struct pl_job_spawn *spawn, enum pl_spawn_state state, const char *reason)
 {
@@ -34,45 +36,40 @@ static void spawn_tree_answer(struct pl_job_spawn *spawn, enum pl_spawn_state st
     atomic_store_explicit(&spawn->state, state, memory_order_release);
 }
 
-bool pl_spawn_tree_is_new(const struct plenum_job *job)
-{
-    return job->spawn && !job->spawned;
-}
-
 void pl_spawn_tree_started(struct plenum_job *job)
 {
-    if (!job->spawn)
+    if (!job->tree.request)
         return;
-    job->spawned = true;
-    spawn_tree_answer(job->spawn, PL_SPAWN_STARTED, NULL);
+    job->tree.parents_told = true;
+    spawn_tree_answer(job->tree.request, PL_SPAWN_STARTED, NULL);
 }
 
 void pl_spawn_tree_failed(struct plenum_job *job, const char *reason)
 {
-    if (pl_spawn_tree_is_new(job))
-        spawn_tree_answer(job->spawn, PL_SPAWN_FAILED, reason);
+    if (pl_job_is_starting(job))
+        spawn_tree_answer(job->tree.request, PL_SPAWN_FAILED, reason);
 }
 
 void pl_spawn_tree_ended(struct plenum_job *job)
 {
-    if (job->spawn && job->spawned)
-        spawn_tree_answer(job->spawn, PL_SPAWN_ENDED, NULL);
-    else if (job->spawn && atomic_load(&job->spawn->state) == PL_SPAWN_ASKED)
-        spawn_tree_answer(job->spawn, PL_SPAWN_FAILED, "the processes ended before all were started");
+    if (job->tree.request && job->tree.parents_told)
+        spawn_tree_answer(job->tree.request, PL_SPAWN_ENDED, NULL);
+    else if (job->tree.request && atomic_load(&job->tree.request->state) == PL_SPAWN_ASKED)
+        spawn_tree_answer(job->tree.request, PL_SPAWN_FAILED, "the processes ended before all were started");
 }
 
 /* --- spawning ------------------------------------------------------------------------------------------------ */
 
-/* The file of a process, mapped; NULL: it is not what it should be. */
+/* The request of a process, mapped; NULL: the descriptor does not name a valid one. */
 static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const struct pl_job_note *note, size_t *bytes)
 {
-    char path[48], link[sizeof(LINK) + 1];
+    char path[48], link[sizeof LINK + 1];
     struct stat st;
     void *at = MAP_FAILED;
-    if (note->rank < 0 || note->rank >= job->size || !job->segment)
+    if (note->rank < 0 || note->rank >= job->desc.size || !job->segment)
         return NULL;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)atomic_load(&job->segment->ranks[note->rank].owner), note->code);
-    if (readlink(path, link, sizeof link) != (ssize_t)sizeof(LINK) - 1 || memcmp(link, LINK, sizeof(LINK) - 1) != 0)
+    if (readlink(path, link, sizeof link) != (ssize_t)sizeof LINK - 1 || memcmp(link, LINK, sizeof LINK - 1) != 0)
         return NULL;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -93,11 +90,11 @@ static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const s
     return NULL;
 }
 
-/* The description, in memory that nobody else writes. */
+/* A copy of the description, which the process cannot change. */
 static char *spawn_tree_copy_text(const struct pl_job_spawn *spawn, size_t bytes)
 {
     uint32_t length = spawn->length;
-    char *text = length < bytes - sizeof *spawn ? malloc((size_t)length + 1) : NULL;
+    char *text = length < bytes - sizeof *spawn ? pl_malloc((size_t)length + 1) : NULL;
     if (text) {
         memcpy(text, spawn->text, length);
         text[length] = '\0';
@@ -105,65 +102,65 @@ static char *spawn_tree_copy_text(const struct pl_job_spawn *spawn, size_t bytes
     return text;
 }
 
-/* What a spawned job has of the one whose process asked, where its own description says nothing. */
-static int spawn_tree_adopt(struct plenum_job *head, const struct plenum_job *parent, struct plenum_job *child)
+/* Copies options and environment to a spawned job, where its own description sets nothing. */
+static int spawn_tree_adopt(struct plenum_job *root, const struct plenum_job *parent, struct plenum_job *child)
 {
     struct pl_vars env = { NULL, 0 };
-    child->option[PLENUM_JOB_GRACE] = head->option[PLENUM_JOB_GRACE];
-    child->option[PLENUM_JOB_KEEP_GOING] = head->option[PLENUM_JOB_KEEP_GOING];
-    child->option[PLENUM_JOB_UNIVERSE] = head->option[PLENUM_JOB_UNIVERSE];
-    child->option[PLENUM_JOB_PMIX] = head->option[PLENUM_JOB_PMIX];
-    child->env_clear = parent->env_clear;
-    bool whole = pl_vars_apply(&env, &parent->env) && pl_vars_apply(&env, &child->env);
-    pl_vars_fini(whole ? &child->env : &env);
+    child->desc.option[PLENUM_JOB_GRACE] = root->desc.option[PLENUM_JOB_GRACE];
+    child->desc.option[PLENUM_JOB_KEEP_GOING] = root->desc.option[PLENUM_JOB_KEEP_GOING];
+    child->desc.option[PLENUM_JOB_UNIVERSE] = root->desc.option[PLENUM_JOB_UNIVERSE];
+    child->desc.option[PLENUM_JOB_PMIX] = root->desc.option[PLENUM_JOB_PMIX];
+    child->desc.env_clear = parent->desc.env_clear;
+    bool whole = pl_vars_apply(&env, &parent->desc.env) && pl_vars_apply(&env, &child->desc.env);
+    pl_vars_fini(whole ? &child->desc.env : &env);
     if (whole)
-        child->env = env;
+        child->desc.env = env;
     if (!whole)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a spawned job");
     return PLENUM_OK;
 }
 
-/* Makes it one of the family, if that still lives. The lock is not held. */
+/* Adds the job to the tree, if that still runs. The lock is not held. */
 static int spawn_tree_join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job *child,
                            struct pl_job_spawn *spawn, size_t bytes)
 {
     pthread_mutex_lock(&rt->lock);
     struct plenum_job *parent = pl_job_find(rt, parent_id);
-    bool lives = parent && parent->phase == PL_JOB_RUNNING && pl_spawn_tree_head(parent)->phase == PL_JOB_RUNNING;
+    bool lives = parent && parent->phase == PL_JOB_RUNNING && pl_job_root(parent)->phase == PL_JOB_RUNNING;
     int err = PLENUM_OK;
     if (lives)
-        err = spawn_tree_adopt(pl_spawn_tree_head(parent), parent, child);
+        err = spawn_tree_adopt(pl_job_root(parent), parent, child);
     else
-        err = pl_rt_fail(PLENUM_ERR_STATE, "the job is being ended");
+        err = pl_rt_fail(PLENUM_ERR_STATE, "the job is ending");
     if (!err) {
-        struct plenum_job *head = pl_spawn_tree_head(parent);
-        child->tree_head = head;
-        child->offset = head->size + head->spawned_size;
-        head->spawned_size += child->size;
-        head->spawns_pending++; /* it stays until this one is launched */
-        child->spawn = spawn;
-        child->spawn_bytes = bytes;
+        struct plenum_job *root = pl_job_root(parent);
+        child->tree.root = root;
+        child->tree.first_rank = root->desc.size + root->tree.spawned_ranks;
+        root->tree.spawned_ranks += child->desc.size;
+        root->tree.pending++; /* keeps the root until this job is launched */
+        child->tree.request = spawn;
+        child->tree.request_bytes = bytes;
     }
     pthread_mutex_unlock(&rt->lock);
     return err;
 }
 
-/* It is launched, or will not be. Meanwhile the family may have been ended, or may have come to its end. The lock is
- * not held. */
-static void spawn_tree_born(struct plenum_job *child)
+/* The launch has succeeded or failed. Meanwhile the tree may have been told to end, or all its other processes may have
+ * ended. The lock is not held. */
+static void spawn_tree_launched(struct plenum_job *child)
 {
     struct plenum_runtime *rt = child->runtime;
-    struct plenum_job *head = child->tree_head;
+    struct plenum_job *root = child->tree.root;
     pthread_mutex_lock(&rt->lock);
-    head->spawns_pending--;
-    if (head->phase != PL_JOB_RUNNING)
+    root->tree.pending--;
+    if (root->phase != PL_JOB_RUNNING)
         pl_job_end(child);
-    if (head->outlived && !pl_spawn_tree_lives(head))
-        pl_job_wind_up(head);
+    if (root->tree.outlived && !pl_spawn_tree_lives(root))
+        pl_job_wind_up(root);
     pthread_mutex_unlock(&rt->lock);
 }
 
-/* The lock is not held. True: the mapping is the child's. */
+/* The lock is not held. True: the child has stolen the mapping. */
 static bool spawn_tree_start(struct plenum_runtime *rt, uint64_t parent_id, const char *text,
                              struct pl_job_spawn *spawn, size_t bytes)
 {
@@ -171,13 +168,13 @@ static bool spawn_tree_start(struct plenum_runtime *rt, uint64_t parent_id, cons
     int err = plenum_job_create_json(rt, text, &child);
     if (!err)
         err = spawn_tree_join(rt, parent_id, child, spawn, bytes);
-    bool joined = child && child->spawn;
+    bool joined = child && child->tree.request;
     if (!err)
         err = plenum_job_launch(child);
     if (err)
         spawn_tree_answer(spawn, PL_SPAWN_FAILED, plenum_error());
     if (joined)
-        spawn_tree_born(child);
+        spawn_tree_launched(child);
     plenum_job_close(child);
     return joined;
 }
@@ -196,7 +193,7 @@ void pl_spawn_tree_spawn(struct plenum_job *job, const struct pl_job_note *note)
     if (text)
         kept = spawn_tree_start(rt, id, text, spawn, bytes);
     else
-        spawn_tree_answer(spawn, PL_SPAWN_FAILED, "what is to be spawned is not described");
+        spawn_tree_answer(spawn, PL_SPAWN_FAILED, "the request to spawn has no valid description");
     if (!kept)
         munmap(spawn, bytes);
     free(text);

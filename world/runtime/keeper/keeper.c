@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The keeper's loop: requests from the host, ends of children, reports to the host, the death of the host.
+ * The keeper's loop: requests from the embedder, ends of children, notices to the embedder, the embedder's death.
  *
- * It never blocks on the host: what is to be reported is a bit in the rank's record, and goes out when the socket has
- * room. See keeper.h for what code here may use.
+ * The keeper never blocks on the embedder: a notice to send is a bit in the rank's record, and is sent when the socket
+ * has space. keeper.h says what code here may use.
  */
+#include "world/runtime/keeper/keeper.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,15 +23,16 @@
 #include <unistd.h>
 
 #include "core/job/stale_files.h"
-#include "world/runtime/keeper/keeper.h"
+#include "world/runtime/keeper/orphans.h"
+#include "world/runtime/keeper/spawn.h"
 
 enum { SOCKET_FD = 3 };
 
 struct keeper {
     int children; /* signalfd: SIGCHLD */
-    int host;     /* pidfd of the host, -1 where the kernel has none */
+    int embedder; /* pidfd of the embedding program, -1 where the kernel has none */
     struct pl_kept_job *jobs;
-    int *shared;
+    int *shared; /* for pl_keeper_spawn() */
 };
 
 static struct pl_kept_job *keeper_find_job(struct keeper *k, uint32_t id)
@@ -40,7 +43,7 @@ static struct pl_kept_job *keeper_find_job(struct keeper *k, uint32_t id)
     return job;
 }
 
-static struct pl_kept_rank *find_rank(struct keeper *k, pid_t pid, struct pl_kept_job **owner)
+static struct pl_kept_rank *keeper_find_rank(struct keeper *k, pid_t pid, struct pl_kept_job **owner)
 {
     for (struct pl_kept_job *job = k->jobs; job; job = job->next)
         for (uint32_t r = 0; r < job->size; r++)
@@ -51,20 +54,20 @@ static struct pl_kept_rank *find_rank(struct keeper *k, pid_t pid, struct pl_kep
     return NULL;
 }
 
-static bool send_report(const struct pl_keeper_notice *report)
+static bool keeper_send(const struct pl_keeper_notice *notice)
 {
-    return send(SOCKET_FD, report, sizeof *report, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *report;
+    return send(SOCKET_FD, notice, sizeof *notice, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *notice;
 }
 
 /* --- requests ---------------------------------------------------------------------------------------------- */
 
-static void *map_anonymous(size_t bytes, int how)
+static void *keeper_map(size_t bytes, int how)
 {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | how, -1, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
-static bool add_job(struct keeper *k, uint32_t id, int plan_fd, int segment)
+static bool keeper_add_job(struct keeper *k, uint32_t id, int plan_fd, int segment)
 {
     struct stat st;
     if (fstat(plan_fd, &st) != 0)
@@ -73,7 +76,7 @@ static bool add_job(struct keeper *k, uint32_t id, int plan_fd, int segment)
     if (plan == MAP_FAILED)
         return false;
     size_t bytes = sizeof(struct pl_kept_job) + plan->rank_count * sizeof(struct pl_kept_rank);
-    struct pl_kept_job *job = map_anonymous(bytes, MAP_PRIVATE);
+    struct pl_kept_job *job = keeper_map(bytes, MAP_PRIVATE);
     if (!job) {
         munmap((void *)plan, (size_t)st.st_size);
         return false;
@@ -89,12 +92,12 @@ static bool add_job(struct keeper *k, uint32_t id, int plan_fd, int segment)
     return true;
 }
 
-/* Nothing of it can be started: it is kept to be reported. */
-static void add_failed(struct keeper *k, uint32_t id, int number)
+/* No rank of the job can be started: the record is kept for its notice. */
+static void keeper_add_rejected(struct keeper *k, uint32_t id, int number)
 {
-    struct pl_kept_job *job = map_anonymous(sizeof *job, MAP_PRIVATE);
+    struct pl_kept_job *job = keeper_map(sizeof *job, MAP_PRIVATE);
     if (!job) {
-        send_report(&(struct pl_keeper_notice){ PL_KEEPER_GONE, id, .status = number });
+        keeper_send(&(struct pl_keeper_notice){ PL_KEEPER_GONE, id, .status = number });
         return;
     }
     *job = (struct pl_kept_job){
@@ -103,7 +106,7 @@ static void add_failed(struct keeper *k, uint32_t id, int number)
     k->jobs = job;
 }
 
-static void free_job(struct keeper *k, struct pl_kept_job *job)
+static void keeper_free_job(struct keeper *k, struct pl_kept_job *job)
 {
     struct pl_kept_job **at = &k->jobs;
     while (*at != job)
@@ -114,8 +117,8 @@ static void free_job(struct keeper *k, struct pl_kept_job *job)
     munmap(job, job->mapped);
 }
 
-/* All ranks were started, or the rest will not be. */
-static void stop_starting(struct pl_kept_job *job)
+/* All ranks were started, or the remaining ones will not be. */
+static void keeper_stop_starting(struct pl_kept_job *job)
 {
     job->waiting = 0;
     if (job->segment >= 0)
@@ -123,9 +126,9 @@ static void stop_starting(struct pl_kept_job *job)
     job->segment = -1;
 }
 
-/* Descriptors do not arrive when the limit of this process is reached. */
-static void start_ranks(struct keeper *k, struct pl_kept_job *job, uint32_t first, uint32_t count, const int *fd,
-                        bool arrived)
+/* Descriptors do not arrive when this process is at its limit. */
+static void keeper_start_ranks(struct keeper *k, struct pl_kept_job *job, uint32_t first, uint32_t count, const int *fd,
+                               bool arrived)
 {
     for (uint32_t i = 0; i < count && first + i < job->size && job->waiting > 0; i++) {
         struct pl_kept_rank *rank = &job->rank[first + i];
@@ -133,49 +136,50 @@ static void start_ranks(struct keeper *k, struct pl_kept_job *job, uint32_t firs
             pl_keeper_spawn(job, first + i, fd + 3 * i, k->shared, rank);
         else
             *rank = (struct pl_kept_rank){
-                .phase = PL_KEPT_ENDED, .unreported = 1 << PL_KEEPER_FAILED, .stage = PL_STAGE_SETUP, .status = EMFILE
+                .phase = PL_KEPT_ENDED, .unsent = 1 << PL_KEEPER_FAILED, .stage = PL_STAGE_SETUP, .status = EMFILE
             };
         job->waiting--;
         job->running += rank->phase == PL_KEPT_RUNNING;
     }
     if (job->waiting == 0)
-        stop_starting(job);
+        keeper_stop_starting(job);
 }
 
-/* To everything that the rank started, too; to itself alone if it has left its process group. */
-static void signal_rank(const struct pl_kept_rank *rank, int signo)
+/* Also to the processes that the rank started; to the rank alone if it has left its process group. */
+static void keeper_signal_rank(const struct pl_kept_rank *rank, int signo)
 {
     if (kill(-rank->pid, signo) != 0)
         kill(rank->pid, signo);
 }
 
-static void signal_ranks(struct pl_kept_job *job, int32_t only, int signo)
+static void keeper_signal_ranks(struct pl_kept_job *job, int32_t only, int signo)
 {
     for (uint32_t r = 0; r < job->size; r++)
         if (job->rank[r].phase == PL_KEPT_RUNNING && (only < 0 || (uint32_t)only == r))
-            signal_rank(&job->rank[r], signo);
+            keeper_signal_rank(&job->rank[r], signo);
 }
 
-static void handle_request(struct keeper *k, const struct pl_keeper_request *request, const int *fd, int fds)
+static void keeper_handle(struct keeper *k, const struct pl_keeper_request *request, const int *fd, int fds)
 {
     struct pl_kept_job *job = keeper_find_job(k, request->job);
     switch (request->op) {
     case PL_KEEPER_JOB:
         errno = EMFILE;
-        if (fds != 2 || !add_job(k, request->job, fd[0], fd[1]))
-            add_failed(k, request->job, errno);
+        if (fds != 2 || !keeper_add_job(k, request->job, fd[0], fd[1]))
+            keeper_add_rejected(k, request->job, errno);
         break;
     case PL_KEEPER_RANKS:
         if (job)
-            start_ranks(k, job, (uint32_t)request->first, request->count, fd, (uint32_t)fds == 3 * request->count);
+            keeper_start_ranks(k, job, (uint32_t)request->first, request->count, fd,
+                               (uint32_t)fds == 3 * request->count);
         break;
     case PL_KEEPER_FORGO:
         if (job)
-            stop_starting(job);
+            keeper_stop_starting(job);
         break;
     case PL_KEEPER_SIGNAL:
         if (job)
-            signal_ranks(job, request->first, request->signal);
+            keeper_signal_ranks(job, request->first, request->signal);
         break;
     case PL_KEEPER_SYMBOLIZER:
         if (fds == 2)
@@ -184,8 +188,8 @@ static void handle_request(struct keeper *k, const struct pl_keeper_request *req
     }
 }
 
-/* Takes one request. False: there is none now. Sets *closed when the host has closed its end. */
-static bool take_request(struct keeper *k, bool *closed)
+/* Receives one request. False: there is none now. Sets *closed when the embedder has closed its end. */
+static bool keeper_receive(struct keeper *k, bool *closed)
 {
     struct pl_keeper_request request;
     struct iovec part = { &request, sizeof request };
@@ -207,7 +211,7 @@ static bool take_request(struct keeper *k, bool *closed)
         fds = (int)((carried->cmsg_len - CMSG_LEN(0)) / sizeof(int));
         memcpy(fd, CMSG_DATA(carried), (size_t)fds * sizeof(int));
     }
-    handle_request(k, &request, fd, fds);
+    keeper_handle(k, &request, fd, fds);
     for (int i = 0; i < fds; i++)
         close(fd[i]);
     return true;
@@ -215,14 +219,14 @@ static bool take_request(struct keeper *k, bool *closed)
 
 /* --- ends of processes ------------------------------------------------------------------------------------- */
 
-/* Buries everybody who has died. A rank takes its process group along: that is done before it is buried, while its
- * number cannot belong to anybody else. */
-static void keeper_bury(struct keeper *k)
+/* Reaps all dead children. The process group of a dead rank is killed before the rank is reaped, while its pid cannot
+ * belong to another process. */
+static void keeper_reap(struct keeper *k)
 {
     siginfo_t dead = { 0 };
     while (waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT) == 0 && dead.si_pid > 0) {
         struct pl_kept_job *job;
-        struct pl_kept_rank *rank = find_rank(k, dead.si_pid, &job);
+        struct pl_kept_rank *rank = keeper_find_rank(k, dead.si_pid, &job);
         int status = 0;
         if (rank)
             kill(-dead.si_pid, SIGKILL);
@@ -230,15 +234,15 @@ static void keeper_bury(struct keeper *k)
         if (rank) {
             rank->phase = PL_KEPT_ENDED;
             rank->status = status;
-            rank->unreported |= 1 << PL_KEEPER_ENDED;
+            rank->unsent |= 1 << PL_KEEPER_ENDED;
             job->running--;
         }
         dead.si_pid = 0;
     }
 }
 
-/* Jobs without ranks are gone once nothing that they left behind lives. What is killed here dies with a SIGCHLD of
- * its own, which brings us back. */
+/* Jobs without ranks are gone once no process that they left behind lives. The death of a process that is killed here
+ * raises SIGCHLD, after which the sweep runs again. */
 static void keeper_sweep(struct keeper *k)
 {
     for (struct pl_kept_job *job = k->jobs; job; job = job->next) {
@@ -250,49 +254,50 @@ static void keeper_sweep(struct keeper *k)
     }
 }
 
-/* --- reports ----------------------------------------------------------------------------------------------- */
+/* --- notices ----------------------------------------------------------------------------------------------- */
 
-static bool report_rank(const struct pl_kept_job *job, uint32_t number, struct pl_kept_rank *rank)
+static bool keeper_send_rank(const struct pl_kept_job *job, uint32_t number, struct pl_kept_rank *rank)
 {
-    for (uint32_t news = PL_KEEPER_STARTED; news <= PL_KEEPER_ENDED; news++) {
-        if (!(rank->unreported & 1u << news))
+    for (uint32_t kind = PL_KEEPER_STARTED; kind <= PL_KEEPER_ENDED; kind++) {
+        if (!(rank->unsent & 1u << kind))
             continue;
-        struct pl_keeper_notice report = { news, job->id, number, rank->pid, rank->status, rank->stage };
-        if (!send_report(&report))
+        struct pl_keeper_notice notice = { kind, job->id, number, rank->pid, rank->status, rank->stage };
+        if (!keeper_send(&notice))
             return false;
-        rank->unreported &= (uint8_t) ~(1u << news);
+        rank->unsent &= (uint8_t) ~(1u << kind);
     }
     return true;
 }
 
-/* Sends what is to be sent, in the order started, ended, gone for each job. False: the socket is full. */
-static bool keeper_report(struct keeper *k)
+/* Sends the unsent notices, for each job in the order started, ended, gone. False: the socket is full. */
+static bool keeper_send_all(struct keeper *k)
 {
     struct pl_kept_job *next;
     for (struct pl_kept_job *job = k->jobs; job; job = next) {
         next = job->next;
         for (uint32_t r = 0; r < job->size; r++)
-            if (job->rank[r].unreported && !report_rank(job, r, &job->rank[r]))
+            if (job->rank[r].unsent && !keeper_send_rank(job, r, &job->rank[r]))
                 return false;
         if (!job->gone)
             continue;
-        struct pl_keeper_notice gone = { .news = PL_KEEPER_GONE, .job = job->id, .status = job->status };
-        if (!send_report(&gone))
+        struct pl_keeper_notice gone = { .kind = PL_KEEPER_GONE, .job = job->id, .status = job->status };
+        if (!keeper_send(&gone))
             return false;
-        free_job(k, job);
+        keeper_free_job(k, job);
     }
     return true;
 }
 
 /* --- the loop ---------------------------------------------------------------------------------------------- */
 
-/* The host is gone: nothing of its jobs may live on. What cannot be killed (another user's) is left alone. */
-static _Noreturn void end_everything(struct keeper *k)
+/* The embedder is gone: no process of its jobs may survive. Processes that cannot be killed (of other users) are left
+ * alone. */
+static _Noreturn void keeper_end_everything(struct keeper *k)
 {
     for (struct pl_kept_job *job = k->jobs; job; job = job->next)
-        signal_ranks(job, -1, SIGKILL);
+        keeper_signal_ranks(job, -1, SIGKILL);
     do {
-        keeper_bury(k);
+        keeper_reap(k);
         struct pollfd p = { .fd = k->children, .events = POLLIN };
         if (pl_keeper_sweep(k->jobs, 0, true) == 0)
             break;
@@ -305,7 +310,7 @@ static _Noreturn void end_everything(struct keeper *k)
     _exit(0);
 }
 
-static void close_from(int first)
+static void keeper_close_from(int first)
 {
     struct rlimit limit;
     if (syscall(SYS_close_range, first, ~0u, 0) == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -314,21 +319,21 @@ static void close_from(int first)
         close(fd);
 }
 
-static void become_keeper(struct keeper *k, int socket, pid_t host)
+static void keeper_init(struct keeper *k, int socket, pid_t embedder)
 {
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     for (int s = 1; s < NSIG; s++) {
         struct sigaction now;
-        /* nohup's ignored SIGHUP is for the ranks too; everything else starts afresh */
+        /* The ranks inherit an ignored SIGHUP (nohup); all other dispositions are reset. */
         if (s == SIGHUP && sigaction(s, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
             continue;
         signal(s, SIG_DFL);
     }
     if (dup2(socket, SOCKET_FD) != SOCKET_FD)
         _exit(1);
-    close_from(SOCKET_FD + 1); /* before anything is opened: the host may have all that its limit allows */
+    keeper_close_from(SOCKET_FD + 1); /* before the first open(): the embedder may be at its limit of descriptors */
     fcntl(SOCKET_FD, F_SETFD, FD_CLOEXEC);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < SOCKET_FD && null >= 0; fd++)
@@ -337,34 +342,34 @@ static void become_keeper(struct keeper *k, int socket, pid_t host)
     prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     setpgid(0, 0);
-    if (chdir("/") != 0) { /* it then keeps the host's directory busy, no more */
+    if (chdir("/") != 0) { /* the keeper then only keeps the embedder's directory busy */
     }
     k->children = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-    k->host = (int)syscall(SYS_pidfd_open, host, 0);
-    k->shared = map_anonymous(4096, MAP_SHARED);
+    k->embedder = (int)syscall(SYS_pidfd_open, embedder, 0);
+    k->shared = keeper_map(4096, MAP_SHARED);
 }
 
-_Noreturn void pl_keeper_run(int socket, pid_t host)
+_Noreturn void pl_keeper_run(int socket, pid_t embedder)
 {
-    struct keeper k = { .host = -1 };
-    bool closed = false, room = true;
+    struct keeper k = { .embedder = -1 };
+    bool closed = false, writable = true;
 
-    become_keeper(&k, socket, host);
+    keeper_init(&k, socket, embedder);
     if (!k.shared || k.children < 0)
         _exit(1);
-    while (!closed && getppid() == host) {
-        struct pollfd p[] = { { .fd = SOCKET_FD, .events = (short)(room ? POLLIN : POLLIN | POLLOUT) },
+    while (!closed && getppid() == embedder) {
+        struct pollfd p[] = { { .fd = SOCKET_FD, .events = (short)(writable ? POLLIN : POLLIN | POLLOUT) },
                               { .fd = k.children, .events = POLLIN },
-                              { .fd = k.host, .events = POLLIN } };
+                              { .fd = k.embedder, .events = POLLIN } };
         poll(p, 3, -1);
         struct signalfd_siginfo seen;
         while (read(k.children, &seen, sizeof seen) > 0)
             ;
-        while (take_request(&k, &closed))
+        while (keeper_receive(&k, &closed))
             ;
-        keeper_bury(&k);
+        keeper_reap(&k);
         keeper_sweep(&k);
-        room = keeper_report(&k);
+        writable = keeper_send_all(&k);
     }
-    end_everything(&k);
+    keeper_end_everything(&k);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See link.h. */
+#include "world/runtime/keeper/link.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -9,11 +11,10 @@
 #include <unistd.h>
 
 #include "world/runtime/error.h"
-#include "world/runtime/keeper/link.h"
 
-/* A child of which the host never hears: it sends no SIGCHLD, and only a wait with __WALL or __WCLONE sees it. The
- * child may do no more than make system calls, since the C library does not know of this fork. */
-static pid_t fork_unheard(void)
+/* Forks a child that the embedding program does not notice: it sends no SIGCHLD, and only a wait with __WALL or
+ * __WCLONE sees it. The child may only make system calls, since the C library does not know of this fork. */
+static pid_t link_fork(void)
 {
     return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
 }
@@ -22,15 +23,15 @@ int pl_link_open(struct pl_link *link)
 {
     int pair[2];
     sigset_t all, before;
-    pid_t host = getpid();
+    pid_t embedder = getpid();
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
-        return pl_rt_fail_errno("cannot make a socket pair for the keeper process");
+        return pl_rt_fail_errno("cannot create a socket pair for the keeper process");
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the host's may run in the child */
-    pid_t keeper = fork_unheard();
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the embedder may run in the child */
+    pid_t keeper = link_fork();
     if (keeper == 0)
-        pl_keeper_run(pair[1], host);
+        pl_keeper_run(pair[1], embedder);
     int failure = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(pair[1]);
@@ -48,7 +49,7 @@ void pl_link_close(struct pl_link *link)
 {
     if (link->fd < 0)
         return;
-    shutdown(link->fd, SHUT_RDWR); /* a child that the host has forked may still have the descriptor */
+    shutdown(link->fd, SHUT_RDWR); /* a child that the embedder has forked may still hold the descriptor */
     close(link->fd);
     link->fd = -1;
     while (waitpid(link->keeper, NULL, __WALL) < 0 && errno == EINTR)
@@ -84,13 +85,13 @@ int pl_link_send(struct pl_link *link, const struct pl_keeper_request *request, 
     return pl_rt_fail_errno("cannot reach the keeper process");
 }
 
-enum pl_link_state pl_link_receive(struct pl_link *link, struct pl_keeper_notice *report)
+enum pl_link_state pl_link_receive(struct pl_link *link, struct pl_keeper_notice *notice)
 {
     ssize_t got;
     do
-        got = recv(link->fd, report, sizeof *report, MSG_DONTWAIT);
+        got = recv(link->fd, notice, sizeof *notice, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
-    if (got == sizeof *report)
-        return PL_LINK_REPORT;
-    return got < 0 && errno == EAGAIN ? PL_LINK_NOTHING : PL_LINK_LOST;
+    if (got == sizeof *notice)
+        return PL_LINK_NOTICE;
+    return got < 0 && errno == EAGAIN ? PL_LINK_NOTHING : PL_LINK_CLOSED;
 }

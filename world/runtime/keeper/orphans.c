@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the keeper does about processes that ranks started and that outlived them. They have become its children, since
- * it is a subreaper. */
+/* See orphans.h. */
+#include "world/runtime/keeper/orphans.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include "world/runtime/keeper/keeper.h"
 #include "world/runtime/keeper/sweep.h"
 
-static bool is_rank(const struct pl_kept_job *jobs, pid_t pid)
+static bool orphans_is_rank(const struct pl_kept_job *jobs, pid_t pid)
 {
     for (; jobs; jobs = jobs->next)
         for (uint32_t r = 0; r < jobs->size; r++)
@@ -17,14 +17,14 @@ static bool is_rank(const struct pl_kept_job *jobs, pid_t pid)
     return false;
 }
 
-static int sweep_one(const struct pl_kept_job *jobs, pid_t pid, uint64_t cookie, bool all)
+static int orphans_kill(const struct pl_kept_job *jobs, pid_t pid, uint64_t cookie, bool all)
 {
-    if (!all && (is_rank(jobs, pid) || !pl_sweep_belongs(pid, cookie)))
+    if (!all && (orphans_is_rank(jobs, pid) || !pl_sweep_belongs(pid, cookie)))
         return 0;
     return kill(pid, SIGKILL) == 0;
 }
 
-/* The kernel lists the children as numbers with a blank behind each. */
+/* The kernel lists the children as numbers, each followed by a blank. */
 int pl_keeper_sweep(struct pl_kept_job *jobs, uint64_t cookie, bool all)
 {
     char text[4096];
@@ -39,7 +39,7 @@ int pl_keeper_sweep(struct pl_kept_job *jobs, uint64_t cookie, bool all)
             if (text[i] >= '0' && text[i] <= '9') {
                 pid = pid * 10 + (text[i] - '0');
             } else if (pid > 0) {
-                killed += sweep_one(jobs, pid, cookie, all);
+                killed += orphans_kill(jobs, pid, cookie, all);
                 pid = 0;
             }
         }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the keeper starts a rank. Between vfork() and execve() the child runs on the keeper's memory: it writes nothing
- * but `*shared`. (Where vfork() is a plain fork(), under a sanitizer for example, `*shared` still arrives.)
+ * See spawn.h. Between vfork() and execve() the child runs in the keeper's memory and writes only `*shared`. (Where
+ * vfork() is a plain fork(), for example under a sanitizer, `*shared` still arrives.)
  */
+#include "world/runtime/keeper/spawn.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -12,8 +14,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "world/runtime/keeper/keeper.h"
 
 enum { PROGRAM_FD = 3 };
 
@@ -34,7 +34,7 @@ static _Noreturn void child_fail(const struct child *c, enum pl_keeper_stage sta
     _exit(127);
 }
 
-/* A script without a #! line is the shell's. c->argv has room for one more in front. */
+/* The shell runs a script without a #! line. There is space for one more pointer before c->argv. */
 static void child_exec(const struct child *c)
 {
     execve(c->path, c->argv, c->env);
@@ -59,7 +59,7 @@ static _Noreturn void child_run(const struct child *c)
             child_fail(c, PL_STAGE_SETUP);
     if (c->segment == c->job_fd ? fcntl(c->job_fd, F_SETFD, 0) < 0 : dup2(c->segment, c->job_fd) < 0)
         child_fail(c, PL_STAGE_SETUP);
-    syscall(SYS_close_range, 3, c->job_fd - 1, 0); /* all of these are close-on-exec: this only makes sure */
+    syscall(SYS_close_range, 3, c->job_fd - 1, 0); /* all of them should be close-on-exec already */
     syscall(SYS_close_range, c->job_fd + 1, ~0u, 0);
     if (chdir(c->wdir) != 0)
         child_fail(c, PL_STAGE_WDIR);
@@ -71,7 +71,7 @@ static _Noreturn void child_run(const struct child *c)
     child_fail(c, PL_STAGE_EXEC);
 }
 
-static char **point_at(const struct pl_plan *plan, uint32_t offset, uint32_t count, char **out)
+static char **child_pointers(const struct pl_plan *plan, uint32_t offset, uint32_t count, char **out)
 {
     const uint32_t *text = pl_plan_at(plan, offset);
     for (uint32_t i = 0; i < count; i++)
@@ -88,14 +88,14 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
     char **pointers = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     rank->phase = PL_KEPT_ENDED;
-    rank->unreported = 1 << PL_KEEPER_FAILED;
+    rank->unsent = 1 << PL_KEEPER_FAILED;
     rank->stage = PL_STAGE_FORK;
     rank->status = ENOMEM;
     if (pointers == MAP_FAILED)
         return;
 
-    char **env = point_at(plan, p->argv, p->argc, pointers + 1) + 1;
-    point_at(plan, p->own, p->ownc, point_at(plan, p->env, p->envc, env));
+    char **env = child_pointers(plan, p->argv, p->argc, pointers + 1) + 1;
+    child_pointers(plan, p->own, p->ownc, child_pointers(plan, p->env, p->envc, env));
     shared[0] = 0;
     const struct child child = {
         .path = pl_plan_at(plan, p->path),
@@ -120,7 +120,7 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         rank->status = shared[1];
     } else {
         rank->phase = PL_KEPT_RUNNING;
-        rank->unreported = 1 << PL_KEEPER_STARTED;
+        rank->unsent = 1 << PL_KEEPER_STARTED;
         rank->status = 0;
     }
     munmap(pointers, bytes);

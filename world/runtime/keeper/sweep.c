@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See sweep.h. Nothing here allocates or locks, because the keeper uses it; pl_sweep_machine() is the host's. */
+/* See sweep.h. Only pl_sweep_machine(), which the keeper does not call, allocates or locks. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,14 +11,14 @@
 
 enum { MARK = 18 }; /* ":" 16 hex digits ":" as in PLENUM_JOB */
 
-static void make_mark(uint64_t cookie, char mark[MARK])
+static void sweep_make_mark(uint64_t cookie, char mark[MARK])
 {
     mark[0] = mark[MARK - 1] = ':';
     for (int i = 16; i >= 1; i--, cookie >>= 4)
         mark[i] = "0123456789abcdef"[cookie & 15];
 }
 
-static int open_environ(pid_t pid)
+static int sweep_open_environ(pid_t pid)
 {
     char path[40] = "/proc/", digits[12];
     size_t at = strlen(path);
@@ -27,7 +27,7 @@ static int open_environ(pid_t pid)
         digits[n++] = (char)('0' + p % 10);
     while (n > 0)
         path[at++] = digits[--n];
-    memcpy(path + at, "/environ", sizeof("/environ"));
+    memcpy(path + at, "/environ", sizeof "/environ");
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
@@ -37,10 +37,10 @@ bool pl_sweep_belongs(pid_t pid, uint64_t cookie)
     size_t kept = 0;
     ssize_t got;
     bool found = false;
-    int fd = open_environ(pid);
+    int fd = sweep_open_environ(pid);
     if (fd < 0)
         return false;
-    make_mark(cookie, mark);
+    sweep_make_mark(cookie, mark);
     while (!found && (got = read(fd, text + kept, sizeof text - kept)) > 0) {
         size_t have = kept + (size_t)got;
         found = memmem(text, have, mark, MARK) != NULL;

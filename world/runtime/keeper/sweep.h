@@ -7,12 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Does the environment of `pid` name the job with this cookie? False as well when it cannot be read.
- * Async-signal-safe. */
+/* Does the environment of `pid` name the job with this cookie? False also when it cannot be read. Async-signal-safe. */
 bool pl_sweep_belongs(pid_t pid, uint64_t cookie);
 
-/* Kills every process of this machine that belongs to the job, and counts them. For the host, when the keeper has
- * died. */
+/* Kills every process of this machine that belongs to the job, and returns their number. For the embedder, when the
+ * keeper has died. */
 int pl_sweep_machine(uint64_t cookie);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See names.h. */
+/* See published.h. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "world/runtime/pmix/published.h"
 
 static bool published_visible(const struct pl_name *name, const char *nspace, uint32_t rank)
 {
-    if (name->scope == PL_NAME_EVERYBODY)
+    if (name->scope == PL_NAME_ALL)
         return true;
     if (strcmp(name->nspace, nspace) != 0)
         return false;
@@ -28,10 +29,10 @@ bool pl_names_publish(struct pl_names *names, const struct pl_name *like, bool *
     const struct pl_name *other = pl_names_find(names, like->key, like->nspace, like->rank);
     *duplicate = other && other->scope == like->scope;
     if (!*duplicate)
-        name = malloc(sizeof *name);
+        name = pl_malloc(sizeof *name);
     if (name) {
         *name = *like;
-        name->key = strdup(like->key);
+        name->key = pl_strdup(like->key);
     }
     if (!name || !name->key) {
         free(name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Published data: what processes leave under a key for others to look up. The values are the owner's to interpret.
- * No locking: the PMIx server's registry lock guards it.
+ * Published data: values that processes store under a key for others to look up. Only the processes interpret them.
+ * No locking: the caller holds the registry of pmix/upcalls.h.
  */
 #ifndef PLENUM_WORLD_RUNTIME_PMIX_PUBLISHED_H
 #define PLENUM_WORLD_RUNTIME_PMIX_PUBLISHED_H
@@ -11,8 +11,8 @@
 
 #include "core/base/list.h"
 
-enum pl_name_scope { PL_NAME_EVERYBODY, PL_NAME_NSPACE, PL_NAME_PROCESS }; /* who sees it */
-enum pl_name_life { PL_NAME_JOB, PL_NAME_ONCE, PL_NAME_SERVER };           /* until when */
+enum pl_name_scope { PL_NAME_ALL, PL_NAME_NSPACE, PL_NAME_PROCESS }; /* the processes that see the value */
+enum pl_name_life { PL_NAME_JOB, PL_NAME_ONCE, PL_NAME_SERVER };     /* it lasts for the job, one lookup, the server */
 
 struct pl_name {
     struct pl_list node;
@@ -29,14 +29,14 @@ struct pl_names {
     void (*discard)(void *value);
 };
 
-/* Takes `value`, also when it fails. False: somebody who would be seen by the same processes has published the key, or
- * memory is short (*duplicate tells which). */
+/* Copies the key and steals `value`, also when it fails. False: the key is already published in the same scope
+ * (*duplicate), or memory is short. */
 bool pl_names_publish(struct pl_names *names, const struct pl_name *like, bool *duplicate);
 
-/* What the process may see under the key; NULL: nothing. Borrowed. */
+/* The value that the process may see under the key, borrowed; NULL: none. */
 struct pl_name *pl_names_find(struct pl_names *names, const char *key, const char *nspace, uint32_t rank);
 
-/* Removes an entry, or all that a job published for its own life (NULL: all there are). */
+/* Removes one entry, or all that a job published for its lifetime (NULL: all entries). */
 void pl_names_remove(struct pl_names *names, struct pl_name *name);
 void pl_names_end_job(struct pl_names *names, const char *nspace);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the PMIx server asks of its host, and the registry of jobs that the answers come from. Nobody else includes the
- * server's headers.
+ * The upcalls of the PMIx server, and the registry of jobs that the answers come from. Only the files that include this
+ * header see the server's headers.
  *
- * `pl_pmix_registry` guards the rest. Upcalls take it, on the server's threads; it is never held while calling into the
- * library, which waits for those threads.
+ * The mutex `pl_pmix_registry` guards the other variables. Upcalls take it on the server's threads. It must not be held
+ * during a call into the PMIx library, which waits for those threads.
  */
 #ifndef PLENUM_WORLD_RUNTIME_PMIX_UPCALLS_H
 #define PLENUM_WORLD_RUNTIME_PMIX_UPCALLS_H
@@ -15,11 +15,11 @@
 #include "world/runtime/pmix/pmix.h"
 #include "world/runtime/pmix/published.h"
 
-/* A job that the server knows. The job outlives it. */
+/* A job that the server knows. The job outlives its entry. */
 struct pl_pmix_entry {
     struct pl_list node;
     const struct plenum_job *job;
-    bool aborted, told; /* a client has called PMIx_Abort(); the runtime has taken note */
+    bool aborted, handled; /* a client has called PMIx_Abort(); the runtime has fetched `abort` */
     struct pl_pmix_abort abort;
 };
 
@@ -28,7 +28,7 @@ extern struct pl_list pl_pmix_entries;
 extern struct pl_names pl_pmix_names;
 extern const pmix_server_module_t pl_pmix_upcalls;
 
-/* The registered job of this name; NULL: none. The caller holds the registry. */
+/* The registered job of this name; NULL: none. The caller holds the registry's mutex. */
 struct pl_pmix_entry *pl_pmix_find(const char *nspace);
 
 #endif

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a report may mean. From each rank that waits, in one thread or in several for the same rank, the chain of those
- * that it waits for is followed: it ends in a circle, with somebody who does not wait in MPI, or with one whom nobody
- * in particular can help.
+ * See find.h. From each rank that waits, in one thread or in several for the same rank, the search follows the chain of
+ * ranks that wait for each other. A chain ends in a cycle, with a rank that does not wait in MPI, or with a rank that
+ * waits for no particular rank.
  *
- * The processes do not answer at the same moment. So only what had lasted for a while when it was told counts: all of
- * that was so at one time, and what was on its way then has arrived.
+ * The processes do not answer at the same moment. So only waits that had lasted for a while when they were reported
+ * count: there was a moment at which all of them held, and messages under way at that moment have arrived.
  */
+#include "world/runtime/report/find.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "world/runtime/report/report.h"
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
+#include "world/runtime/report/text.h"
 
-enum { CIRCLE_TOLD = 8, MISMATCHES = 3, LIKELY_MAX = 24, LASTING = 100000000 /* nanoseconds */ };
+enum {
+    CYCLE_NAMED = 8,    /* ranks of a cycle that are named */
+    MISMATCHES = 3,     /* sentences about messages that do not match */
+    LIKELY_MAX = 24,    /* sentences in all */
+    LASTING = 100000000 /* nanoseconds: only longer waits count */
+};
 
 struct search {
     struct pl_report *report;
-    int *seen;    /* [size] in which walk a rank was met last, from 1 */
-    int *end;     /* [waits] the rank that ends the chain; -1: a circle */
-    bool *told;   /* [size] */
+    int *seen;    /* [size] the last walk that visited the rank, from 1 */
+    int *end;     /* [waits] the rank that ends the chain; -1: a cycle */
+    bool *named;  /* [size] the rank is part of a sentence */
     bool *marked; /* [size] */
     char *text;
-    size_t size;
 };
 
 /* --- sentences --------------------------------------------------------------------------------------------- */
@@ -29,7 +38,7 @@ struct search {
 static FILE *report_find_begin(struct search *s)
 {
     s->text = NULL;
-    return open_memstream(&s->text, &s->size);
+    return pl_text_open(&s->text);
 }
 
 static void report_find_end(struct search *s, FILE *out)
@@ -40,7 +49,7 @@ static void report_find_end(struct search *s, FILE *out)
         free(s->text);
         return;
     }
-    char **more = realloc(report->likely, ((size_t)report->likelies + 1) * sizeof *more);
+    char **more = pl_realloc(report->likely, ((size_t)report->likelies + 1) * sizeof *more);
     if (more)
         report->likely = more;
     if (more && s->text)
@@ -56,8 +65,8 @@ static bool report_find_lasts(const struct pl_report_wait *wait)
     return wait->item->waited >= LASTING;
 }
 
-/* What a rank waits for; NULL: nothing, or not for long, or not in all of its threads for the same rank. */
-static const struct pl_report_wait *only_wait(const struct pl_report *report, int rank)
+/* The wait of a rank; NULL: it does not wait, or not for long, or its threads wait for different ranks. */
+static const struct pl_report_wait *report_find_only_wait(const struct pl_report *report, int rank)
 {
     const struct pl_report_wait *wait = report->first[rank];
     int waits = report->rank[rank].waits;
@@ -68,33 +77,35 @@ static const struct pl_report_wait *only_wait(const struct pl_report *report, in
     return waits > 0 ? wait : NULL;
 }
 
-static void tell_circle(struct search *s, int first)
+static void report_find_write_cycle(struct search *s, int first)
 {
     struct pl_report *report = s->report;
-    int named = 0;
+    int count = 0;
     FILE *out = report_find_begin(s);
     if (!out)
         return;
     memset(s->marked, 0, (size_t)report->size * sizeof *s->marked);
-    for (int r = first; !s->marked[r]; r = only_wait(report, r)->item->awaited[0])
-        s->marked[r] = s->told[r] = true;
+    for (int r = first; !s->marked[r]; r = report_find_only_wait(report, r)->item->awaited[0])
+        s->marked[r] = s->named[r] = true;
     pl_report_write_ranks(s->marked, report->size, out);
-    fputs(only_wait(report, first)->item->awaited[0] == first ? " waits for itself: " : " wait for each other: ", out);
+    fputs(report_find_only_wait(report, first)->item->awaited[0] == first ? " waits for itself: "
+                                                                          : " wait for each other: ",
+          out);
     int r = first;
     do {
-        const struct pl_report_wait *wait = only_wait(report, r);
-        fprintf(out, "%srank %d for rank %d (%s", named ? ", " : "", r, wait->item->awaited[0], wait->function);
+        const struct pl_report_wait *wait = report_find_only_wait(report, r);
+        fprintf(out, "%srank %d for rank %d (%s", count ? ", " : "", r, wait->item->awaited[0], wait->function);
         if (wait->item->tag != PL_ANY && wait->item->what != PL_WHAT_COLLECTIVE)
             fprintf(out, ", tag %d", wait->item->tag);
         fprintf(out, wait->item->object[0] ? " on %s)" : ")", wait->item->object);
         r = wait->item->awaited[0];
-    } while (++named < CIRCLE_TOLD && r != first);
+    } while (++count < CYCLE_NAMED && r != first);
     if (r != first)
         fputs(", and so on", out);
     report_find_end(s, out);
 }
 
-/* Follows the chain from a wait. The rank at its end; -1: a circle, which is told. */
+/* Follows the chain from a wait. Returns the rank at its end; -1: a cycle, which gets its sentence. */
 static int report_find_follow(struct search *s, int walk)
 {
     struct pl_report *report = s->report;
@@ -102,29 +113,29 @@ static int report_find_follow(struct search *s, int walk)
     s->seen[wait->rank] = walk + 1;
     while (wait->item->awaited_count > 0) {
         int next = wait->item->awaited[0];
-        if (s->seen[next] == walk + 1 && only_wait(report, next)) {
-            if (!s->told[next])
-                tell_circle(s, next);
+        if (s->seen[next] == walk + 1 && report_find_only_wait(report, next)) {
+            if (!s->named[next])
+                report_find_write_cycle(s, next);
             return -1;
         }
         s->seen[next] = walk + 1;
-        wait = only_wait(report, next);
+        wait = report_find_only_wait(report, next);
         if (!wait)
             return next;
     }
     return wait->rank;
 }
 
-/* --- who is missing ---------------------------------------------------------------------------------------- */
+/* --- missing ranks ----------------------------------------------------------------------------------------- */
 
-static bool same_place(const struct pl_report_wait *a, const struct pl_report_wait *b)
+static bool report_find_same_place(const struct pl_report_wait *a, const struct pl_report_wait *b)
 {
     return strcmp(a->function, b->function) == 0 && a->item->what == b->item->what && a->item->home == b->item->home &&
            a->item->serial == b->item->serial && strcmp(a->item->object, b->item->object) == 0;
 }
 
-/* Those that a collective, or a meeting, misses: all that do not wait at all; else the one at the end of the chain. */
-static void mark_missing(struct search *s, const struct pl_report_wait *wait, int last)
+/* Marks the ranks that a collective or an exchange misses: the ranks that do not wait, and the end of the chain. */
+static void report_find_mark_missing(struct search *s, const struct pl_report_wait *wait, int last)
 {
     const struct pl_job_item *item = wait->item;
     const struct pl_report_rank *rank = s->report->rank;
@@ -142,12 +153,12 @@ static bool report_find_same_outside(const struct pl_report_rank *a, const struc
     return strcmp(pl_report_outside(a, false), pl_report_outside(b, false)) == 0;
 }
 
-static void write_missing(struct search *s, const struct pl_report_wait *wait, int last, FILE *out)
+static void report_find_list_missing(struct search *s, const struct pl_report_wait *wait, int last, FILE *out)
 {
     struct pl_report *report = s->report;
-    mark_missing(s, wait, last);
+    report_find_mark_missing(s, wait, last);
     for (int r = 0; r < report->size; r++) {
-        bool *same = s->marked[r] ? calloc((size_t)report->size, sizeof *same) : NULL;
+        bool *same = s->marked[r] ? pl_calloc((size_t)report->size, sizeof *same) : NULL;
         int count = 0;
         for (int i = r; same && i < report->size; i++)
             if (s->marked[i] && report_find_same_outside(&report->rank[i], &report->rank[r])) {
@@ -164,8 +175,8 @@ static void write_missing(struct search *s, const struct pl_report_wait *wait, i
     }
 }
 
-/* All that stand at the same place and whose chains end with the same rank. */
-static void tell_missing(struct search *s, int first)
+/* One sentence for all ranks that wait at the same place and whose chains end with the same rank. */
+static void report_find_write_missing(struct search *s, int first)
 {
     struct pl_report *report = s->report;
     const struct pl_report_wait *wait = &report->wait[first];
@@ -175,7 +186,7 @@ static void tell_missing(struct search *s, int first)
         return;
     memset(s->marked, 0, (size_t)report->size * sizeof *s->marked);
     for (int i = first; i < report->waits; i++)
-        if (s->end[i] == last && same_place(&report->wait[i], wait)) {
+        if (s->end[i] == last && report_find_same_place(&report->wait[i], wait)) {
             count += !s->marked[report->wait[i].rank];
             s->marked[report->wait[i].rank] = true;
             s->end[i] = -1;
@@ -185,9 +196,9 @@ static void tell_missing(struct search *s, int first)
     if (wait->item->object[0])
         fprintf(out, wait->item->what == PL_WHAT_EXCHANGE ? " of \"%s\"" : " on %s", wait->item->object);
     if ((wait->item->awaited[0] != last || count > 1) && wait->item->what != PL_WHAT_COLLECTIVE)
-        fprintf(out, ", in the end for rank %d", last);
+        fprintf(out, ", ultimately for rank %d", last);
     if (report->rank[last].waits == 0) {
-        write_missing(s, wait, last, out);
+        report_find_list_missing(s, wait, last, out);
     } else {
         fprintf(out, "; rank %d is in ", last);
         pl_report_write_wait(report->first[last], out);
@@ -195,14 +206,15 @@ static void tell_missing(struct search *s, int first)
     report_find_end(s, out);
 }
 
-/* --- messages that do not fit ------------------------------------------------------------------------------ */
+/* --- messages that do not match ---------------------------------------------------------------------------- */
 
 static bool report_find_fits(int wanted, int has)
 {
     return wanted == PL_ANY || wanted == has;
 }
 
-static void tell_mismatch(struct search *s, const struct pl_report_wait *wait, const struct pl_job_item *message)
+static void report_find_write_mismatch(struct search *s, const struct pl_report_wait *wait,
+                                       const struct pl_job_item *message)
 {
     const struct pl_job_item *item = wait->item;
     bool comm = item->home == message->home && item->serial == message->serial;
@@ -217,13 +229,13 @@ static void tell_mismatch(struct search *s, const struct pl_report_wait *wait, c
         return;
     fprintf(out, "rank %d is in ", wait->rank);
     pl_report_write_wait(wait, out);
-    fprintf(out, "; what has come is ");
+    fprintf(out, "; it has received ");
     pl_report_write_item(message, out);
-    fprintf(out, ": another %s", !comm ? "communicator" : !tag ? "tag" : "rank");
+    fprintf(out, ": the %s differs", !comm ? "communicator" : !tag ? "tag" : "rank");
     report_find_end(s, out);
 }
 
-static void find_mismatches(struct search *s)
+static void report_find_mismatches(struct search *s)
 {
     for (int i = 0; i < s->report->waits && s->report->likelies < MISMATCHES; i++) {
         const struct pl_report_wait *wait = &s->report->wait[i];
@@ -232,21 +244,21 @@ static void find_mismatches(struct search *s)
         for (uint32_t k = 0; k < page->items && s->report->likelies == before; k++)
             if (page->item[k].kind == PL_ITEM_MESSAGE &&
                 (wait->item->what == PL_WHAT_RECV || wait->item->what == PL_WHAT_PROBE))
-                tell_mismatch(s, wait, &page->item[k]);
+                report_find_write_mismatch(s, wait, &page->item[k]);
     }
 }
 
 /* --- collectives that differ ------------------------------------------------------------------------------- */
 
-/* Are two ranks in the same of the communicator's collectives, and in functions of different names? */
-static bool same_number(const struct pl_report_wait *a, const struct pl_report_wait *b)
+/* Are two ranks in the collective with the same number of the same communicator? */
+static bool report_find_same_collective(const struct pl_report_wait *a, const struct pl_report_wait *b)
 {
     return a->item->what == PL_WHAT_COLLECTIVE && b->item->what == PL_WHAT_COLLECTIVE && a->item->tag >= 0 &&
            a->item->tag == b->item->tag && a->item->home == b->item->home && a->item->serial == b->item->serial &&
            report_find_lasts(a) && report_find_lasts(b);
 }
 
-static void tell_different(struct search *s, int first)
+static void report_find_write_different(struct search *s, int first)
 {
     struct pl_report *report = s->report;
     const struct pl_report_wait *wait = report->wait;
@@ -255,12 +267,12 @@ static void tell_different(struct search *s, int first)
         return;
     fprintf(out, "different collectives at the same time on %s: ", wait[first].item->object);
     for (int i = first; i < report->waits; i++) {
-        if (s->told[wait[i].rank] || !same_number(&wait[i], &wait[first]))
+        if (s->named[wait[i].rank] || !report_find_same_collective(&wait[i], &wait[first]))
             continue;
         memset(s->marked, 0, (size_t)report->size * sizeof *s->marked);
         for (int k = i; k < report->waits; k++)
-            if (same_number(&wait[k], &wait[first]) && strcmp(wait[k].function, wait[i].function) == 0)
-                s->marked[wait[k].rank] = s->told[wait[k].rank] = true;
+            if (report_find_same_collective(&wait[k], &wait[first]) && strcmp(wait[k].function, wait[i].function) == 0)
+                s->marked[wait[k].rank] = s->named[wait[k].rank] = true;
         fputs(i > first ? ", " : "", out);
         pl_report_write_ranks(s->marked, report->size, out);
         fprintf(out, " in %s", wait[i].function);
@@ -268,20 +280,20 @@ static void tell_different(struct search *s, int first)
     report_find_end(s, out);
 }
 
-/* Those that are told of here are in no circle that would be worth telling. */
-static void find_different(struct search *s)
+/* Names the ranks, so that a cycle that results from the mistake gets no sentence. */
+static void report_find_different(struct search *s)
 {
     const struct pl_report_wait *wait = s->report->wait;
     for (int i = 0; i < s->report->waits; i++)
-        for (int k = i + 1; k < s->report->waits && !s->told[wait[i].rank]; k++)
-            if (same_number(&wait[i], &wait[k]) && strcmp(wait[i].function, wait[k].function) != 0)
-                tell_different(s, i);
+        for (int k = i + 1; k < s->report->waits && !s->named[wait[i].rank]; k++)
+            if (report_find_same_collective(&wait[i], &wait[k]) && strcmp(wait[i].function, wait[k].function) != 0)
+                report_find_write_different(s, i);
 }
 
-/* --- all of it --------------------------------------------------------------------------------------------- */
+/* --- the search -------------------------------------------------------------------------------------------- */
 
-/* Everybody waits, and nobody in particular is waited for. */
-static void tell_silence(struct search *s)
+/* All ranks wait, and none for a particular rank. */
+static void report_find_idle(struct search *s)
 {
     for (int i = 0; i < s->report->waits; i++)
         if (!report_find_lasts(&s->report->wait[i]))
@@ -293,7 +305,7 @@ static void tell_silence(struct search *s)
     FILE *out = s->report->waits && s->report->likelies == 0 ? report_find_begin(s) : NULL;
     if (!out)
         return;
-    fputs("all processes wait, and none of them sends what another one would take", out);
+    fputs("all processes wait, and none of them sends a message that another process would receive", out);
     report_find_end(s, out);
 }
 
@@ -302,24 +314,24 @@ void pl_report_find(struct pl_report *report)
     size_t size = (size_t)report->size;
     struct search s = {
         .report = report,
-        .seen = calloc(size, sizeof *s.seen),
-        .end = calloc((size_t)report->waits + 1, sizeof *s.end),
-        .told = calloc(size, sizeof *s.told),
-        .marked = calloc(size, sizeof *s.marked),
+        .seen = pl_calloc(size, sizeof *s.seen),
+        .end = pl_calloc((size_t)report->waits + 1, sizeof *s.end),
+        .named = pl_calloc(size, sizeof *s.named),
+        .marked = pl_calloc(size, sizeof *s.marked),
     };
-    if (s.seen && s.end && s.told && s.marked) {
-        find_mismatches(&s);
-        find_different(&s);
+    if (s.seen && s.end && s.named && s.marked) {
+        report_find_mismatches(&s);
+        report_find_different(&s);
         for (int i = 0; i < report->waits; i++)
             s.end[i] = report_find_lasts(&report->wait[i]) ? report_find_follow(&s, i) : -1;
         for (int i = 0; i < report->waits; i++)
             if (s.end[i] >= 0 && s.end[i] != report->wait[i].rank &&
-                (report->rank[s.end[i]].waits == 0 || only_wait(report, s.end[i])))
-                tell_missing(&s, i);
-        tell_silence(&s);
+                (report->rank[s.end[i]].waits == 0 || report_find_only_wait(report, s.end[i])))
+                report_find_write_missing(&s, i);
+        report_find_idle(&s);
     }
     free(s.seen);
     free(s.end);
-    free(s.told);
+    free(s.named);
     free(s.marked);
 }

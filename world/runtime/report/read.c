@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports: what the processes wrote, copied and made safe, and what /proc says about them. */
+/* See read.h. */
+#include "world/runtime/report/read.h"
+
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "world/runtime/report/report.h"
-#include "world/runtime/runtime.h"
+#include "core/base/memory.h"
+#include "world/runtime/job.h"
+#include "world/runtime/report/text.h"
 
 /* --- pages ------------------------------------------------------------------------------------------------- */
 
@@ -16,7 +20,7 @@ static void report_read_limit(uint32_t *count, uint32_t most)
         *count = most;
 }
 
-/* A text from outside: it ends, and nothing in it moves the cursor. */
+/* Ends a process's text within `size` and replaces its control characters. */
 static void report_read_tidy(char *text, size_t size)
 {
     text[size - 1] = '\0';
@@ -25,7 +29,7 @@ static void report_read_tidy(char *text, size_t size)
             *text = '?';
 }
 
-static void tidy_item(struct pl_job_item *item, int size)
+static void report_read_tidy_item(struct pl_job_item *item, int size)
 {
     uint32_t good = 0;
     if (item->what >= PL_WHAT_KINDS)
@@ -48,7 +52,7 @@ static void tidy_item(struct pl_job_item *item, int size)
 
 struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size)
 {
-    struct pl_job_page *copy = malloc(sizeof *copy);
+    struct pl_job_page *copy = pl_malloc(sizeof *copy);
     if (!copy)
         return NULL;
     memcpy(copy, page, sizeof *copy);
@@ -59,7 +63,7 @@ struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size
     for (int i = 0; i < PL_PAGE_TRACES; i++)
         report_read_limit(&copy->trace[i].count, PL_PAGE_FRAMES);
     for (uint32_t i = 0; i < copy->items; i++)
-        tidy_item(&copy->item[i], size);
+        report_read_tidy_item(&copy->item[i], size);
     return copy;
 }
 
@@ -70,9 +74,9 @@ static const char *report_read_module_of(const struct pl_job_page *page, const s
     return frame->module < page->modules ? page->module[frame->module] : NULL;
 }
 
-/* A return address may be behind the end of its function; the byte before it is not. */
-static struct pl_symbol symbol_at(struct pl_symbols *symbols, const struct pl_job_page *page,
-                                  const struct pl_job_trace *trace, uint32_t i, bool line)
+/* A return address may be after the end of its function; the byte before it is not. */
+static struct pl_symbol report_read_symbol(struct pl_symbols *symbols, const struct pl_job_page *page,
+                                           const struct pl_job_trace *trace, uint32_t i, bool line)
 {
     const struct pl_job_frame *frame = &trace->frame[i];
     uint64_t back = i > 0 || !trace->exact;
@@ -89,10 +93,10 @@ struct pl_report_frame pl_report_frame(struct pl_symbols *symbols, const struct 
 {
     const struct pl_job_frame *frame = &trace->frame[i];
     return (struct pl_report_frame){ report_read_module_of(page, frame), frame->offset,
-                                     symbol_at(symbols, page, trace, i, true) };
+                                     report_read_symbol(symbols, page, trace, i, true) };
 }
 
-static bool is_mpi(const char *name)
+static bool report_read_is_mpi(const char *name)
 {
     return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0 || strncmp(name, "MPIX_", 5) == 0;
 }
@@ -102,8 +106,8 @@ bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page,
 {
     snprintf(function, 64, "MPI");
     for (uint32_t i = trace->count; i-- > 0;) {
-        const char *name = symbol_at(symbols, page, trace, i, false).function;
-        if (!name || !is_mpi(name))
+        const char *name = report_read_symbol(symbols, page, trace, i, false).function;
+        if (!name || !report_read_is_mpi(name))
             continue;
         size_t length = strcspn(name, ".@"); /* "MPI_Recv.cold" */
         snprintf(function, 64, "%.*s", (int)length, name);
@@ -116,7 +120,7 @@ bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page,
 
 /* --- processes --------------------------------------------------------------------------------------------- */
 
-static void read_line(pid_t pid, const char *name, char *text, size_t size)
+static void report_read_proc(pid_t pid, const char *name, char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
@@ -129,23 +133,23 @@ static void read_line(pid_t pid, const char *name, char *text, size_t size)
     fclose(file);
 }
 
-static void look_outside(struct pl_report_rank *r)
+static void report_read_state(struct pl_report_rank *r)
 {
     char stat[512], wchan[48];
     r->state = '?';
     if (r->life == PL_LIFE_ENDED || r->pid <= 0)
         return;
-    read_line(r->pid, "stat", stat, sizeof stat);
-    const char *behind = strrchr(stat, ')');
-    if (behind && behind[1] == ' ' && isalpha((unsigned char)behind[2]))
-        r->state = behind[2];
-    read_line(r->pid, "wchan", wchan, sizeof wchan);
+    report_read_proc(r->pid, "stat", stat, sizeof stat);
+    const char *end = strrchr(stat, ')'); /* of the program's name */
+    if (end && end[1] == ' ' && isalpha((unsigned char)end[2]))
+        r->state = end[2];
+    report_read_proc(r->pid, "wchan", wchan, sizeof wchan);
     if (r->state != 'R' && isalpha((unsigned char)wchan[0]))
         snprintf(r->sleeps, sizeof r->sleeps, "%s", wchan);
     report_read_tidy(r->sleeps, sizeof r->sleeps);
 }
 
-static enum pl_report_life life_of(const struct plenum_job *job, int rank, int32_t owner)
+static enum pl_report_life report_read_life_of(const struct plenum_job *job, int rank, int32_t owner)
 {
     uint32_t state = atomic_load(&job->segment->ranks[rank].state);
     if (job->ranks[rank].ended)
@@ -159,14 +163,14 @@ static enum pl_report_life life_of(const struct plenum_job *job, int rank, int32
     return state == PL_PROC_INITIALIZED ? PL_LIFE_WORLD : PL_LIFE_SESSION;
 }
 
-static bool read_rank(const struct plenum_job *job, int rank, struct pl_report *report)
+static bool report_read_rank(const struct plenum_job *job, int rank, struct pl_report *report)
 {
     struct pl_report_rank *r = &report->rank[rank];
     const struct pl_job_page *page = pl_job_page(job->segment, rank);
     int32_t owner = atomic_load(&job->segment->ranks[rank].owner);
-    r->life = life_of(job, rank, owner);
+    r->life = report_read_life_of(job, rank, owner);
     r->pid = owner > 0 ? owner : job->ranks[rank].pid;
-    look_outside(r);
+    report_read_state(r);
     uint32_t question = atomic_load(&job->segment->report);
     if (r->life == PL_LIFE_ENDED || !page || atomic_load_explicit(&page->answered, memory_order_acquire) != question)
         return true;
@@ -177,7 +181,7 @@ static bool read_rank(const struct plenum_job *job, int rank, struct pl_report *
     return r->page != NULL;
 }
 
-static void add_waits(struct pl_report *report, int rank, int *at)
+static void report_read_waits(struct pl_report *report, int rank, int *at)
 {
     const struct pl_job_page *page = report->rank[rank].page;
     for (uint32_t i = 0; page && i < page->items; i++) {
@@ -201,21 +205,21 @@ bool pl_report_read(struct plenum_job *job, struct pl_report *report)
 {
     int at = 0;
     *report = (struct pl_report){
-        .size = job->size,
-        .rank = calloc((size_t)job->size, sizeof *report->rank),
+        .size = job->desc.size,
+        .rank = pl_calloc((size_t)job->desc.size, sizeof *report->rank),
         .symbols = &job->symbols,
     };
     if (!report->rank)
         return false;
-    for (int r = 0; r < job->size; r++)
-        if (!read_rank(job, r, report))
+    for (int r = 0; r < job->desc.size; r++)
+        if (!report_read_rank(job, r, report))
             return false;
-    report->wait = calloc((size_t)report->waits + 1, sizeof *report->wait);
-    report->first = calloc((size_t)job->size, sizeof *report->first);
+    report->wait = pl_calloc((size_t)report->waits + 1, sizeof *report->wait);
+    report->first = pl_calloc((size_t)job->desc.size, sizeof *report->first);
     if (!report->wait || !report->first)
         return false;
-    for (int r = 0; r < job->size; r++)
-        add_waits(report, r, &at);
+    for (int r = 0; r < job->desc.size; r++)
+        report_read_waits(report, r, &at);
     return true;
 }
 

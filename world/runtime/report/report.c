@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports: asking the processes, waiting a moment for those that can answer, and handing the result out as an event. */
+/* See report.h: asks the processes, waits a moment for the answers, and queues the report as an event. */
+#include "world/runtime/report/report.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
+#include "core/base/memory_libc.h"
 #include "world/runtime/error.h"
-#include "world/runtime/report/report.h"
-#include "world/runtime/runtime.h"
+#include "world/runtime/event/event.h"
+#include "world/runtime/report/find.h"
+#include "world/runtime/report/json.h"
+#include "world/runtime/report/read.h"
+#include "world/runtime/report/text.h"
 
 enum {
-    TICK_MS = 30,  /* between looks; the longest sleep of a thread that waits in MPI is 13 ms */
-    MOST_MS = 400, /* who has not answered by then is not waiting in MPI */
+    CHECK_MS = 30,  /* between checks; the longest sleep of a thread that waits in MPI is 13 ms */
+    ANSWER_MS = 400 /* a process that has not answered by then is not waiting in MPI */
 };
 
 /* --- events ------------------------------------------------------------------------------------------------ */
 
-/* `text` and `json` are freed. */
-static void queue_report(struct plenum_job *job, int rank, int signo, char *text, char *json)
+/* Steals `text` and `json`. */
+static void report_queue(struct plenum_job *job, int rank, int signo, char *text, char *json)
 {
     size_t length = text ? strlen(text) : 0, more = json ? strlen(json) + 1 : 0;
     while (length > 0 && text[length - 1] == '\n')
@@ -37,12 +45,11 @@ static void queue_report(struct plenum_job *job, int rank, int signo, char *text
     free(json);
 }
 
-static void make_report(struct plenum_job *job)
+static void report_make(struct plenum_job *job)
 {
     struct pl_report report;
     char *text = NULL, *json = NULL;
-    size_t size;
-    FILE *out = pl_report_read(job, &report) ? open_memstream(&text, &size) : NULL;
+    FILE *out = pl_report_read(job, &report) ? pl_text_open(&text) : NULL;
     if (out) {
         pl_report_find(&report);
         pl_report_write(&report, out);
@@ -50,16 +57,16 @@ static void make_report(struct plenum_job *job)
         json = pl_report_json(&report);
     }
     pl_report_fini(&report);
-    queue_report(job, PLENUM_ALL, 0, text, json);
+    report_queue(job, PLENUM_ALL, 0, text, json);
 }
 
 /* --- asking ------------------------------------------------------------------------------------------------ */
 
-/* Has everybody answered who has MPI open? */
-static bool all_answered(const struct plenum_job *job)
+/* Has every process answered that has MPI initialized? */
+static bool report_all_answered(const struct plenum_job *job)
 {
     uint32_t question = atomic_load(&job->segment->report);
-    for (int r = 0; r < job->size; r++) {
+    for (int r = 0; r < job->desc.size; r++) {
         const struct pl_job_page *page = pl_job_page(job->segment, r);
         bool open = !job->ranks[r].ended && atomic_load(&job->segment->ranks[r].owner) > 0;
         if (open && atomic_load_explicit(&page->answered, memory_order_acquire) != question)
@@ -68,9 +75,9 @@ static bool all_answered(const struct plenum_job *job)
     return true;
 }
 
-static bool any_used_mpi(const struct plenum_job *job)
+static bool report_any_used_mpi(const struct plenum_job *job)
 {
-    for (int r = 0; r < job->size; r++)
+    for (int r = 0; r < job->desc.size; r++)
         if (atomic_load(&job->segment->ranks[r].claims) > 0)
             return true;
     return false;
@@ -79,40 +86,39 @@ static bool any_used_mpi(const struct plenum_job *job)
 static void report_ask(struct plenum_job *job)
 {
     struct pl_job_segment *segment = (struct pl_job_segment *)job->segment;
-    if (job->report_at)
+    if (job->reporting.check_at)
         return;
     if (atomic_fetch_add(&segment->report, 1) == UINT32_MAX)
-        atomic_store(&segment->report, 1); /* 0 is no question */
-    job->report_at = pl_runtime_now() + TICK_MS;
-    job->report_until = job->report_at + MOST_MS;
-    job->report_all = false;
+        atomic_store(&segment->report, 1); /* 0: no question */
+    job->reporting.check_at = pl_clock_ms() + CHECK_MS;
+    job->reporting.until = job->reporting.check_at + ANSWER_MS;
+    job->reporting.all_answered = false;
     pl_runtime_set_timer(job->runtime);
 }
 
 bool pl_report_before_end(struct plenum_job *job)
 {
-    if (!any_used_mpi(job))
+    if (!report_any_used_mpi(job))
         return false;
     report_ask(job);
-    job->report_ends = true;
+    job->reporting.ends_job = true;
     return true;
 }
 
-/* One more look when all have answered: a process may have several threads that wait. */
-void pl_report_deadline(struct plenum_job *job, int64_t now)
+/* Checks once more when all have answered: a process may have several threads that wait. */
+bool pl_report_deadline(struct plenum_job *job, int64_t now)
 {
-    bool all = all_answered(job);
-    if (now < job->report_until && !(all && job->report_all)) {
-        job->report_all = all;
-        job->report_at = now + TICK_MS;
-        return;
+    bool all = report_all_answered(job);
+    if (now < job->reporting.until && !(all && job->reporting.all_answered)) {
+        job->reporting.all_answered = all;
+        job->reporting.check_at = now + CHECK_MS;
+        return false;
     }
-    bool ends = job->report_ends;
-    job->report_at = 0;
-    job->report_ends = false;
-    make_report(job);
-    if (ends)
-        pl_job_end(job);
+    bool ends = job->reporting.ends_job;
+    job->reporting.check_at = 0;
+    job->reporting.ends_job = false;
+    report_make(job);
+    return ends;
 }
 
 int plenum_job_report(struct plenum_job *job)
@@ -122,7 +128,7 @@ int plenum_job_report(struct plenum_job *job)
     int err = PLENUM_OK;
     pthread_mutex_lock(&job->runtime->lock);
     if (!pl_job_alive(job))
-        err = pl_rt_fail(PLENUM_ERR_STATE, "the job does not run");
+        err = pl_rt_fail(PLENUM_ERR_STATE, "the job is not running");
     else
         report_ask(job);
     pthread_mutex_unlock(&job->runtime->lock);
@@ -136,10 +142,9 @@ void pl_report_crash(struct plenum_job *job, int rank, int signo)
     const struct pl_job_page *page = pl_job_page(job->segment, rank);
     if (!page || atomic_load_explicit(&page->crashed, memory_order_acquire) != (uint32_t)signo)
         return;
-    struct pl_job_page *copy = pl_report_copy_page(page, job->size);
+    struct pl_job_page *copy = pl_report_copy_page(page, job->desc.size);
     char *text = NULL, *json = NULL;
-    size_t size;
-    FILE *out = copy ? open_memstream(&text, &size) : NULL;
+    FILE *out = copy ? pl_text_open(&text) : NULL;
     if (out) {
         pl_report_write_crash(&job->symbols, copy, rank, out);
         fclose(out);
@@ -147,5 +152,5 @@ void pl_report_crash(struct plenum_job *job, int rank, int signo)
     }
     free(copy);
     pl_symbols_rest(&job->symbols);
-    queue_report(job, rank, signo, text, json);
+    report_queue(job, rank, signo, text, json);
 }

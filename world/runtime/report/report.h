@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reports: what every process of a job is in, and what a process that crashed left behind.
+ * Job reports: what every process of a job is doing, and the crash record of a process that crashed.
  *
- * The processes that wait in MPI answer through their pages (core/job/report.h); about the others /proc tells. report.c
- * asks and collects, report_read.c copies and judges what is there, report_find.c looks for what it may mean,
- * report_text.c and report_json.c write it down.
+ * Processes that wait in MPI answer through their pages (core/job/report.h); /proc describes the others. report.c asks
+ * and collects the answers, read.c copies and checks them, find.c searches for likely causes, text.c and json.c write
+ * the report. The caller holds the runtime's lock.
  */
 #ifndef PLENUM_WORLD_RUNTIME_REPORT_REPORT_H
 #define PLENUM_WORLD_RUNTIME_REPORT_REPORT_H
 
 #include <stdbool.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/job/report.h"
@@ -18,13 +18,13 @@
 
 struct plenum_job;
 
-/* Where a process is as seen from outside. */
+/* The state of a process, seen from outside. */
 enum pl_report_life {
-    PL_LIFE_BEFORE,    /* it has not used MPI */
+    PL_LIFE_BEFORE,    /* has not used MPI */
     PL_LIFE_WORLD,     /* between MPI_Init and MPI_Finalize */
-    PL_LIFE_SESSION,   /* it has sessions only */
-    PL_LIFE_BETWEEN,   /* it has none any more */
-    PL_LIFE_FINALIZED, /* behind MPI_Finalize */
+    PL_LIFE_SESSION,   /* has only sessions */
+    PL_LIFE_BETWEEN,   /* has no session any more */
+    PL_LIFE_FINALIZED, /* after MPI_Finalize */
     PL_LIFE_ENDED,
 };
 
@@ -32,26 +32,26 @@ struct pl_report_rank {
     enum pl_report_life life;
     pid_t pid;
     char state;               /* of /proc/PID/stat; '?': not known */
-    char sleeps[48];          /* in which function of the kernel; "": not known */
-    struct pl_job_page *page; /* what it answered, made safe; NULL: nothing */
+    char sleeps[48];          /* the kernel function in which it sleeps; "": not known */
+    struct pl_job_page *page; /* its answer, copied and checked; NULL: none */
     int waits;                /* its threads that wait */
 };
 
-/* Borrowed from the page and the symbols. */
+/* One frame of a trace. Its texts are borrowed from the page and the symbols. */
 struct pl_report_frame {
     const char *module; /* the file that is loaded there; NULL: not known */
-    uint64_t offset;    /* the address as the module has it; without a module, in the process */
+    uint64_t offset;    /* the address in the module's file; without a module, in the process */
     struct pl_symbol symbol;
 };
 
-/* Room for a frame as text: "main+0x1c in /tmp/a.out(+0x11c) at a.c:12". */
+/* Bytes for a frame as text: "main+0x1c in /tmp/a.out(+0x11c) at a.c:12". */
 enum { PL_FRAME_TEXT = 512 };
 
 struct pl_report_wait {
     int rank;
     const struct pl_job_item *item;
     char function[64]; /* "MPI_Recv"; "MPI": not known */
-    bool called;       /* by the program; false: not known where */
+    bool called;       /* `caller` is the frame of the program that called it; false: not known */
     struct pl_report_frame caller;
     char caller_text[PL_FRAME_TEXT]; /* "": not known */
 };
@@ -61,42 +61,19 @@ struct pl_report {
     struct pl_report_rank *rank; /* [size] */
     struct pl_report_wait *wait; /* [waits], by rank */
     int waits;
-    const struct pl_report_wait **first; /* [size] of a rank; NULL: it does not wait */
+    const struct pl_report_wait **first; /* [size] the first wait of each rank; NULL: it does not wait */
     char **likely;                       /* [likelies] sentences */
     int likelies;
-    struct pl_symbols *symbols; /* the job's */
+    struct pl_symbols *symbols; /* borrowed from the job */
 };
 
-/* report_read.c. False: no memory. To be freed either way. */
-bool pl_report_read(struct plenum_job *job, struct pl_report *report);
-void pl_report_fini(struct pl_report *report);
-/* A copy of a page in which all counts and texts are good; NULL: no memory. */
-struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size);
-/* The MPI function of a trace (the outermost), and where it was called. False: that is not known. */
-bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
-                     char function[64], struct pl_report_frame *caller);
-struct pl_report_frame pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page,
-                                       const struct pl_job_trace *trace, uint32_t i);
+/* Asks the processes, and ends the job when the report is complete. False: no process has used MPI, none can answer. */
+bool pl_report_before_end(struct plenum_job *job);
 
-/* report_find.c: fills in `likely`. */
-void pl_report_find(struct pl_report *report);
+/* Called when `reporting.check_at` has come. True: the report is complete, and the caller ends the job. */
+bool pl_report_deadline(struct plenum_job *job, int64_t now);
 
-/* report_text.c */
-void pl_report_write(const struct pl_report *report, FILE *out);
-/* "a message from rank 1 with tag 7 on ocean" */
-void pl_report_write_item(const struct pl_job_item *item, FILE *out);
-enum { PL_EACH = -3 }; /* a peer: "another rank each" */
-void pl_report_frame_text(const struct pl_report_frame *frame, char text[PL_FRAME_TEXT]);
-/* "MPI_Recv: waits for a message ..." */
-void pl_report_write_wait(const struct pl_report_wait *wait, FILE *out);
-/* "rank 3", "ranks 0-2, 7" of those that are marked. */
-void pl_report_write_ranks(const bool *marked, int size, FILE *out);
-/* "has ended", "are not waiting in MPI" */
-const char *pl_report_outside(const struct pl_report_rank *rank, bool several);
-void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank, FILE *out);
-
-/* report_json.c: to be freed with free(); NULL: no memory. */
-char *pl_report_json(struct pl_report *report);
-char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank);
+/* Queues a report from the crash record of a process that was killed by a signal, if it left one. */
+void pl_report_crash(struct plenum_job *job, int rank, int signo);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See symbols.h. */
+#include "world/runtime/report/symbols.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "world/runtime/report/symbols.h"
-#include "world/runtime/runtime.h"
+#include "core/base/clock.h"
+#include "core/base/memory.h"
+#include "world/runtime/keeper/link.h"
 
 enum kind { NAME, LINE, KINDS };
 
-/* A name is a few milliseconds' work. Lines of a large program may take longer, and matter less. */
+/* A name takes a few milliseconds. Lines of a large program may take longer, and matter less. */
 static const int64_t most_ms[KINDS] = { 3000, 2000 };
 
 enum { REPLY_MAX = 4096, ANSWERS_MAX = 4096 };
@@ -27,7 +30,7 @@ struct pl_symbol_file {
     char path[];
 };
 
-/* Ranks of one program ask for the same again and again. */
+/* Cached, since all ranks of a program have the same addresses. */
 struct pl_symbol_answer {
     struct pl_symbol_answer *next;
     struct pl_symbol_file *file;
@@ -38,15 +41,15 @@ struct pl_symbol_answer {
 
 /* --- the process ------------------------------------------------------------------------------------------- */
 
-static void stop_symbolizer(struct pl_symbols *symbols)
+static void symbols_stop(struct pl_symbols *symbols)
 {
     if (symbols->running)
         close(symbols->fd);
     symbols->running = false;
 }
 
-/* A descriptor of the program; -1: it is not there. */
-static int open_program(const char *program)
+/* A descriptor of the program; -1: it does not exist. */
+static int symbols_open_program(const char *program)
 {
     Dl_info self;
     char library[PATH_MAX], path[PATH_MAX];
@@ -65,7 +68,7 @@ static bool symbols_read_line(const struct pl_symbols *symbols, char line[REPLY_
 {
     size_t used = 0;
     while (used == 0 || line[used - 1] != '\n') {
-        int64_t left = until - pl_runtime_now();
+        int64_t left = until - pl_clock_ms();
         struct pollfd p = { .fd = symbols->fd, .events = POLLIN };
         int ready = left > 0 ? poll(&p, 1, (int)left) : 0;
         if (ready < 0 && errno == EINTR)
@@ -82,11 +85,11 @@ static bool symbols_read_line(const struct pl_symbols *symbols, char line[REPLY_
     return true;
 }
 
-/* By the keeper, as every process: the embedding program gets no child, and no SIGCHLD. */
-static bool start_symbolizer(struct pl_symbols *symbols, int64_t until)
+/* The keeper starts it, like every process: the embedding program gets no child, and no SIGCHLD. */
+static bool symbols_start(struct pl_symbols *symbols, int64_t until)
 {
     static const struct pl_keeper_request request = { .op = PL_KEEPER_SYMBOLIZER };
-    int pair[2], program = symbols->link ? open_program(symbols->program) : -1;
+    int pair[2], program = symbols->link ? symbols_open_program(symbols->program) : -1;
     char line[REPLY_MAX];
     if (program < 0)
         return false;
@@ -96,7 +99,7 @@ static bool start_symbolizer(struct pl_symbols *symbols, int64_t until)
         pl_link_send(symbols->link, &request, (int[]){ program, pair[1] }, 2);
         close(pair[1]);
         if (!symbols_read_line(symbols, line, until) || strcmp(line, "ready") != 0)
-            stop_symbolizer(symbols);
+            symbols_stop(symbols);
     }
     close(program);
     return symbols->running;
@@ -109,10 +112,10 @@ static bool symbols_ask(struct pl_symbols *symbols, enum kind kind, const struct
 {
     static const char *const words[KINDS] = { "name", "line" };
     struct pl_symbol_file *file = about->file;
-    int64_t start = pl_runtime_now(), until = start + most_ms[kind] - symbols->used[kind];
+    int64_t start = pl_clock_ms(), until = start + most_ms[kind] - symbols->used[kind];
     if (symbols->missing || file->failed[kind] || start >= until)
         return false;
-    if (!symbols->running && !start_symbolizer(symbols, until)) {
+    if (!symbols->running && !symbols_start(symbols, until)) {
         symbols->missing = true;
         return false;
     }
@@ -120,14 +123,14 @@ static bool symbols_ask(struct pl_symbols *symbols, enum kind kind, const struct
     bool good = length < REPLY_MAX && send(symbols->fd, line, (size_t)length, MSG_NOSIGNAL) == length &&
                 symbols_read_line(symbols, line, until);
     if (!good) {
-        stop_symbolizer(symbols);
+        symbols_stop(symbols);
         file->failed[kind] = file->failed[LINE] = true;
     }
-    symbols->used[kind] += pl_runtime_now() - start;
+    symbols->used[kind] += pl_clock_ms() - start;
     return good;
 }
 
-static void learn_name(struct pl_symbols *symbols, struct pl_symbol_answer *answer)
+static void symbols_ask_name(struct pl_symbols *symbols, struct pl_symbol_answer *answer)
 {
     char line[REPLY_MAX], *end;
     if (answer->known[NAME] || !symbols_ask(symbols, NAME, answer, line))
@@ -135,10 +138,10 @@ static void learn_name(struct pl_symbols *symbols, struct pl_symbol_answer *answ
     answer->known[NAME] = true;
     answer->symbol.into = strtoull(line, &end, 16);
     if (end[0] == ' ' && end[1])
-        answer->symbol.function = strdup(end + 1);
+        answer->symbol.function = pl_strdup(end + 1);
 }
 
-static void learn_line(struct pl_symbols *symbols, struct pl_symbol_answer *answer)
+static void symbols_ask_line(struct pl_symbols *symbols, struct pl_symbol_answer *answer)
 {
     char line[REPLY_MAX], *end;
     if (answer->known[LINE] || !symbols_ask(symbols, LINE, answer, line))
@@ -146,7 +149,7 @@ static void learn_line(struct pl_symbols *symbols, struct pl_symbol_answer *answ
     answer->known[LINE] = true;
     answer->symbol.line = (int)strtol(line, &end, 10);
     if (end[0] == ' ' && end[1])
-        answer->symbol.source = strdup(end + 1);
+        answer->symbol.source = pl_strdup(end + 1);
 }
 
 static struct pl_symbol_file *symbols_find_file(struct pl_symbols *symbols, const char *path)
@@ -154,7 +157,7 @@ static struct pl_symbol_file *symbols_find_file(struct pl_symbols *symbols, cons
     for (struct pl_symbol_file *file = symbols->files; file; file = file->next)
         if (strcmp(file->path, path) == 0)
             return file;
-    struct pl_symbol_file *file = calloc(1, sizeof *file + strlen(path) + 1);
+    struct pl_symbol_file *file = pl_calloc(1, sizeof *file + strlen(path) + 1);
     if (!file)
         return NULL;
     strcpy(file->path, path);
@@ -163,13 +166,14 @@ static struct pl_symbol_file *symbols_find_file(struct pl_symbols *symbols, cons
     return file;
 }
 
-static struct pl_symbol_answer *find_answer(struct pl_symbols *symbols, struct pl_symbol_file *file, uint64_t address)
+static struct pl_symbol_answer *symbols_find_answer(struct pl_symbols *symbols, struct pl_symbol_file *file,
+                                                    uint64_t address)
 {
     struct pl_symbol_answer **first = &symbols->answers[address % PL_SYMBOL_BUCKETS];
     for (struct pl_symbol_answer *answer = *first; answer; answer = answer->next)
         if (answer->address == address && answer->file == file)
             return answer;
-    struct pl_symbol_answer *answer = calloc(1, sizeof *answer);
+    struct pl_symbol_answer *answer = pl_calloc(1, sizeof *answer);
     if (!answer)
         return NULL;
     *answer = (struct pl_symbol_answer){ .next = *first, .file = file, .address = address };
@@ -181,12 +185,12 @@ static struct pl_symbol_answer *find_answer(struct pl_symbols *symbols, struct p
 struct pl_symbol pl_symbols_find(struct pl_symbols *symbols, const char *path, uint64_t address, bool line)
 {
     struct pl_symbol_file *file = path[0] == '/' && !strchr(path, '\n') ? symbols_find_file(symbols, path) : NULL;
-    struct pl_symbol_answer *answer = file ? find_answer(symbols, file, address) : NULL;
+    struct pl_symbol_answer *answer = file ? symbols_find_answer(symbols, file, address) : NULL;
     if (!answer)
         return (struct pl_symbol){ 0 };
-    learn_name(symbols, answer);
+    symbols_ask_name(symbols, answer);
     if (line)
-        learn_line(symbols, answer);
+        symbols_ask_line(symbols, answer);
     return answer->symbol;
 }
 
@@ -212,7 +216,7 @@ static void symbols_forget(struct pl_symbols *symbols)
 
 void pl_symbols_rest(struct pl_symbols *symbols)
 {
-    stop_symbolizer(symbols);
+    symbols_stop(symbols);
     memset(symbols->used, 0, sizeof symbols->used);
     symbols->missing = false;
     if (symbols->count > ANSWERS_MAX)
@@ -221,6 +225,6 @@ void pl_symbols_rest(struct pl_symbols *symbols)
 
 void pl_symbols_fini(struct pl_symbols *symbols)
 {
-    stop_symbolizer(symbols);
+    symbols_stop(symbols);
     symbols_forget(symbols);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions and source lines at addresses in files, from the symbolizer (plugins/symbolizer). That is a process of its
- * own, because nothing in a rank's file may harm this one. It starts at the first question and ends with the report;
- * the answers stay. A file at which it fails is not tried again, and a report spends at most 5 seconds on all of them.
+ * Functions and source lines at addresses in files, from the symbolizer (plugins/symbolizer). That is a separate
+ * process, because nothing in a rank's file may harm this one. It starts at the first question and ends with the report;
+ * the answers stay. A file at which it fails is not tried again, and a report spends at most 5 seconds on all files.
  *
- * Zeroed is empty. One thread at a time.
+ * A zeroed struct is empty. The caller holds the runtime's lock.
  */
 #ifndef PLENUM_WORLD_RUNTIME_REPORT_SYMBOLS_H
 #define PLENUM_WORLD_RUNTIME_REPORT_SYMBOLS_H
@@ -17,7 +17,7 @@ struct pl_link;
 struct pl_symbol {
     const char *function; /* NULL: not known */
     uint64_t into;        /* bytes from its beginning */
-    const char *source;   /* path; NULL: not known, or the line was not wanted */
+    const char *source;   /* path; NULL: not known, or not requested */
     int line;
 };
 
@@ -35,11 +35,11 @@ struct pl_symbols {
     const char *program; /* for tests; NULL: plenum/symbolizer beside this library */
 };
 
-/* What is at an address as the file has it. Where a function has several names, one that begins with MPI_ is taken.
- * The texts have no control characters and are borrowed until pl_symbols_rest(). */
+/* The symbol at an address of the file, with its source line if `line`. Of several names of a function it prefers one
+ * that begins with MPI_. The texts have no control characters and are borrowed until pl_symbols_rest(). */
 struct pl_symbol pl_symbols_find(struct pl_symbols *symbols, const char *file, uint64_t address, bool line);
 
-/* The end of a report. */
+/* Ends the symbolizer at the end of a report, and keeps the answers unless there are very many. */
 void pl_symbols_rest(struct pl_symbols *symbols);
 
 void pl_symbols_fini(struct pl_symbols *symbols);

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports as text: ranks in the same state in one paragraph, and what it may mean at the end. */
+/* See text.h. Ranks in the same state share one paragraph; likely causes are at the end. */
+#include "world/runtime/report/text.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "world/runtime/report/report.h"
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
+#include "world/runtime/report/read.h"
 
 enum {
-    DETAILS = 8, /* ranks of a paragraph whose pending operations and messages are told */
-    NAMED = 4,   /* of each of these, and how many more there are */
-    JOINED = 4,  /* ranks beside the first that wait for another rank each */
+    DETAILS = 8, /* ranks of a paragraph whose pending operations and messages are listed */
+    NAMED = 4,   /* operations, and messages, that are listed for a rank; the others are counted */
+    JOINED = 4,  /* this many ranks beside the first that wait for another rank each share a paragraph */
 };
 
 /* --- words ------------------------------------------------------------------------------------------------- */
@@ -33,7 +37,7 @@ void pl_report_write_ranks(const bool *marked, int size, FILE *out)
     }
 }
 
-static void write_on(const struct pl_job_item *item, FILE *out)
+static void report_text_on(const struct pl_job_item *item, FILE *out)
 {
     if (item->object[0])
         fprintf(out, " on %s", item->object);
@@ -41,7 +45,7 @@ static void write_on(const struct pl_job_item *item, FILE *out)
         fprintf(out, " (%s)", item->session);
 }
 
-static void write_tag(const struct pl_job_item *item, FILE *out)
+static void report_text_tag(const struct pl_job_item *item, FILE *out)
 {
     if (item->tag == PL_ANY)
         fputs(" with any tag", out);
@@ -49,15 +53,15 @@ static void write_tag(const struct pl_job_item *item, FILE *out)
         fprintf(out, " with tag %d", item->tag);
 }
 
-static void write_awaited(const struct pl_job_item *item, FILE *out)
+static void report_text_awaited(const struct pl_job_item *item, FILE *out)
 {
     fputs(item->awaited_count == 1 ? "rank" : "ranks", out);
     for (uint32_t i = 0; i < item->awaited_count; i++)
         fprintf(out, "%s %d", i ? "," : "", item->awaited[i]);
 }
 
-/* A rank of the communicator; a process of another job by its name there, too. */
-static void write_peer(const struct pl_job_item *item, FILE *out)
+/* A rank of the communicator; a process of another job also by its rank there. */
+static void report_text_peer(const struct pl_job_item *item, FILE *out)
 {
     if (item->peer >= 0)
         fprintf(out, "rank %d", item->peer);
@@ -67,31 +71,31 @@ static void write_peer(const struct pl_job_item *item, FILE *out)
         fprintf(out, " (rank %d of job %s)", item->far, item->far_job);
 }
 
-static void write_message(const struct pl_job_item *item, FILE *out)
+static void report_text_message(const struct pl_job_item *item, FILE *out)
 {
     fputs("a message ", out);
     if (item->kind == PL_ITEM_MESSAGE && item->bytes >= 0)
         fprintf(out, "of %lld bytes ", (long long)item->bytes);
     fputs("from ", out);
-    write_peer(item, out);
-    write_tag(item, out);
+    report_text_peer(item, out);
+    report_text_tag(item, out);
 }
 
 void pl_report_write_item(const struct pl_job_item *item, FILE *out)
 {
     switch ((enum pl_item_what)item->what) {
     case PL_WHAT_RECV:
-    case PL_WHAT_PROBE: write_message(item, out); break;
+    case PL_WHAT_PROBE: report_text_message(item, out); break;
     case PL_WHAT_SEND:
-        write_peer(item, out);
-        fprintf(out, " to take its message of %lld bytes", (long long)item->bytes);
-        write_tag(item, out);
+        report_text_peer(item, out);
+        fprintf(out, " to receive its message of %lld bytes", (long long)item->bytes);
+        report_text_tag(item, out);
         if (item->unsent)
-            fputs(" (not on its way yet)", out);
+            fputs(" (not sent yet)", out);
         break;
     case PL_WHAT_COLLECTIVE:
         if (item->peer >= 0)
-            write_peer(item, out);
+            report_text_peer(item, out);
         else
             fputs("the others", out);
         fputs(" in a collective operation", out);
@@ -99,29 +103,29 @@ void pl_report_write_item(const struct pl_job_item *item, FILE *out)
     case PL_WHAT_ANY: fputs("one of several operations", out); break;
     case PL_WHAT_EXCHANGE:
         if (item->awaited_count)
-            write_awaited(item, out);
+            report_text_awaited(item, out);
         else
             fputs("an answer", out);
-        fprintf(out, " to make the communicator of \"%s\"", item->object);
+        fprintf(out, " to create the communicator of \"%s\"", item->object);
         return;
     case PL_WHAT_CLOSE:
         if (item->awaited_count)
-            write_awaited(item, out);
+            report_text_awaited(item, out);
         else
             fputs("others", out);
-        fputs(" to take what it has sent", out);
+        fputs(" to receive what it has sent", out);
         break;
     case PL_WHAT_ADDRESS: fprintf(out, "rank %d to be initialized", item->peer); break;
     case PL_WHAT_ACCEPT: fputs("another job to connect to its port", out); break;
     case PL_WHAT_CONNECT: fputs("another job to accept at the port to which it connects", out); break;
-    case PL_WHAT_REQUEST: fputs("a generalized request, which the program completes", out); break;
+    case PL_WHAT_REQUEST: fputs("a generalized request, which the program must complete", out); break;
     default:
         if (item->kind == PL_ITEM_MESSAGE)
-            write_message(item, out);
+            report_text_message(item, out);
         else
             fputs("an operation", out);
     }
-    write_on(item, out);
+    report_text_on(item, out);
 }
 
 void pl_report_frame_text(const struct pl_report_frame *frame, char text[PL_FRAME_TEXT])
@@ -143,7 +147,7 @@ void pl_report_frame_text(const struct pl_report_frame *frame, char text[PL_FRAM
         snprintf(text, PL_FRAME_TEXT, "%s%s", place, source);
 }
 
-/* What a reader has to know of a report without names. */
+/* Says why the report has no names. */
 static void report_text_write_missing(const struct pl_symbols *symbols, FILE *out)
 {
     if (symbols->missing)
@@ -154,7 +158,7 @@ void pl_report_write_wait(const struct pl_report_wait *wait, FILE *out)
 {
     fputs(wait->function, out);
     if (wait->item->what == PL_WHAT_COLLECTIVE) {
-        write_on(wait->item, out);
+        report_text_on(wait->item, out);
         return;
     }
     fputs(", waiting for ", out);
@@ -177,8 +181,7 @@ const char *pl_report_outside(const struct pl_report_rank *rank, bool several)
 static char *report_text_of(const struct pl_report_wait *wait)
 {
     char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = pl_text_open(&text);
     if (!out)
         return NULL;
     pl_report_write_wait(wait, out);
@@ -186,15 +189,15 @@ static char *report_text_of(const struct pl_report_wait *wait)
     return text;
 }
 
-/* Does it wait for one rank, which may be another one elsewhere? */
-static bool has_peer(const struct pl_report_wait *wait)
+/* Does it wait for one rank of its job by point-to-point communication? */
+static bool report_text_has_peer(const struct pl_report_wait *wait)
 {
     const struct pl_job_item *item = wait->item;
     return item->peer >= 0 && item->far < 0 && item->awaited_count == 1 &&
            (item->what == PL_WHAT_RECV || item->what == PL_WHAT_SEND || item->what == PL_WHAT_PROBE);
 }
 
-static char *text_of_each(const struct pl_report_wait *wait)
+static char *report_text_of_each(const struct pl_report_wait *wait)
 {
     struct pl_job_item item = *wait->item;
     struct pl_report_wait each = *wait;
@@ -203,23 +206,23 @@ static char *text_of_each(const struct pl_report_wait *wait)
     return report_text_of(&each);
 }
 
-/* Where many stand at the same place and wait for another rank each, as neighbours do, they get one text. */
+/* Gives one text to many ranks that wait at the same place, each for another rank, as in a halo exchange. */
 static void report_text_join(const struct pl_report *report, int first, char **text)
 {
-    char *each = has_peer(&report->wait[first]) ? text_of_each(&report->wait[first]) : NULL;
-    bool *same = each ? calloc((size_t)report->waits, sizeof *same) : NULL;
+    char *each = report_text_has_peer(&report->wait[first]) ? report_text_of_each(&report->wait[first]) : NULL;
+    bool *same = each ? pl_calloc((size_t)report->waits, sizeof *same) : NULL;
     int others = 0;
     for (int i = first; same && i < report->waits; i++) {
-        char *own =
-            has_peer(&report->wait[i]) && strcmp(report->wait[i].caller_text, report->wait[first].caller_text) == 0
-                ? text_of_each(&report->wait[i])
-                : NULL;
+        char *own = report_text_has_peer(&report->wait[i]) &&
+                            strcmp(report->wait[i].caller_text, report->wait[first].caller_text) == 0
+                        ? report_text_of_each(&report->wait[i])
+                        : NULL;
         same[i] = own && strcmp(own, each) == 0;
         others += same[i] && strcmp(text[i], text[first]) != 0;
         free(own);
     }
     for (int i = first; others >= JOINED && i < report->waits; i++) {
-        char *own = same[i] ? strdup(each) : NULL;
+        char *own = same[i] ? pl_strdup(each) : NULL;
         if (own) {
             free(text[i]);
             text[i] = own;
@@ -229,7 +232,7 @@ static void report_text_join(const struct pl_report *report, int first, char **t
     free(each);
 }
 
-static void write_each(const struct pl_report *report, const bool *marked, FILE *out)
+static void report_text_each(const struct pl_report *report, const bool *marked, FILE *out)
 {
     int told = 0;
     fputs("    ", out);
@@ -239,7 +242,8 @@ static void write_each(const struct pl_report *report, const bool *marked, FILE 
     fputs(told == DETAILS ? " ...\n" : "\n", out);
 }
 
-static void write_kind(const struct pl_job_page *page, int rank, enum pl_item_kind kind, const char *does, FILE *out)
+static void report_text_kind(const struct pl_job_page *page, int rank, enum pl_item_kind kind, const char *does,
+                             FILE *out)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < page->items; i++) {
@@ -254,15 +258,15 @@ static void write_kind(const struct pl_job_page *page, int rank, enum pl_item_ki
         fprintf(out, "    rank %d %s %lu more\n", rank, does, more);
 }
 
-static void write_queues(const struct pl_report *report, int rank, FILE *out)
+static void report_text_queues(const struct pl_report *report, int rank, FILE *out)
 {
-    write_kind(report->rank[rank].page, rank, PL_ITEM_PENDING, "also waits for", out);
-    write_kind(report->rank[rank].page, rank, PL_ITEM_MESSAGE, "has, and does not receive,", out);
+    report_text_kind(report->rank[rank].page, rank, PL_ITEM_PENDING, "also waits for", out);
+    report_text_kind(report->rank[rank].page, rank, PL_ITEM_MESSAGE, "has, and does not receive,", out);
 }
 
-/* All that wait for the same, from `first` on. Marks them as told. */
-static void write_waits(const struct pl_report *report, int first, char *const *text, bool *told, bool *marked,
-                        FILE *out)
+/* One paragraph for all waits with the same text, from `first` on. Marks them as told. */
+static void report_text_waits(const struct pl_report *report, int first, char *const *text, bool *told, bool *marked,
+                              FILE *out)
 {
     double least = 1e18, most = 0;
     int details = 0;
@@ -286,18 +290,18 @@ static void write_waits(const struct pl_report *report, int first, char *const *
     if (report->wait[first].called)
         fprintf(out, "    called from %s\n", report->wait[first].caller_text);
     if (strstr(text[first], "another rank each"))
-        write_each(report, marked, out);
+        report_text_each(report, marked, out);
     for (int r = 0; r < report->size && details < DETAILS; r++)
         if (marked[r] && report->first[r] >= &report->wait[first] && ++details)
-            write_queues(report, r, out);
+            report_text_queues(report, r, out);
 }
 
-static void write_process(const struct pl_report_rank *r, FILE *out)
+static void report_text_process(const struct pl_report_rank *r, FILE *out)
 {
-    const char *what = r->state == 'R'                      ? "it runs"
-                       : r->state == 'T' || r->state == 't' ? "it is stopped"
-                       : r->state == 'S'                    ? "it sleeps"
-                       : r->state == 'D'                    ? "it waits for a device"
+    const char *what = r->state == 'R'                      ? "running"
+                       : r->state == 'T' || r->state == 't' ? "stopped"
+                       : r->state == 'S'                    ? "sleeping"
+                       : r->state == 'D'                    ? "waiting for a device"
                                                             : NULL;
     if (what && r->sleeps[0])
         fprintf(out, "; %s in %s", what, r->sleeps);
@@ -311,7 +315,7 @@ static bool report_text_same_outside(const struct pl_report_rank *a, const struc
            a->state == b->state && strcmp(a->sleeps, b->sleeps) == 0;
 }
 
-static void write_outside(const struct pl_report *report, int first, bool *told, bool *marked, FILE *out)
+static void report_text_outside(const struct pl_report *report, int first, bool *told, bool *marked, FILE *out)
 {
     int count = 0;
     memset(marked, 0, (size_t)report->size * sizeof *marked);
@@ -325,31 +329,30 @@ static void write_outside(const struct pl_report *report, int first, bool *told,
     fprintf(out, ": %s", pl_report_outside(&report->rank[first], count > 1));
     if (report->rank[first].life != PL_LIFE_ENDED)
         fprintf(out, " (pid %d%s)", (int)report->rank[first].pid, count > 1 ? " and others" : "");
-    write_process(&report->rank[first], out);
+    report_text_process(&report->rank[first], out);
     fputc('\n', out);
 }
 
 void pl_report_write(const struct pl_report *report, FILE *out)
 {
     size_t most = (size_t)(report->waits > report->size ? report->waits : report->size);
-    char **text = calloc(most + 1, sizeof *text);
-    bool *told = calloc(most, sizeof *told), *marked = calloc(most, sizeof *marked);
+    char **text = pl_calloc(most + 1, sizeof *text);
+    bool *told = pl_calloc(most, sizeof *told), *marked = pl_calloc(most, sizeof *marked);
     bool good = text && told && marked;
     for (int i = 0; good && i < report->waits; i++)
         good = (text[i] = report_text_of(&report->wait[i])) != NULL;
     if (good) {
-        fprintf(out, "what the %d %s of the job %s in:\n", report->size, report->size == 1 ? "process" : "processes",
-                report->size == 1 ? "is" : "are");
+        fprintf(out, "state of the %d %s of the job:\n", report->size, report->size == 1 ? "process" : "processes");
         for (int i = 0; i < report->waits; i++)
             if (strstr(text[i], "another rank each") == NULL)
                 report_text_join(report, i, text);
         for (int i = 0; i < report->waits; i++)
             if (!told[i])
-                write_waits(report, i, text, told, marked, out);
+                report_text_waits(report, i, text, told, marked, out);
         memset(told, 0, most * sizeof *told);
         for (int r = 0; r < report->size; r++)
             if (!told[r] && report->rank[r].waits == 0)
-                write_outside(report, r, told, marked, out);
+                report_text_outside(report, r, told, marked, out);
         for (int i = 0; i < report->likelies; i++)
             fprintf(out, "likely: %s\n", report->likely[i]);
         report_text_write_missing(report->symbols, out);
@@ -394,6 +397,6 @@ void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page 
         i = last;
     }
     if (trace->count == PL_PAGE_FRAMES)
-        fputs("  and so on\n", out);
+        fputs("  (deeper frames were not recorded)\n", out);
     report_text_write_missing(symbols, out);
 }

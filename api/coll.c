@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See coll.h. */
+#include "api/coll.h"
+
+int pl_coll_leave(struct pl_call *call, const struct pl_coll *coll, struct pl_form form)
+{
+    struct pl_request *request;
+    if (form.kind != PL_FORM_RUN)
+        pl_arg_output(call, form.request, "request");
+    if (form.kind == PL_FORM_PREPARE)
+        pl_arg_info_or_null(call, form.info);
+    if (call->err)
+        return pl_call_fail(call);
+    if (form.kind == PL_FORM_RUN) {
+        call->err = pl_coll_run(coll);
+        return pl_call_leave(call);
+    }
+    call->err = form.kind == PL_FORM_START ? pl_coll_start(coll, &request) : pl_coll_prepare(coll, &request);
+    if (!call->err)
+        *form.request = pl_object_handle(request);
+    return pl_call_leave(call);
+}
+
+void pl_arg_coll_root(struct pl_call *call, const struct pl_comm *comm, int root)
+{
+    if (!comm || call->err)
+        return;
+    if (!pl_comm_is_inter(comm))
+        pl_arg_root(call, comm, root);
+    else if (root != MPI_ROOT && root != MPI_PROC_NULL && (root < 0 || root >= comm->inter.remote->size))
+        pl_call_error(call, MPI_ERR_ROOT,
+                      "root is %d; on this intercommunicator it must be MPI_ROOT, MPI_PROC_NULL or a rank of the "
+                      "remote group of %d",
+                      root, comm->inter.remote->size);
+}
+
+void pl_arg_not_in_place(struct pl_call *call, const void *buf, const char *name, const char *why)
+{
+    if (buf == MPI_IN_PLACE)
+        pl_call_error(call, MPI_ERR_BUFFER, "%s is MPI_IN_PLACE, which %s", name, why);
+}
+
+void pl_arg_apart(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
+                  const void *recvbuf, MPI_Count recvcount, const struct pl_type *recvtype)
+{
+    if (call->err || sendbuf == MPI_IN_PLACE || recvbuf == MPI_IN_PLACE)
+        return;
+    size_t sent = (size_t)(sendcount * sendtype->size), received = (size_t)(recvcount * recvtype->size);
+    uintptr_t from = (uintptr_t)sendbuf + (uintptr_t)sendtype->true_lb,
+              to = (uintptr_t)recvbuf + (uintptr_t)recvtype->true_lb;
+    bool same = sendbuf == recvbuf && sendtype == recvtype;
+    bool overlap = sendtype->dense && recvtype->dense && from < to + received && to < from + sent;
+    if (sent && received && (same || overlap))
+        pl_call_error(call, MPI_ERR_BUFFER,
+                      "the send buffer overlaps the receive buffer; MPI_IN_PLACE is meant for this");
+}
+
+struct pl_type *pl_arg_blocks(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype, int blocks)
+{
+    struct pl_type *type = pl_arg_type(call, datatype);
+    MPI_Count all = 0;
+    pl_arg_count(call, count);
+    if (!call->err && __builtin_mul_overflow(count, (MPI_Count)blocks, &all))
+        pl_call_error(call, MPI_ERR_COUNT, "count is %lld in each of %d blocks: more than can be counted",
+                      (long long)count, blocks);
+    pl_arg_buffer(call, buf, all, type);
+    return type;
+}
+
+void pl_arg_types(struct pl_call *call, const void *buf, struct pl_counts counts, struct pl_displs displs,
+                  const MPI_Datatype types[], int n, const char *name)
+{
+    if (n > 0 && !types)
+        pl_call_error(call, MPI_ERR_ARG, "%s is NULL", name);
+    for (int i = 0; !call->err && i < n; i++)
+        if (pl_count_at(counts, i) > 0) {
+            const struct pl_type *type = pl_arg_type(call, types[i]);
+            pl_check_buffer(call, pl_address(buf, pl_displ_at(displs, i)), pl_count_at(counts, i), type);
+        }
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options that have functions. */
+#ifndef PLENUM_MPIEXEC_APPLY_H
+#define PLENUM_MPIEXEC_APPLY_H
+
+#include "api/mpiexec/parse.h"
+
+/* Checks the arguments of an option and stores them. False: p->error says what is wrong with them. */
+typedef bool apply_fn(struct parse *p, char *const *arg);
+apply_fn apply_n, apply_per_node, apply_env, apply_genv, apply_genvlist, apply_genvnone, apply_export, apply_host,
+    apply_soft, apply_configfile, apply_errhandler, apply_alloc_kinds, apply_pset, apply_bind, apply_map, apply_stdin,
+    apply_hostfile, apply_launcher, apply_timeout, apply_grace, apply_pmix, apply_output, apply_dry_run;
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting in a collective area: some polls of the word itself come before the engine's wait.
+ *
+ * With more ranks than cores a wait costs what it takes to put other ranks on this core, a microsecond and a half for
+ * each, and that decides the time of a short collective. The least is one switch of each rank, except of the last one
+ * on each core, which finds everything there and goes on. So a rank yields at once if a rank that is missing ran on
+ * this core last. If all missing ranks are on other cores, they come soon, about when the ranks of this core did. A
+ * rank that ran instead would find as little, and its switch would be in vain.
+ */
+#include "core/coll/area/await.h"
+
+#include <sched.h>
+
+#include "core/base/cpu.h"
+#include "core/base/error.h"
+#include "core/coll/area/slots.h"
+#include "core/engine/comm.h"
+#include "core/engine/peer_failure.h"
+#include "core/engine/wait.h"
+#include "core/engine/wait_policy.h"
+#include "core/engine/wait_record.h"
+
+/* Polls of the word before the engine's wait, which makes progress, spins longer, and yields. */
+static const struct pl_wait_policy area_wait_alone = { .spins = 100 };
+
+/* Where ranks share cores. With both phases a barrier of 4 ranks on 2 cores takes 0.50 switches a rank, and 0.58 to
+ * 0.85 without the spin (docs/notes/collective-area.md). */
+static const struct pl_wait_policy area_wait_oversubscribed = {
+    .spins = 60, /* before each yield, if all missing ranks are on other cores */
+    .yields = 6, /* without any progress in between */
+};
+
+/* Rounds of the engine's wait before this rank announces that it may sleep: fewer than any policy of core/engine/wait.c
+ * has before its first sleep. */
+enum { ANNOUNCE_SLEEP = 32 };
+
+/* --- the engine's wait -------------------------------------------------------------------------------------------- */
+
+/* No rank can finish when one has failed, nor when `awaited` has departed. *rank: which. Engine lock held. */
+static int area_failed(const struct pl_area *area, int awaited, int *rank)
+{
+    *rank = awaited;
+    if (atomic_load(&area->comm->health.failed))
+        return MPI_ERR_PROC_ABORTED;
+    for (int i = 0; i < area->size; i++)
+        if (i != area->rank && pl_comm_peer(area->comm, *rank = i)->error)
+            return pl_comm_peer(area->comm, i)->error;
+    *rank = awaited;
+    return awaited != area->rank && pl_comm_peer(area->comm, awaited)->closed ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+static int area_wait_in_engine(struct pl_area *area, int rank, const struct pl_awaited *awaited)
+{
+    struct pl_engine *engine = area->engine;
+    _Atomic uint64_t *asleep = &area->memory->asleep;
+    const struct pl_waiting what = {
+        .what = PL_WHAT_COLLECTIVE, .comm = area->comm, .peer = rank, .tag = pl_area_count(area->comm) + 1
+    };
+    struct pl_wait wait = { .what = &what };
+    uint64_t bit = (uint64_t)1 << area->rank;
+    bool announced = false;
+    int rc = MPI_SUCCESS;
+    while (!pl_awaited_is_there(awaited)) {
+        int gone;
+        if (!announced && wait.rounds >= ANNOUNCE_SLEEP) {
+            atomic_fetch_or_explicit(asleep, bit, memory_order_seq_cst);
+            announced = true;
+        }
+        pl_engine_enter(engine);
+        int events = pl_engine_progress(engine);
+        rc = area_failed(area, rank, &gone);
+        pl_engine_leave(engine);
+        if (rc && !pl_awaited_is_there(awaited)) {
+            rc = atomic_load(&area->comm->health.failed)
+                     ? pl_failure_record(area->comm)
+                     : pl_fail(rc, "the process of rank %d in %s is gone", gone, pl_comm_label(area->comm));
+            break;
+        }
+        rc = MPI_SUCCESS;
+        if (events)
+            wait.rounds = 0;
+        else if (!pl_awaited_is_there(awaited))
+            pl_engine_idle_for(engine, awaited, &wait);
+    }
+    if (announced)
+        atomic_fetch_and_explicit(asleep, ~bit, memory_order_relaxed);
+    return rc;
+}
+
+/* --- polls before it ---------------------------------------------------------------------------------------------- */
+
+static bool area_spin(const struct pl_awaited *awaited, unsigned spins, bool relaxed)
+{
+    for (; spins > 0; spins--) {
+        if (pl_awaited_is_there(awaited))
+            return true;
+        if (relaxed)
+            pl_relax();
+    }
+    return false;
+}
+
+/* Did a rank whose slot is missing run on this core last? Of those from `rank` to `end`. */
+static bool is_missing_here(const struct pl_area *area, int rank, int end)
+{
+    uint32_t core = (uint32_t)sched_getcpu() + 1;
+    for (int i = rank; i < end; i++) {
+        uint32_t last = atomic_load_explicit(&pl_area_completed(area, i)->core, memory_order_relaxed);
+        if ((last == core || last == 0) && i != area->rank && !pl_area_has(area, i))
+            return true;
+    }
+    return false;
+}
+
+static bool area_spin_and_yield(struct pl_area *area, const struct pl_awaited *awaited, int rank, int end)
+{
+    const struct pl_wait_policy *policy = &area_wait_oversubscribed;
+    for (unsigned i = 0; i < policy->yields; i++) {
+        if (!is_missing_here(area, rank, end) && area_spin(awaited, policy->spins, true))
+            return true;
+        bool brief = pl_engine_yield(area->engine);
+        if (pl_awaited_is_there(awaited))
+            return true;
+        if (!brief)
+            break;
+    }
+    return false;
+}
+
+int pl_area_await_word(struct pl_area *area, int rank, int end, const struct pl_awaited *awaited)
+{
+    bool oversubscribed = area->engine->wait.oversubscribed,
+         there = oversubscribed ? area_spin_and_yield(area, awaited, rank, end)
+                                : area_spin(awaited, area_wait_alone.spins, false);
+    int rc = there ? MPI_SUCCESS : area_wait_in_engine(area, rank, awaited);
+    if (oversubscribed)
+        atomic_store_explicit(&area->own->core, (uint32_t)sched_getcpu() + 1, memory_order_relaxed);
+    return rc;
+}
+
+int pl_area_await(struct pl_area *area, int rank, int end)
+{
+    return pl_area_await_word(area, rank, end, &(struct pl_awaited){ &area->slots[rank].word, area->next + 1 });
+}
+
+/* --- waking ------------------------------------------------------------------------------------------------------- */
+
+PL_COLD void pl_area_wake(struct pl_area *area, uint64_t asleep)
+{
+    pl_engine_enter(area->engine);
+    for (int i = 0; i < area->size; i++)
+        if (asleep >> i & 1 && i != area->rank)
+            area->ops->ring(pl_comm_peer(area->comm, i)->endpoint);
+    pl_engine_leave(area->engine);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A collective under way in an area: what its chunks share. See area.h. */
+#ifndef PLENUM_CORE_COLL_AREA_CALL_H
+#define PLENUM_CORE_COLL_AREA_CALL_H
+
+#include <string.h>
+
+#include "core/coll/algorithm.h"
+#include "core/coll/area/slots.h"
+
+struct pl_area_call {
+    struct pl_area *area;
+    const struct pl_coll *coll;
+    int rank, size, root;
+    size_t bytes; /* alike on all: of the vector in bcast, reduce, allreduce and scans, else of the longest block */
+    size_t last;  /* of the chunk before, if its parts have yet to be published */
+    bool exceeds_caches; /* what this rank receives */
+    uint64_t elsewhere;  /* ranks whose data does not fit into a slot: messages bring it after the operation */
+};
+
+/* Does a chunk of `bytes` bytes, from byte `at` on: one operation on the area without its end. */
+typedef int pl_area_chunk(struct pl_area_call *call, size_t at, size_t bytes);
+
+static inline size_t pl_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Often 8 bytes. Buffers of no bytes may be NULL. */
+static inline void pl_copy_bytes(void *to, const void *from, size_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes > 0)
+        memcpy(to, from, bytes);
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The life of an engine: opening, transports that are added later, closing; and progress in all engines of the process.
+ */
+#ifndef PLENUM_CORE_ENGINE_LIFE_H
+#define PLENUM_CORE_ENGINE_LIFE_H
+
+#include "core/engine/engine.h"
+
+/* Opens the transports that PLENUM_TRANSPORT and the job ask for. Above MPI_THREAD_FUNNELED the lock is real. */
+int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level);
+
+/* Waits until the receivers have taken all that was sent, or are gone; then releases everything except the lock. The
+ * owner releases the lock once no thread can enter any more. */
+void pl_engine_close(struct pl_engine *engine);
+
+/* Before this process communicates with processes of other jobs: an engine that was alone in its job, and so has only
+ * the transport "self", opens those of a larger job and rewrites its card. Lock not held. */
+int pl_engine_widen(struct pl_engine *engine);
+
+/* Before this process communicates with other nodes: adds the transport between nodes to an engine whose job is on one
+ * node. Fails where PLENUM_TRANSPORT excludes that transport, or it does not work here. Lock not held. */
+#define PL_NETWORK "ucx"
+int pl_engine_add_network(struct pl_engine *engine);
+
+/* Has it that transport? Lock held. */
+bool pl_engine_is_networked(const struct pl_engine *engine);
+
+/* Copies the engine's current card, which changes when a transport is added. Returns its length. Lock not held. */
+size_t pl_engine_card(struct pl_engine *engine, unsigned char card[PL_CARD_MAX]);
+
+/* Makes one round of progress in each other engine of the process where no thread has since the last call. A thread that
+ * waits in one instance thus does not stop the messages of others, nor disturb a thread that works there. Returns the
+ * number of events. Lock not held. */
+int pl_engine_nudge_others(struct pl_engine *engine);
+int pl_engine_nudge_all(void); /* in all engines */
+
+#endif

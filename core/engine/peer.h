@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Peers: the other engines that an engine knows, by id and by the rank of a communicator. */
+#ifndef PLENUM_CORE_ENGINE_PEER_H
+#define PLENUM_CORE_ENGINE_PEER_H
+
+#include "core/engine/engine.h"
+
+/* The peer with this card; a new one is created and connected. `proc` is for messages. Lock held. */
+int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer);
+
+/* Has this card the address of a transport of that name? */
+bool pl_engine_card_has(const void *card, size_t length, const char *transport);
+
+/* Frees a peer that nothing more is sent to. Messages that it has not taken may get lost. No communicator may hold it.
+ * Lock held. */
+void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer);
+
+/* The peer of a rank of a communicator. PL_AGAIN: its address is not known yet. Lock held. */
+int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer);
+
+/* The same; blocks until the address is known. Lock not held. */
+int pl_engine_find(struct pl_comm *comm, int rank, struct pl_peer **peer);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How long a wait stays in each of its phases: it spins, then yields the processor, then sleeps. The instances, with
+ * the measurements behind their numbers, are constants of the files that wait: core/engine/wait.c for any wait in an
+ * engine, core/coll/area/await.c for the polls of a collective area that come before it.
+ */
+#ifndef PLENUM_CORE_ENGINE_WAIT_POLICY_H
+#define PLENUM_CORE_ENGINE_WAIT_POLICY_H
+
+#include <stdbool.h>
+
+struct pl_wait_policy {
+    unsigned spins;       /* rounds of progress, or polls of one word, before the first yield */
+    long spin_ns;         /* the spin ends after this time, too; 0: not limited */
+    unsigned yields;      /* before the first sleep */
+    unsigned poll_period; /* progress rounds between two yields of a program that polls by MPI_Test: a power of two */
+    bool moves_apart;     /* sleeps before it yields, now and then: the kernel wakes a process on a free core */
+};
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Links: how other engines are found, connected, failed and departed. */
+#ifndef PLENUM_PLUGINS_UCX_LINK_H
+#define PLENUM_PLUGINS_UCX_LINK_H
+
+#include "plugins/ucx/ucx.h"
+
+/* The link to this engine; NULL: none. */
+struct pl_ucx_link *pl_ucx_link_find(struct pl_ucx *ucx, uint64_t engine);
+/* The same, created if needed; the transport owns it. NULL: out of memory. */
+struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine);
+
+/* Checks a peer's address, and keeps a copy of the first one. */
+int pl_ucx_link_set_address(struct pl_ucx_link *link, const void *address, size_t length);
+/* Connects the link if it is not connected, and sends a hello. */
+int pl_ucx_link_open(struct pl_ucx_link *link);
+
+/* Marks a link as failed; the next progress() reports it. */
+void pl_ucx_link_fail(struct pl_ucx_link *link, int error);
+/* Reports failed links to the engine. Returns their number. */
+int pl_ucx_links_report(struct pl_ucx *ucx);
+
+/* Has the peer acknowledged all of the engine's messages? */
+bool pl_ucx_link_is_acked(const struct pl_ucx_link *link);
+/* At most every CHECK_MS: fails the links to peers that have gone without a LEAVE. */
+void pl_ucx_links_check(struct pl_ucx *ucx);
+
+/* Sends LEAVE and ends all connections. True: they are settled. */
+bool pl_ucx_links_close(struct pl_ucx *ucx);
+/* Makes progress. True: all connections have ended and UCX has nothing more to send. The worker may then be destroyed,
+ * but only before any further progress. */
+bool pl_ucx_links_are_settled(struct pl_ucx *ucx);
+/* Frees all links. The worker must have been destroyed. */
+void pl_ucx_links_free(struct pl_ucx *ucx);
+
+#endif

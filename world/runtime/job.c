@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See job.h. */
+#include "world/runtime/job.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/memory.h"
+#include "world/runtime/error.h"
+#include "world/runtime/event/event.h"
+
+enum { GRACE_DEFAULT = 2000 };
+
+static _Atomic uint64_t last_id;
+
+int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
+{
+    if (!rt || !out)
+        return pl_rt_fail_null(rt ? "job pointer" : "runtime");
+    struct plenum_job *job = pl_calloc(1, sizeof *job);
+    if (!job)
+        return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a job");
+    job->runtime = rt;
+    job->symbols.link = &rt->keeper.link;
+    job->id = atomic_fetch_add(&last_id, 1) + 1;
+    job->handle = true;
+    job->desc.option[PLENUM_JOB_GRACE] = GRACE_DEFAULT;
+    pl_list_init(&job->waiting);
+    pl_list_init(&job->alive);
+    pthread_mutex_lock(&rt->lock);
+    pl_list_append(&rt->jobs, &job->node);
+    pthread_mutex_unlock(&rt->lock);
+    *out = job;
+    return PLENUM_OK;
+}
+
+void pl_program_fini(struct pl_program *program)
+{
+    for (char **arg = program->argv; arg && *arg; arg++)
+        free(*arg);
+    free(program->argv);
+    free(program->wdir);
+    free(program->path);
+    pl_vars_fini(&program->env);
+}
+
+static void job_discard_output(void *arg, const char *held, size_t held_length, const char *fresh, size_t length,
+                               bool partial)
+{
+    (void)arg, (void)held, (void)held_length, (void)fresh, (void)length, (void)partial;
+}
+
+void pl_job_free(struct plenum_job *job)
+{
+    pl_list_remove(&job->node);
+    pl_list_remove(&job->waiting);
+    pl_list_remove(&job->alive);
+    pl_blob_fini(&job->launch.plan);
+    for (int i = 0; i < job->desc.program_count; i++)
+        pl_program_fini(&job->desc.programs[i]);
+    for (int i = 0; i < job->desc.pset_count; i++) {
+        free(job->desc.psets[i].name);
+        free(job->desc.psets[i].ranges);
+    }
+    for (int i = 0; i < job->desc.redirect_count; i++) {
+        if (job->desc.redirects[i].fd >= 0)
+            close(job->desc.redirects[i].fd);
+        free(job->desc.redirects[i].file);
+    }
+    for (int r = 0; job->ranks && r < job->desc.size; r++)
+        for (int s = 0; s < 2; s++) {
+            struct pl_output *output = &job->ranks[r].out[s];
+            if (output->fd >= 0) {
+                pl_runtime_unwatch(job->runtime, output->fd);
+                close(output->fd);
+            }
+            pl_lines_end(&output->lines, job_discard_output, NULL);
+        }
+    if (job->segment)
+        munmap((void *)job->segment, job->segment_bytes);
+    pl_vars_fini(&job->desc.env);
+    free(job->ranks);
+    pl_symbols_fini(&job->symbols);
+    if (job->tree.request)
+        munmap(job->tree.request, job->tree.request_bytes);
+    free(job->desc.programs);
+    free(job->desc.psets);
+    free(job->desc.redirects);
+    free(job);
+}
+
+void pl_job_drop(struct plenum_job *job)
+{
+    if (!job->handle && job->phase != PL_JOB_QUEUED && !pl_job_alive(job))
+        pl_job_free(job);
+}
+
+struct plenum_job *pl_job_find(struct plenum_runtime *rt, uint64_t id)
+{
+    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node)
+        if (job->id == id)
+            return job;
+    return NULL;
+}
+
+void plenum_job_close(struct plenum_job *job)
+{
+    if (!job)
+        return;
+    struct plenum_runtime *rt = job->runtime;
+    pthread_mutex_lock(&rt->lock);
+    job->handle = false;
+    pl_event_forget(rt, job);
+    pl_job_drop(job);
+    pthread_mutex_unlock(&rt->lock);
+}
+
+uint64_t plenum_job_id(const struct plenum_job *job)
+{
+    return job ? job->id : 0;
+}
+
+int plenum_job_size(const struct plenum_job *job)
+{
+    pthread_mutex_lock(&job->runtime->lock);
+    int size = job->desc.size;
+    pthread_mutex_unlock(&job->runtime->lock);
+    return size;
+}
+
+void plenum_job_set_user(struct plenum_job *job, void *user)
+{
+    pthread_mutex_lock(&job->runtime->lock);
+    job->user = user;
+    pthread_mutex_unlock(&job->runtime->lock);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A job, as the files of the runtime share it; job.c creates, finds and frees jobs.
+ *
+ * Life: DESCRIBED -> QUEUED (if the slots do not suffice) -> RUNNING -> ENDING (cancelled, failed, time limit) ->
+ * FINISHED, or QUEUED or RUNNING -> FINISHED. A job is freed once the embedder has closed its handle and no process of
+ * it runs. The runtime's lock guards all fields.
+ */
+#ifndef PLENUM_WORLD_RUNTIME_JOB_H
+#define PLENUM_WORLD_RUNTIME_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/job/segment.h"
+#include "world/runtime/event/output.h"
+#include "world/runtime/job/blob.h"
+#include "world/runtime/report/symbols.h"
+#include "world/runtime/runtime.h"
+#include "world/runtime/vars.h"
+
+struct pl_program {
+    char **argv; /* NULL-terminated */
+    int first, ranks;
+    struct pl_vars env; /* changes for this program */
+    char *wdir, *path;
+};
+
+struct pl_pset {
+    char *name;
+    uint32_t *ranges; /* [2 * count] */
+    uint32_t count;
+};
+
+struct pl_redirect {
+    int rank;   /* or PLENUM_ALL; the last redirect that matches counts */
+    int number; /* of the descriptor: 0, 1 or 2 */
+    int fd;
+    char *file; /* absolute, with %r; NULL: use fd */
+};
+
+struct pl_rank {
+    pid_t pid; /* 0: not started */
+    bool ended;
+    struct pl_output out[2];
+};
+
+enum pl_job_phase { PL_JOB_DESCRIBED, PL_JOB_QUEUED, PL_JOB_RUNNING, PL_JOB_ENDING, PL_JOB_FINISHED };
+
+enum { PL_JOB_OPTIONS = PLENUM_JOB_MAP + 1 };
+
+/* What the embedder asks for (describe.c, json_keys.c). Constant from the launch on. */
+struct pl_job_desc {
+    int size; /* ranks */
+    int program_count, pset_count, redirect_count;
+    struct pl_program *programs;
+    struct pl_pset *psets;
+    struct pl_redirect *redirects;
+    struct pl_vars env; /* changes for all programs */
+    bool env_clear;
+    long option[PL_JOB_OPTIONS];
+};
+
+/* How the job is started (launch.c). */
+struct pl_job_launch {
+    struct pl_blob plan; /* until the start */
+    long slots;          /* that it occupies while it runs */
+    int first_place;     /* of rank 0, when ranks are bound */
+    bool pmix;           /* with a PMIx server */
+    bool registered;     /* at the PMIx server */
+    uint32_t keeper_id;  /* the job's number at the keeper: a new one for every attempt */
+};
+
+/* How the job ends (follow.c). */
+struct pl_job_outcome {
+    bool cancelled;
+    bool aborted; /* an abort was reported */
+    bool failed;  /* a failure has decided `code` */
+    int code;     /* the exit code so far */
+};
+
+/* In milliseconds of CLOCK_MONOTONIC; 0: none. */
+struct pl_job_deadline {
+    int64_t limit, kill;
+};
+
+/* A job report in preparation (report/report.c). */
+struct pl_job_reporting {
+    int64_t check_at, until; /* the next check for answers and the last one, as in struct pl_job_deadline; 0: none */
+    bool all_answered;       /* at the last check */
+    bool ends_job;           /* end the job when the report is there */
+};
+
+/* The job's part in a spawn tree (spawn_tree.c). */
+struct pl_job_tree {
+    struct plenum_job *root;      /* of a spawned job: the job that the embedder has launched; NULL: this is that job */
+    int first_rank;               /* of a spawned job: the number of its rank 0 in events */
+    int spawned_ranks;            /* of the root: processes that its tree has spawned so far */
+    int pending;                  /* of the root: spawned jobs that are about to be launched */
+    bool outlived;                /* of the root: its own processes have ended, and spawned ones run */
+    bool parents_told;            /* of a spawned job: the parents know that it runs */
+    struct pl_job_spawn *request; /* of a spawned job: the parents' mapped request, which takes the answer; or NULL */
+    size_t request_bytes;
+};
+
+struct plenum_job {
+    struct plenum_runtime *runtime;
+    struct pl_list node;    /* in runtime->jobs */
+    struct pl_list waiting; /* in runtime->queue */
+    struct pl_list alive;   /* in runtime->alive */
+    uint64_t id;
+    void *user;
+    bool handle; /* the embedder has not closed it */
+    enum pl_job_phase phase;
+    struct pl_job_desc desc;
+    struct pl_job_launch launch;
+    char nspace[256]; /* PMIx's maximum */
+    uint64_t cookie;
+    const struct pl_job_segment *segment; /* mapped; NULL: the job does not run */
+    size_t segment_bytes;
+    struct pl_rank *ranks;  /* [desc.size] */
+    int started;            /* ranks that were started */
+    uint64_t psets_version; /* of the published sets in the last PSETS event */
+    struct pl_job_outcome outcome;
+    struct pl_job_deadline deadline;
+    struct pl_job_reporting reporting;
+    struct pl_symbols symbols; /* of the files of its processes */
+    struct pl_job_tree tree;
+};
+
+static inline bool pl_job_alive(const struct plenum_job *job)
+{
+    return job->phase == PL_JOB_RUNNING || job->phase == PL_JOB_ENDING;
+}
+
+/* The job of the spawn tree that the embedder knows. */
+static inline struct plenum_job *pl_job_root(struct plenum_job *job)
+{
+    return job->tree.root ? job->tree.root : job;
+}
+
+/* Is it a spawned job whose parents wait for its start? A failure is then reported to them alone. */
+static inline bool pl_job_is_starting(const struct plenum_job *job)
+{
+    return job->tree.request && !job->tree.parents_told;
+}
+
+void pl_program_fini(struct pl_program *program);
+
+void pl_job_free(struct plenum_job *job);
+
+/* Frees the job if the embedder has closed it and it neither waits nor runs. */
+void pl_job_drop(struct plenum_job *job);
+
+/* NULL: there is no job with this id. */
+struct plenum_job *pl_job_find(struct plenum_runtime *rt, uint64_t id);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Following a running job: keeper notices, deadlines, aborts, and the end. The caller holds the runtime's lock. */
+#ifndef PLENUM_WORLD_RUNTIME_JOB_FOLLOW_H
+#define PLENUM_WORLD_RUNTIME_JOB_FOLLOW_H
+
+#include "world/runtime/job.h"
+
+void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *notice);
+void pl_follow_keeper_death(struct plenum_runtime *rt);
+void pl_follow_deadlines(struct plenum_job *job, int64_t now);
+
+/* Ends the job and its spawn tree: SIGTERM, and SIGKILL after the grace time. */
+void pl_job_end(struct plenum_job *job);
+
+/* A process has aborted the job: queues the event, once, and ends the other processes. `object` and `message` may be
+ * empty. */
+void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message);
+
+/* The job or a rank of it cannot be started: `number` is an errno. Ends the job if it runs. */
+void pl_job_fail_start(struct plenum_job *job, int rank, int number, const char *reason);
+
+/* The last process of a job has ended. While spawned jobs of its tree live, the root waits for them. */
+void pl_job_wind_up(struct plenum_job *job);
+
+/* Queues the job's last event; no process of it runs. The job may be freed. */
+void pl_job_finish(struct plenum_job *job);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See vars.h. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
+#include "world/runtime/vars.h"
+
+static struct pl_var *vars_find(const struct pl_vars *vars, const char *name, size_t length)
+{
+    for (size_t i = 0; i < vars->count; i++)
+        if (strncmp(vars->var[i].name, name, length) == 0 && !vars->var[i].name[length])
+            return &vars->var[i];
+    return NULL;
+}
+
+/* Steals `value`, which may be NULL, also when it fails. */
+static bool vars_put(struct pl_vars *vars, const char *name, size_t length, char *value)
+{
+    struct pl_var *var = vars_find(vars, name, length);
+    if (var) {
+        free(var->value);
+        var->value = value;
+        return true;
+    }
+    char *own = pl_strndup(name, length);
+    struct pl_var *grown = own ? pl_realloc(vars->var, (vars->count + 1) * sizeof *grown) : NULL;
+    if (!grown) {
+        free(own);
+        free(value);
+        return false;
+    }
+    vars->var = grown;
+    vars->var[vars->count++] = (struct pl_var){ own, value };
+    return true;
+}
+
+bool pl_vars_set(struct pl_vars *vars, const char *name, const char *value)
+{
+    char *own = value ? pl_strdup(value) : NULL;
+    return (own || !value) && vars_put(vars, name, strlen(name), own);
+}
+
+bool pl_vars_format(struct pl_vars *vars, const char *name, const char *format, ...)
+{
+    char *value;
+    va_list args;
+    va_start(args, format);
+    int length = pl_vasprintf(&value, format, args);
+    va_end(args);
+    return length >= 0 && vars_put(vars, name, strlen(name), value);
+}
+
+bool pl_vars_apply(struct pl_vars *vars, const struct pl_vars *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        if (!pl_vars_set(vars, changes->var[i].name, changes->var[i].value))
+            return false;
+    return true;
+}
+
+bool pl_vars_import(struct pl_vars *vars, char *const *environment)
+{
+    for (; *environment; environment++) {
+        const char *equal = strchr(*environment, '=');
+        if (!equal)
+            continue;
+        char *value = pl_strdup(equal + 1);
+        if (!value || !vars_put(vars, *environment, (size_t)(equal - *environment), value))
+            return false;
+    }
+    return true;
+}
+
+const char *pl_vars_get(const struct pl_vars *vars, const char *name)
+{
+    const struct pl_var *var = vars_find(vars, name, strlen(name));
+    return var ? var->value : NULL;
+}
+
+bool pl_vars_has(const struct pl_vars *vars, const char *name)
+{
+    return vars_find(vars, name, strlen(name)) != NULL;
+}
+
+void pl_vars_fini(struct pl_vars *vars)
+{
+    for (size_t i = 0; i < vars->count; i++) {
+        free(vars->var[i].name);
+        free(vars->var[i].value);
+    }
+    free(vars->var);
+    *vars = (struct pl_vars){ 0 };
+}
