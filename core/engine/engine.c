@@ -7,6 +7,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/log.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
@@ -227,7 +228,7 @@ static void control_sent(struct pl_request *request)
 int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data,
                       size_t bytes)
 {
-    struct control *control = calloc(1, sizeof *control + bytes);
+    struct control *control = pl_calloc(1, sizeof *control + bytes);
     if (!control)
         return pl_fail_memory("a control message");
     struct pl_request *request = &control->request;

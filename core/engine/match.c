@@ -362,7 +362,7 @@ static void arrived_for_engine(struct pl_engine *engine, const struct pl_origin 
         return;
     }
     struct own_fetch *fetched =
-        engine->arrived && header->size < PL_LISTENER_MAX ? calloc(1, sizeof *fetched + header->size) : NULL;
+        engine->arrived && header->size < PL_LISTENER_MAX ? pl_calloc(1, sizeof *fetched + header->size) : NULL;
     if (!fetched) {
         pl_match_refuse(engine, rndv);
         return;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/engine/bsend.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
@@ -193,13 +194,13 @@ int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, 
     MPI_Count sendcount = transfer->sendcount;
     const struct pl_type *sendtype = transfer->sendtype;
     struct pl_request *parent = pl_request_create(PL_REQ_PAIR, comm, NULL, false);
-    struct pair *pair = calloc(1, sizeof *pair);
+    struct pair *pair = pl_calloc(1, sizeof *pair);
     if (!parent || !pair)
         goto nothing;
     if (transfer->replace && transfer->dest != MPI_PROC_NULL) {
         struct pl_cursor cursor;
         pl_cursor_init(&cursor, sendbuf, sendcount, sendtype);
-        pair->copy = malloc(cursor.total ? cursor.total : 1);
+        pair->copy = pl_malloc(cursor.total ? cursor.total : 1);
         if (!pair->copy) {
             rc = pl_fail_memory("the copy of the data to send");
             goto nothing;

@@ -12,7 +12,4 @@ extern const struct plenum_pset_provider pl_psets_launcher;
 extern const struct plenum_pset_provider pl_psets_json;
 extern const struct plenum_pset_provider pl_psets_app;
 
-/* Publishes a set of the job or changes it; withdraws it with ranges NULL. [2 * count]: first rank, last rank. */
-int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count);
-
 #endif
