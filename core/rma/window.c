@@ -32,8 +32,8 @@ static int window_make_comm(struct pl_comm *parent, struct pl_win *win)
     if (rc)
         return rc;
     pl_object_retain(win->comm);
-    win->comm->serves = "window";
-    win->comm->unnamed = "unnamed window";
+    win->comm->role.serves = "window";
+    win->comm->role.unnamed = "unnamed window";
     return MPI_SUCCESS;
 }
 
