@@ -78,6 +78,9 @@ static inline bool pl_coll_can(const struct pl_comm *comm) /* the same without r
 void pl_coll_compare(struct pl_comm *comm, int rank, uint32_t settings);
 int pl_coll_truncated(const struct pl_request *request);
 
+/* MPI_ERR_TRUNCATE, recorded: a rank gives more or other bytes than this one expects. */
+int pl_coll_fail_amount(int rank, size_t given, size_t expected);
+
 /* For the library itself, on intracommunicators; pl_allgather() also between the groups of an intercommunicator. */
 int pl_barrier(struct pl_comm *comm);
 int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root);
