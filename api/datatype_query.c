@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/datatype/build.h"
+#include "core/datatype/parametric.h"
 
 /* --- size and extent --- */
 

@@ -6,6 +6,7 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/datatype/signature.h"
 
 /* The int forms say MPI_UNDEFINED for what an int cannot hold. */
 static int mpi_status_narrow(MPI_Count count)

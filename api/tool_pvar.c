@@ -61,7 +61,7 @@ static long session_communicators(const void *object)
     long count = 0;
     pl_lock_take(&session->lock);
     PL_LIST_EACH(comm, &session->comms, struct pl_comm, siblings)
-        count += comm->serves == NULL;
+        count += comm->role.serves == NULL;
     pl_lock_drop(&session->lock);
     return count;
 }

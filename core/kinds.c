@@ -4,11 +4,15 @@
  * engine, the parts of the process, and the settings that core/base cannot check by itself.
  */
 #include "core/base/config_value.h"
+#include "core/coll/algorithm.h"
 #include "core/coll/area/area.h"
+#include "core/coll/area/collectives.h"
 #include "core/coll/collective.h"
+#include "core/coll/hierarchy/collectives.h"
 #include "core/coll/hierarchy/hierarchy.h"
 #include "core/coll/schedule.h"
 #include "core/coll/table.h"
+#include "core/comm/neighbor.h"
 #include "core/comm/topology.h"
 #include "core/datatype/datatype.h"
 #include "core/datatype/op.h"
@@ -91,3 +95,7 @@ const struct pl_process_part pl_process_parts[PL_PROCESS_PARTS] = {
 const struct pl_config_check pl_config_checks[PL_CONFIG_CHECKS] = {
     { "initial_errhandler", PL_NAMED_ALLOWED, pl_named_valid },
 };
+
+pl_coll_shortcut *const pl_coll_shortcuts[PL_COLL_SHORTCUTS] = { pl_coll_try_area, pl_coll_try_hierarchy };
+
+const struct pl_algorithm *const pl_coll_neighborhood = &pl_neighbor_exchange;

@@ -186,8 +186,8 @@ static const char *spawn_abort_reason(const void *context)
 /* Only Plenum's own runtime can spawn. */
 static int spawn_check_launcher(void)
 {
-    const struct pl_identity *place = &pl_process.place;
-    if (place->job && place->job->notes_inode && !place->attached)
+    const struct pl_identity *identity = &pl_process.place;
+    if (identity->job && identity->job->notes_inode && !identity->attached)
         return MPI_SUCCESS;
     if (strcmp(pl_process.bootstrap->name, "singleton") == 0)
         return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -227,10 +227,10 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
 
 int pl_spawn_connect_parents(void)
 {
-    const struct pl_identity *place = &pl_process.place;
-    if (!place->job || place->attached || !place->job->parent || place->generation != 1)
+    const struct pl_identity *identity = &pl_process.place;
+    if (!identity->job || identity->attached || !identity->job->parent || identity->generation != 1)
         return MPI_SUCCESS;
-    const char *port = (const char *)place->job + place->job->parent;
+    const char *port = (const char *)identity->job + identity->job->parent;
     int rc = pl_port_connect(port, NULL, 0, pl_world_comm, &pl_parent_comm);
     if (rc == MPI_SUCCESS)
         snprintf(pl_parent_comm->name, sizeof pl_parent_comm->name, "MPI_COMM_PARENT");

@@ -4,7 +4,7 @@
 #define PLENUM_MPIEXEC_CONFIG_H
 
 /* Splits the text of a configuration file into the arguments of a command line, with a colon between the lines, and
- * modifies `text`. The caller frees the list; its words lie in `text`. NULL: a quote is not closed, or out of memory. */
+ * modifies `text`. The caller frees the list; its words lie in `text`. NULL: an open quote, or out of memory. */
 char **config_split(char *text, int *count);
 
 #endif

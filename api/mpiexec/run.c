@@ -106,7 +106,7 @@ static void run_handle_output(struct run *run, const struct plenum_event *e)
         sink_put(sink, "\n", 1);
 }
 
-static void say_report(struct run *run, const struct plenum_event *e)
+static void run_say_report(struct run *run, const struct plenum_event *e)
 {
     if (!e->text)
         return;
@@ -157,7 +157,7 @@ static void run_handle_event(struct run *run, const struct plenum_event *e)
     if (e->kind == PLENUM_EVENT_OUTPUT)
         run_handle_output(run, e);
     if (e->kind == PLENUM_EVENT_REPORT)
-        say_report(run, e);
+        run_say_report(run, e);
     if (run_prints(e, run->options->verbose)) {
         plenum_event_describe(e, line, sizeof line);
         run_say(run, "%s", line);

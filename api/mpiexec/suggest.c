@@ -25,7 +25,7 @@ static const struct {
     { "label", "--tag-output" },
 };
 
-static const char *dashes_of(const char *name)
+static const char *suggest_dashes(const char *name)
 {
     return strlen(name) > 1 ? "--" : "-";
 }
@@ -37,7 +37,7 @@ static bool suggest_glued(const char *name, char *text, size_t size)
     const char *known;
     for (int i = 0; name[letters] && (known = options_name(i)); i++)
         if (strlen(known) == letters && memcmp(known, name, letters) == 0) {
-            snprintf(text, size, "%s%s %s", dashes_of(known), known, name + letters);
+            snprintf(text, size, "%s%s %s", suggest_dashes(known), known, name + letters);
             return true;
         }
     return false;
@@ -70,6 +70,6 @@ bool suggest_option(const char *name, char *text, size_t size)
         return true;
     const char *near = suggest_nearest(name);
     if (near)
-        snprintf(text, size, "%s%s", dashes_of(near), near);
+        snprintf(text, size, "%s%s", suggest_dashes(near), near);
     return near != NULL;
 }

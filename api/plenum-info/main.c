@@ -13,7 +13,7 @@
 
 enum { EXIT_USAGE = 2 };
 
-static void print_version(void)
+static void info_print_version(void)
 {
     printf("Plenum %s, MPI %d.%d, ABI %d.%d\n", PL_VERSION, MPI_VERSION, MPI_SUBVERSION, MPI_ABI_VERSION,
            MPI_ABI_SUBVERSION);
@@ -30,7 +30,7 @@ static int info_all(json_t *to)
         json_object_set_new(to, "abi", json_pack("[ii]", MPI_ABI_VERSION, MPI_ABI_SUBVERSION));
         json_object_set_new(to, "build", json_string(PL_BUILD));
     } else {
-        print_version();
+        info_print_version();
         puts("built: " PL_BUILD);
     }
     for (size_t i = pl_config_load() ? 2 : 0; i < sizeof commands / sizeof *commands; i++) {
@@ -79,7 +79,7 @@ static int info_unknown(const char *word)
     return EXIT_USAGE;
 }
 
-static int run_command(int (*run)(json_t *to), bool json)
+static int info_run_command(int (*run)(json_t *to), bool json)
 {
     json_t *top = json ? json_object() : NULL;
     int code = run(top);
@@ -96,7 +96,7 @@ static int info_run(int argc, char **argv)
     const struct command *command = NULL;
     bool json = false;
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        print_version();
+        info_print_version();
         return EXIT_SUCCESS;
     }
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
@@ -113,7 +113,7 @@ static int info_run(int argc, char **argv)
         else
             return info_unknown(argv[a]);
     }
-    return run_command(command ? command->run : info_all, json);
+    return info_run_command(command ? command->run : info_all, json);
 }
 
 int main(int argc, char **argv)

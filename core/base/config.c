@@ -3,8 +3,8 @@
  * The table of configuration variables, and their values: the environment's, else the configuration file's
  * (core/base/config_file.h), else the default.
  *
- * Locking: loading by `lock`; values are read without one. Texts stay for as long as the process lives, so that a
- * reader is never left with one that is gone; a text that was seen before is not kept twice.
+ * Locking: `lock` protects loading; values are read without it. So texts stay valid for the life of the process; equal
+ * texts are stored once.
  */
 #include "core/base/config.h"
 
@@ -52,10 +52,10 @@ const struct pl_config pl_config_table[] = {
     ALGORITHM("scan", "doubling|linear"),
     ALGORITHM("scatter", "linear|binomial"),
     ALGORITHM("scatterv", "linear"),
-    { "coll_shm", PL_CONFIG_BOOL, "1", NULL, 0, 0, "blocking collectives of ranks on one node go by shared memory",
+    { "coll_shm", PL_CONFIG_BOOL, "1", NULL, 0, 0, "blocking collectives of ranks on one node use shared memory",
       PL_CONFIG_FIXED },
     { "coll_table", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "a JSON file that says which algorithms collectives use (docs/collectives.md); the same on all ranks",
+      "a JSON file that selects the algorithms of collectives (docs/collectives.md); the same on all ranks",
       PL_CONFIG_FIXED },
     { "config", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "the configuration file; not given: ~/.config/plenum.json or else /etc/plenum.json, if there is one; empty: "
@@ -64,8 +64,8 @@ const struct pl_config pl_config_table[] = {
     { "crash_report", PL_CONFIG_BOOL, "0", NULL, 0, 0,
       "a crash between MPI_Init and MPI_Finalize tells the launcher where it happened; mpiexec sets it to 1",
       PL_CONFIG_FIXED },
-    { "errhandlers", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "file of rules that say which errors go to which error handlers; empty: none", PL_CONFIG_FIXED },
+    { "errhandlers", PL_CONFIG_TEXT, "", NULL, 0, 0, "file of rules that map errors to error handlers; empty: none",
+      PL_CONFIG_FIXED },
     { "initial_errhandler", PL_CONFIG_TEXT, "mpi_errors_are_fatal", NULL, 0, 0,
       "error handler before initialization, after finalization and of what is initialized", PL_CONFIG_FIXED },
     { "log", PL_CONFIG_TEXT, "", NULL, 0, 0,
@@ -74,38 +74,37 @@ const struct pl_config pl_config_table[] = {
       "seconds that the creation of a communicator from a group waits for the other members; 0: for ever",
       PL_CONFIG_LOCAL },
     { "memory_alloc_kinds", PL_CONFIG_TEXT, "mpi,system", NULL, 0, 0,
-      "kinds of memory asked for by the World, and by sessions whose info does not say: mpi_memory_alloc_kinds",
+      "kinds of memory requested by the World, and by sessions whose info has no mpi_memory_alloc_kinds",
       PL_CONFIG_LOCAL },
-    { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0, "where plugins are, as an absolute path; empty: beside the library",
-      PL_CONFIG_FIXED },
-    { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0, "plugins that provide process sets: a list, with commas",
+    { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0,
+      "absolute path of the directory of plugins; empty: beside the library", PL_CONFIG_FIXED },
+    { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0, "comma-separated list of plugins that provide process sets",
       PL_CONFIG_FIXED },
     { "psets", PL_CONFIG_TEXT, "", NULL, 0, 0, "a JSON file of process sets (docs/psets.md)", PL_CONFIG_FIXED },
     { "shm_eager", PL_CONFIG_SIZE, "16384", NULL, 0, 1 << 20,
-      "bytes of the longest message that goes through a ring in one piece; at most a quarter of the ring",
-      PL_CONFIG_FIXED },
+      "bytes of the longest eager message through a ring; at most a quarter of the ring", PL_CONFIG_FIXED },
     { "shm_ring", PL_CONFIG_SIZE, "65536", NULL, 4096, 4 << 20,
       "bytes of the ring to each peer on the node; rounded up to a power of 2", PL_CONFIG_FIXED },
     { "shm_rndv", PL_CONFIG_TEXT, "auto", "auto|copy|cma", 0, 0,
-      "how long messages travel on the node: copied twice through shared memory, once by the kernel, or what suits",
+      "how long messages travel on the node: copied twice through shared memory, once by the kernel, or automatic",
       PL_CONFIG_FIXED },
     { "strict", PL_CONFIG_BOOL, "0", NULL, 0, 0,
-      "what is left alive at the end of a session, or of the World, is an error that names it", PL_CONFIG_LOCAL },
+      "objects not freed at the end of a session, or of the World, are an error that names them", PL_CONFIG_LOCAL },
     { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0, "transports to use: auto, or a list",
       PL_CONFIG_FIXED },
-    { "ucx_eager", PL_CONFIG_SIZE, "65536", NULL, 0, 1 << 20,
-      "bytes of the longest message that UCX carries in one piece", PL_CONFIG_FIXED },
+    { "ucx_eager", PL_CONFIG_SIZE, "65536", NULL, 0, 1 << 20, "bytes of the longest eager message over UCX",
+      PL_CONFIG_FIXED },
     { "ucx_tls", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "UCX's own transports, as its UCX_TLS has them; empty: the network, and with transport=ucx all that UCX finds",
+      "UCX's own transports, as in UCX_TLS; empty: the network, and with transport=ucx all that UCX finds",
       PL_CONFIG_FIXED },
 };
 const size_t pl_config_count = sizeof pl_config_table / sizeof pl_config_table[0];
 
-enum { VARIABLES = sizeof pl_config_table / sizeof pl_config_table[0], NAME_ROOM = 64 };
+enum { VARIABLES = sizeof pl_config_table / sizeof pl_config_table[0], NAME_SIZE = 64 };
 #define PREFIX "PLENUM_"
 
-/* Other names in the environment that begin with PLENUM_ and are not variables: a whole name, or a beginning of names
- * when it ends with '_'. */
+/* Names in the environment that begin with PLENUM_ and are not variables: whole names, or prefixes if they end with
+ * '_'. */
 static const char *const known[] = { "ATTACH", "JOB", "RANK", "SIZE", "CC", "CXX", "LIB", "TEST_" };
 
 static struct value {
@@ -131,7 +130,7 @@ struct setting {
 };
 static struct setting defaults[VARIABLES]; /* text NULL: not yet filled in */
 static struct setting given[VARIABLES];    /* by environment, file and table */
-static struct setting written[VARIABLES];  /* while the process ran; text NULL: not */
+static struct setting written[VARIABLES];  /* by pl_config_set(); text NULL: not set */
 
 static const char *keep_locked(const char *text)
 {
@@ -149,12 +148,12 @@ static const char *keep_locked(const char *text)
 
 /* --- names --------------------------------------------------------------------------------------------------- */
 
-static void environment_name(const struct pl_config *variable, char name[NAME_ROOM])
+static void environment_name(const struct pl_config *variable, char name[NAME_SIZE])
 {
     size_t at = strlen(PREFIX); /* by hand: done for every variable whenever a session begins */
     memcpy(name, PREFIX, at);
     for (const char *from = variable->name; *from; from++) {
-        assert(at < NAME_ROOM - 1);
+        assert(at < NAME_SIZE - 1);
         name[at++] = *from >= 'a' && *from <= 'z' ? (char)(*from - 'a' + 'A') : *from;
     }
     name[at] = 0;
@@ -171,10 +170,10 @@ static bool name_is_known(const char *name)
     return false;
 }
 
-/* The variable whose name is nearest. */
+/* The variable with the nearest name. */
 static int config_nearest(const char *name)
 {
-    char small[NAME_ROOM];
+    char small[NAME_SIZE];
     int best = INT_MAX, at = 0;
     size_t length = 0;
     for (; name[length] && length + 1 < sizeof small; length++)
@@ -192,9 +191,9 @@ static int config_nearest(const char *name)
 
 static int config_fail_unknown(const char *entry, size_t length)
 {
-    char name[NAME_ROOM], candidate[NAME_ROOM];
+    char name[NAME_SIZE], candidate[NAME_SIZE];
     if (length >= sizeof name)
-        return pl_fail(MPI_ERR_ARG, "%.*s... in the environment is not a variable of Plenum", NAME_ROOM - 1, entry);
+        return pl_fail(MPI_ERR_ARG, "%.*s... in the environment is not a variable of Plenum", NAME_SIZE - 1, entry);
     snprintf(name, sizeof name, "%.*s", (int)length, entry);
     environment_name(&pl_config_table[config_nearest(name + strlen(PREFIX))], candidate);
     return pl_fail(MPI_ERR_ARG, "%s in the environment is not a variable of Plenum; the nearest name is %s", name,
@@ -208,8 +207,9 @@ static void set_defaults_locked(struct setting *settings)
     for (int i = 0; i < VARIABLES && !defaults[VARIABLES - 1].text; i++) {
         defaults[i] = (struct setting){ .text = pl_config_table[i].standard, .origin = "default" };
         bool fits = pl_config_is_value(&pl_config_table[i], defaults[i].text, &defaults[i].number);
-        assert(fits && "the defaults in the table are well-formed");
-        assert((i == 0 || strcmp(pl_config_table[i - 1].name, pl_config_table[i].name) < 0) && "its names are sorted");
+        assert(fits && "the defaults in the table must be well-formed");
+        assert((i == 0 || strcmp(pl_config_table[i - 1].name, pl_config_table[i].name) < 0) &&
+               "its names must be sorted");
         (void)fits;
     }
     memcpy(settings, defaults, sizeof defaults);
@@ -231,13 +231,13 @@ static int take_entry_locked(const char *entry, struct setting *settings)
     size_t length = equals ? (size_t)(equals - entry) : 0;
     if (!equals || strncmp(entry, PREFIX, strlen(PREFIX)) != 0)
         return MPI_SUCCESS;
-    char name[NAME_ROOM], allowed[PL_CONFIG_ALLOWED];
+    char name[NAME_SIZE], allowed[PL_CONFIG_ALLOWED];
     for (int i = 0; i < VARIABLES; i++) {
         environment_name(&pl_config_table[i], name);
         if (strlen(name) != length || strncmp(entry, name, length) != 0)
             continue;
         if (!equals[1] && pl_config_table[i].standard[0])
-            return MPI_SUCCESS; /* as if it were not set */
+            return MPI_SUCCESS; /* counts as unset */
         if (!pl_config_parse(&pl_config_table[i], equals + 1, &settings[i].number, allowed))
             return pl_fail(MPI_ERR_ARG, "%s is \"%.80s\": it must be %s", name, equals + 1, allowed);
         return set_locked(&settings[i], equals + 1, "environment");
@@ -246,7 +246,7 @@ static int take_entry_locked(const char *entry, struct setting *settings)
     return name_is_known(name + strlen(PREFIX)) ? MPI_SUCCESS : config_fail_unknown(entry, length);
 }
 
-/* A program that runs with more rights than its user does not listen to the user's environment. */
+/* A program that runs with more rights than its user ignores the user's environment. */
 static int read_environment_locked(struct setting *settings)
 {
     if (getauxval(AT_SECURE))
@@ -262,7 +262,7 @@ static int read_environment_locked(struct setting *settings)
 static int take_value_locked(const struct pl_config_file *file, const char *name, const json_t *value,
                              struct setting *settings)
 {
-    char text[PL_CONFIG_TEXT_ROOM], origin[PL_CONFIG_TEXT_ROOM], allowed[PL_CONFIG_ALLOWED];
+    char text[PL_CONFIG_TEXT_SIZE], origin[PL_CONFIG_TEXT_SIZE], allowed[PL_CONFIG_ALLOWED];
     int i = config_nearest(name);
     if (strcmp(pl_config_table[i].name, name) != 0)
         return pl_config_file_fail(file, name, "is not a variable of Plenum; the nearest name is %s",
@@ -325,23 +325,23 @@ int pl_config_load(void)
 
 /* --- reading ------------------------------------------------------------------------------------------------- */
 
-/* What is asked for before the process opens is read from the environment then; what is wrong there is reported when
- * the process opens. */
-static const struct value *value_of(const char *name)
+/* The first request loads the configuration if the process has not been opened yet. Errors are reported when the
+ * process opens. */
+static const struct value *config_find(const char *name)
 {
     if (!atomic_load_explicit(&loaded, memory_order_acquire) && pl_config_load() != MPI_SUCCESS)
         pl_error_clear();
-    int first = 0, behind = VARIABLES;
-    while (first < behind) {
-        int middle = (first + behind) / 2, order = strcmp(name, pl_config_table[middle].name);
+    int first = 0, end = VARIABLES;
+    while (first < end) {
+        int middle = (first + end) / 2, order = strcmp(name, pl_config_table[middle].name);
         if (order == 0)
             return &values[middle];
         if (order < 0)
-            behind = middle;
+            end = middle;
         else
             first = middle + 1;
     }
-    assert(!"the variable is in the table");
+    assert(!"the variable must be in the table");
     abort();
 }
 
@@ -351,7 +351,7 @@ int pl_config_set(const struct pl_config *variable, const char *text)
     struct setting new;
     if (!pl_config_parse(variable, text, &new.number, allowed))
         return pl_fail(MPI_ERR_ARG, "%s is \"%.80s\": it must be %s", variable->name, text, allowed);
-    value_of(variable->name); /* read by now */
+    config_find(variable->name); /* loads the configuration */
     pl_lock_take(&lock);
     int err = set_locked(&new, text, "MPI_T");
     if (!err) {
@@ -365,22 +365,22 @@ int pl_config_set(const struct pl_config *variable, const char *text)
 
 long pl_config_long(const char *name)
 {
-    return atomic_load(&value_of(name)->number);
+    return atomic_load(&config_find(name)->number);
 }
 
 bool pl_config_bool(const char *name)
 {
-    return atomic_load(&value_of(name)->number) != 0;
+    return atomic_load(&config_find(name)->number) != 0;
 }
 
 const char *pl_config_text(const char *name)
 {
-    return atomic_load(&value_of(name)->text);
+    return atomic_load(&config_find(name)->text);
 }
 
 const char *pl_config_given(const char *name)
 {
-    const struct value *value = value_of(name);
+    const struct value *value = config_find(name);
     pl_lock_take(&lock);
     const char *text = given[value - values].text;
     pl_lock_drop(&lock);
@@ -399,5 +399,5 @@ unsigned pl_config_loads(void)
 
 const char *pl_config_origin(const char *name)
 {
-    return atomic_load(&value_of(name)->origin);
+    return atomic_load(&config_find(name)->origin);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The configuration file: { "transport": ["self", "shm"], "shm_eager": 8192 }. Locking: the configuration's. */
+/* Finding the configuration file, and its values as texts. See config_file.h. */
 #include "core/base/config_file.h"
 
 #include <stdarg.h>
@@ -23,15 +23,15 @@ static bool config_file_is_there(struct pl_config_file *file, const char *direct
 
 bool pl_config_file_find(struct pl_config_file *file)
 {
-    bool heard = !getauxval(AT_SECURE); /* with more rights than the user has: only the system's */
-    const char *named = heard ? getenv("PLENUM_CONFIG") : NULL;
+    bool trusted = !getauxval(AT_SECURE); /* a program with more rights than its user reads only the system's file */
+    const char *named = trusted ? getenv("PLENUM_CONFIG") : NULL;
     if (named) {
         snprintf(file->path, sizeof file->path, "%s", named);
         return *named;
     }
-    const char *config = heard ? getenv("XDG_CONFIG_HOME") : NULL;
-    if (heard && (config && *config ? config_file_is_there(file, config, "/plenum.json")
-                                    : config_file_is_there(file, getenv("HOME"), "/.config/plenum.json")))
+    const char *config = trusted ? getenv("XDG_CONFIG_HOME") : NULL;
+    if (trusted && (config && *config ? config_file_is_there(file, config, "/plenum.json")
+                                      : config_file_is_there(file, getenv("HOME"), "/.config/plenum.json")))
         return true;
     return config_file_is_there(file, system_file, "");
 }
@@ -47,19 +47,19 @@ int pl_config_file_fail(const struct pl_config_file *file, const char *name, con
     return pl_json_fail(&file->json, MPI_ERR_ARG, where, "%s", why);
 }
 
-static int config_file_scalar(const json_t *value, char *text, size_t room)
+static int config_file_scalar(const json_t *value, char *text, size_t size)
 {
     if (json_is_string(value))
-        return snprintf(text, room, "%s", json_string_value(value));
+        return snprintf(text, size, "%s", json_string_value(value));
     if (json_is_integer(value))
-        return snprintf(text, room, "%lld", (long long)json_integer_value(value));
+        return snprintf(text, size, "%lld", (long long)json_integer_value(value));
     if (json_is_boolean(value))
-        return snprintf(text, room, "%s", json_is_true(value) ? "yes" : "no");
+        return snprintf(text, size, "%s", json_is_true(value) ? "yes" : "no");
     return -1;
 }
 
 int pl_config_file_text(const struct pl_config_file *file, const char *name, const json_t *value,
-                        char text[PL_CONFIG_TEXT_ROOM], char origin[PL_CONFIG_TEXT_ROOM])
+                        char text[PL_CONFIG_TEXT_SIZE], char origin[PL_CONFIG_TEXT_SIZE])
 {
     char where[256] = "";
     size_t count = json_is_array(value) ? json_array_size(value) : 1, used = 0;
@@ -68,14 +68,14 @@ int pl_config_file_text(const struct pl_config_file *file, const char *name, con
         if (i > 0)
             text[used++] = ',';
         int n = config_file_scalar(json_is_array(value) ? json_array_get(value, i) : value, text + used,
-                                   PL_CONFIG_TEXT_ROOM - used);
+                                   PL_CONFIG_TEXT_SIZE - used);
         if (n < 0)
-            return pl_config_file_fail(file, name, "must be a text, a whole number, true, false, or a list of these");
+            return pl_config_file_fail(file, name, "must be a string, an integer, true, false, or a list of these");
         used += (size_t)n;
-        if (used + 2 > PL_CONFIG_TEXT_ROOM)
-            return pl_config_file_fail(file, name, "is longer than %d bytes", PL_CONFIG_TEXT_ROOM - 2);
+        if (used + 2 > PL_CONFIG_TEXT_SIZE)
+            return pl_config_file_fail(file, name, "is longer than %d bytes", PL_CONFIG_TEXT_SIZE - 2);
     }
     pl_json_enter(where, sizeof where, name);
-    snprintf(origin, PL_CONFIG_TEXT_ROOM, "%s:%d", file->path, pl_json_line(&file->json, where));
+    snprintf(origin, PL_CONFIG_TEXT_SIZE, "%s:%d", file->path, pl_json_line(&file->json, where));
     return MPI_SUCCESS;
 }

@@ -80,7 +80,9 @@ static void describe_allowed(const struct pl_config *variable, char allowed[PL_C
         else
             snprintf(allowed, PL_CONFIG_ALLOWED, "%s", variable->choices ? variable->choices : "");
         return;
-    case PL_CONFIG_LIST: snprintf(allowed, PL_CONFIG_ALLOWED, "a list, with commas, of %s", variable->choices); return;
+    case PL_CONFIG_LIST:
+        snprintf(allowed, PL_CONFIG_ALLOWED, "a comma-separated list of %s", variable->choices);
+        return;
     case PL_CONFIG_BOOL: snprintf(allowed, PL_CONFIG_ALLOWED, "yes or no"); return;
     case PL_CONFIG_LONG:
     case PL_CONFIG_SIZE:

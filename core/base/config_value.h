@@ -7,7 +7,7 @@
 
 enum { PL_CONFIG_ALLOWED = 256 };
 
-/* A text variable whose values a higher room checks. */
+/* A text variable whose values a room above this one checks. */
 struct pl_config_check {
     const char *variable;            /* its name */
     const char *allowed;             /* its values, for messages */
@@ -16,10 +16,10 @@ struct pl_config_check {
 enum { PL_CONFIG_CHECKS = 1 };
 extern const struct pl_config_check pl_config_checks[PL_CONFIG_CHECKS]; /* core/kinds.c */
 
-/* Is the text a value of the variable? *number is the value of numbers, sizes and yes or no; else 0. */
+/* Whether the text is a value of the variable. *number is the value of numbers, sizes and booleans; else 0. */
 bool pl_config_is_value(const struct pl_config *variable, const char *text, long *number);
 
-/* The same; when it is none, `allowed` says what is one. */
+/* The same. If it is not a value, `allowed` describes the allowed ones. */
 bool pl_config_parse(const struct pl_config *variable, const char *text, long *number, char allowed[PL_CONFIG_ALLOWED]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Count and displacement arrays as the int form and the _c form of a function have them, read without a copy. */
+/* A view of the count and displacement arrays of a function's int form or _c form, without a copy. */
 #ifndef PLENUM_CORE_BASE_COUNTS_H
 #define PLENUM_CORE_BASE_COUNTS_H
 

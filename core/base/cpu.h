@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a processor is told about lines of memory that it shares with another. */
+/* Hints to a processor about cache lines that it shares with another. */
 #ifndef PLENUM_CORE_BASE_CPU_H
 #define PLENUM_CORE_BASE_CPU_H
 
 /*
- * Between two looks at a line of memory that another processor is about to write: leaves it alone for some 30 ns. To
- * look all the time takes the line away while it is being written, and a message half as long again.
+ * Between two polls of a cache line that another processor is about to write: leaves the line alone for some 30 ns.
+ * Polling without a pause takes the line away while it is being written, and a message then takes half as long again.
  */
 static inline void pl_relax(void)
 {
@@ -16,8 +16,8 @@ static inline void pl_relax(void)
 #endif
 }
 
-/* A line will be written soon: takes it away from the other. The builtin function would only read it, unless the
- * compiler is told of a newer processor; where the instruction does not exist it does nothing. */
+/* Fetches a line that will be written soon for writing. The builtin function only fetches it for reading, unless the
+ * compiler may assume a newer processor. Where the instruction does not exist it does nothing. */
 static inline void pl_prefetch_to_write(const void *line)
 {
 #if defined(__x86_64__)

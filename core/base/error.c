@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Error classes with their names and explanations, and the detail of the error that a thread met last.
- * Locking: none; the detail belongs to its thread.
- */
+/* Error classes with their names and explanations, and each thread's last error. See error.h. */
 #include "core/base/error.h"
 
 #include <errno.h>
@@ -38,7 +35,7 @@ static const struct class classes[] = {
     CLASS(MPI_ERR_TOPOLOGY, "the communicator has no topology of this kind"),
     CLASS(MPI_ERR_DIMS, "the dimensions do not fit"),
     CLASS(MPI_ERR_ARG, "an argument has a value that is not allowed"),
-    CLASS(MPI_ERR_UNKNOWN, "an error that has no class of its own"),
+    CLASS(MPI_ERR_UNKNOWN, "an error without a class of its own"),
     CLASS(MPI_ERR_TRUNCATE, "the message is longer than the receive buffer"),
     CLASS(MPI_ERR_OTHER, "an error, explained by its message"),
     CLASS(MPI_ERR_INTERN, "something went wrong inside the MPI library"),
@@ -62,10 +59,10 @@ static const struct class classes[] = {
     CLASS(MPI_ERR_IO, "reading or writing failed"),
     CLASS(MPI_ERR_KEYVAL, "the attribute key is not valid here"),
     CLASS(MPI_ERR_LOCKTYPE, "the type of lock is neither shared nor exclusive"),
-    CLASS(MPI_ERR_NAME, "nobody has published this service name"),
+    CLASS(MPI_ERR_NAME, "no process has published this service name"),
     CLASS(MPI_ERR_NO_MEM, "out of memory"),
     CLASS(MPI_ERR_NOT_SAME, "the processes of a collective call do not agree"),
-    CLASS(MPI_ERR_NO_SPACE, "not enough room on the device"),
+    CLASS(MPI_ERR_NO_SPACE, "not enough space on the device"),
     CLASS(MPI_ERR_NO_SUCH_FILE, "there is no such file"),
     CLASS(MPI_ERR_PORT, "the port name is not valid"),
     CLASS(MPI_ERR_QUOTA, "the quota is exhausted"),
@@ -105,7 +102,7 @@ static const struct class classes[] = {
     CLASS(MPI_T_ERR_PVAR_NO_WRITE, "the performance variable cannot be written or reset"),
     CLASS(MPI_T_ERR_PVAR_NO_STARTSTOP, "the performance variable cannot be started or stopped"),
     CLASS(MPI_T_ERR_PVAR_NO_ATOMIC, "the performance variable cannot be read and reset in one step"),
-    CLASS(MPIX_ERR_TIMEOUT, "others did not come in the time that was given to them"),
+    CLASS(MPIX_ERR_TIMEOUT, "other processes did not take part in time"),
 };
 enum { CLASSES = sizeof classes / sizeof classes[0] };
 
@@ -199,18 +196,18 @@ void pl_error_clear(void)
 
 /* --- texts for the user ------------------------------------------------------------------------------------- */
 
-/* In words: `room` is for the user's. */
-static const char *error_describe(int code, int class, char room[MPI_MAX_ERROR_STRING])
+/* The explanation of a code. `user` is memory for the user's. */
+static const char *error_describe(int code, int class, char user[MPI_MAX_ERROR_STRING])
 {
-    bool own = pl_error_user_text(code, room);
-    if (own && *room)
-        return room;
-    if (class != code && pl_error_user_text(class, room) && *room)
-        return room;
+    bool own = pl_error_user_text(code, user);
+    if (own && *user)
+        return user;
+    if (class != code && pl_error_user_text(class, user) && *user)
+        return user;
     return own && !pl_error_class_name(class) ? "an error of the program's own" : pl_error_class_text(class);
 }
 
-static void error_explain(int code, const char *detail, const char *function, char *text, size_t room)
+static void error_explain(int code, const char *detail, const char *function, char *text, size_t size)
 {
     char user[MPI_MAX_ERROR_STRING];
     int class = pl_error_code_class(code);
@@ -218,14 +215,14 @@ static void error_explain(int code, const char *detail, const char *function, ch
     if (!detail)
         detail = error_describe(code, class, user);
 
-    int length = snprintf(text, room, "%s%s%s", function ? function : "", function ? ": " : "", detail);
-    size_t used = length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1;
+    int length = snprintf(text, size, "%s%s%s", function ? function : "", function ? ": " : "", detail);
+    size_t used = length < 0 ? 0 : (size_t)length < size ? (size_t)length : size - 1;
     if (name && code == class)
-        snprintf(text + used, room - used, " (%s)", name);
+        snprintf(text + used, size - used, " (%s)", name);
     else if (name)
-        snprintf(text + used, room - used, " (code %d of %s)", code, name);
+        snprintf(text + used, size - used, " (code %d of %s)", code, name);
     else
-        snprintf(text + used, room - used, " (code %d)", code);
+        snprintf(text + used, size - used, " (code %d)", code);
 }
 
 void pl_error_publish(const char *function, int code, char message[MPI_MAX_ERROR_STRING])
@@ -237,7 +234,7 @@ void pl_error_publish(const char *function, int code, char message[MPI_MAX_ERROR
     pl_error_clear();
 }
 
-/* What the user wrote for a code of his own is given back as it is, and so is nothing. */
+/* The user's text for an added code is returned as it is, also if it is empty. */
 void pl_error_string(int code, char text[MPI_MAX_ERROR_STRING])
 {
     if (pl_error_user_text(code, text))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Errors inside the library are MPI error classes. The first to detect an error records the detail with pl_fail();
- * the detail stays with the thread until the next error, and MPI_Error_string() gives it out for that class.
+ * Errors inside the library are MPI error classes. The function that detects an error records the detail with
+ * pl_fail(). The detail belongs to the thread and stays until the next error; MPI_Error_string() returns it for that
+ * class. No locking.
  */
 #ifndef PLENUM_CORE_BASE_ERROR_H
 #define PLENUM_CORE_BASE_ERROR_H
@@ -12,53 +13,47 @@
 
 #include "mpi.h"
 
-/* Results that never leave the library. Negative, so that no error class collides. */
+/* Results that never leave the library. Negative, so that they are not error classes. */
 enum {
-    PL_AGAIN = -1,       /* nothing was done; ask again later */
+    PL_AGAIN = -1,       /* nothing was done; try again later */
     PL_PENDING = -2,     /* accepted; completion is reported later */
     PL_UNREACHABLE = -3, /* this transport cannot reach that peer; another may */
 };
 
 enum { PL_DETAIL_MAX = MPI_MAX_ERROR_STRING - 128 };
 
-/* Records the detail of an error and returns its class. The text says which argument or thing, its value, and what
- * was allowed, without the function's name (the call adds it) and without a newline.
- * Keeps the first detail when `class` is passed on by callers, since only the one who detects the error calls it. */
+/* Records the detail of an error and returns its class. The text names the argument or object, its value and the
+ * allowed values, without the function's name (the call adds it) and without a newline. Callers pass the class on
+ * without calling it again, so the first detail is kept. */
 int pl_fail(int class, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* The same for a function that has its own `...`. */
+/* The same for a function with a `...` of its own. */
 void pl_error_record(int class, const char *format, va_list arguments) __attribute__((format(printf, 2, 0), cold));
 
-/* The same with errno's text behind the message: "cannot map the job segment: Permission denied". */
+/* The same with errno's text after the message: "cannot map the job segment: Permission denied". */
 int pl_fail_errno(int class, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
 /* Out of memory for `what`: MPI_ERR_NO_MEM. */
 int pl_fail_memory(const char *what) __attribute__((cold));
 
-/* The detail that this thread recorded last, "" if none, and its class. Borrowed until the next pl_fail(). */
+/* The detail that this thread recorded last, or "", and its class. Borrowed until the next pl_fail(). */
 const char *pl_error_detail(int *class);
 
 /* Forgets the recorded detail. */
 void pl_error_clear(void);
 
-/* Makes "function: detail (MPI_ERR_X)" of a failing call, gives it out, and keeps it where pl_error_string() finds it
- * for `code`. */
+/* Writes the message of a failing call, "function: detail (MPI_ERR_X)", and keeps it for pl_error_string() of
+ * `code`. */
 void pl_error_publish(const char *function, int code, char message[MPI_MAX_ERROR_STRING]);
 
-/* The text for a code: what was published for it last in this thread, else its explanation. */
+/* The text for a code: the message last published for it in this thread, else its explanation. */
 void pl_error_string(int code, char text[MPI_MAX_ERROR_STRING]);
 
-/* Name of a class ("MPI_ERR_RANK"), NULL for a number that is none; its explanation in plain words. */
+/* Name of a class ("MPI_ERR_RANK"), NULL if it is not a class; its explanation in plain words. */
 const char *pl_error_class_name(int class);
 const char *pl_error_class_text(int class);
 
-/* The class of a name ("MPI_ERR_RANK"); MPI_ERR_UNKNOWN for a text that is no name. */
+/* The class of a name ("MPI_ERR_RANK"); MPI_ERR_UNKNOWN for any other text. */
 int pl_error_class_from_name(const char *name);
-
-/* The class of a code that the user may have added; MPI_ERR_UNKNOWN's value for an unknown code. */
-int pl_error_code_class(int code);
-
-/* May MPI hand out this code: predefined, or added by the user. */
-bool pl_error_code_valid(int code);
 
 #endif

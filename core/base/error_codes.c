@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error classes and codes of the user. Both are numbered from MPI_ERR_LASTCODE + 1 in one sequence, so that the same
- * calls give the same numbers in every process; a number that was removed is the first to be given again.
+ * Error classes and codes that the user adds. See error_codes.h.
  *
  * Locking: `lock` for everything here; `last_used` is atomic because the user reads it through a plain pointer.
  */
@@ -20,12 +19,12 @@ enum state { UNUSED, CLASS, CODE };
 struct code {
     enum state state;
     int class;  /* of a code */
-    int codes;  /* of a class: how many there are */
-    char *text; /* NULL: none */
+    int codes;  /* of a class: their number */
+    char *text; /* or NULL */
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
-static struct code few[16], *table = few; /* few need no memory that would be lost when the library is unloaded */
+static struct code few[16], *table = few; /* the first need no memory that would leak when the library is unloaded */
 static int size = sizeof few / sizeof *few;
 static _Atomic int last_used = MPI_ERR_LASTCODE;
 _Static_assert(sizeof last_used == sizeof(int), "the user reads the attribute as an int");
@@ -43,16 +42,17 @@ static int add_locked(struct code code, int *number)
     while (i < size && table[i].state != UNUSED)
         i++;
     if (i == size) {
-        int room = size * 2;
+        int larger = size * 2;
         bool first = table == few;
-        struct code *grown = room <= CODES_MAX ? pl_realloc(first ? NULL : table, (size_t)room * sizeof *table) : NULL;
+        struct code *grown =
+            larger <= CODES_MAX ? pl_realloc(first ? NULL : table, (size_t)larger * sizeof *table) : NULL;
         if (!grown)
             return pl_fail_memory("error codes");
         if (first)
             memcpy(grown, few, sizeof few);
-        memset(grown + size, 0, (size_t)(room - size) * sizeof *table);
+        memset(grown + size, 0, (size_t)(larger - size) * sizeof *table);
         table = grown;
-        size = room;
+        size = larger;
     }
     table[i] = code;
     *number = FIRST + i;
@@ -118,9 +118,9 @@ int pl_error_remove_class(int class)
     if (!of || of->state != CLASS)
         err = pl_fail(MPI_ERR_ARG, "errorclass %d is not a class that was added", class);
     else if (of->codes > 0)
-        err = pl_fail(MPI_ERR_OTHER, "errorclass %d still has %d error codes: remove them first", class, of->codes);
+        err = pl_fail(MPI_ERR_OTHER, "errorclass %d still has %d error codes; remove them first", class, of->codes);
     else if (of->text)
-        err = pl_fail(MPI_ERR_OTHER, "errorclass %d still has its string: remove that first", class);
+        err = pl_fail(MPI_ERR_OTHER, "errorclass %d still has its string; remove it first", class);
     else
         clear_locked(of);
     pl_lock_drop(&lock);
@@ -135,7 +135,7 @@ int pl_error_remove_code(int code)
     if (!of || of->state != CODE) {
         err = pl_fail(MPI_ERR_ARG, "errorcode %d is not a code that was added", code);
     } else if (of->text) {
-        err = pl_fail(MPI_ERR_OTHER, "errorcode %d still has its string: remove that first", code);
+        err = pl_fail(MPI_ERR_OTHER, "errorcode %d still has its string; remove it first", code);
     } else {
         struct code *class = error_codes_find_locked(of->class);
         if (class)
@@ -166,7 +166,7 @@ bool pl_error_user_text(int code, char text[MPI_MAX_ERROR_STRING])
     pl_lock_take(&lock);
     struct code *of = error_codes_find_locked(code);
     if (of)
-        strcpy(text, of->text ? of->text : ""); /* pl_error_add_text() has seen to it that it fits */
+        strcpy(text, of->text ? of->text : ""); /* pl_error_add_text() has checked that it fits */
     pl_lock_drop(&lock);
     return of != NULL;
 }

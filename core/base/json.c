@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * JSON files, and the line of a value. Jansson tells no lines of values, so a mistake's line is found by walking the
- * text along the way to the value; the text is known to be well-formed then.
+ * JSON files, and the line of a value. Jansson does not record lines, so the line of a mistake is found by walking the
+ * text along the path to the value. The text is known to be well-formed then.
  */
 #include "core/base/json.h"
 
@@ -17,7 +17,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 
-enum { LONGEST = 16 << 20, KEY_ROOM = 512 };
+enum { LONGEST = 16 << 20, KEY_SIZE = 512 };
 
 static int read_all(int fd, char *text, size_t size, const char *path)
 {
@@ -28,7 +28,7 @@ static int read_all(int fd, char *text, size_t size, const char *path)
         if (n < 0)
             return pl_fail_errno(MPI_ERR_ARG, "%s: cannot be read", path);
         if (n == 0)
-            return pl_fail(MPI_ERR_ARG, "%s: became shorter while it was read", path);
+            return pl_fail(MPI_ERR_ARG, "%s: was truncated while it was read", path);
         at += (size_t)n;
     }
     return MPI_SUCCESS;
@@ -43,7 +43,7 @@ static int json_read_file(const char *path, char **text, size_t *size)
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         rc = pl_fail(MPI_ERR_ARG, "%s: is not a regular file", path);
     else if (st.st_size > LONGEST)
-        rc = pl_fail(MPI_ERR_ARG, "%s: has %lld bytes, at most %d are read", path, (long long)st.st_size, LONGEST);
+        rc = pl_fail(MPI_ERR_ARG, "%s: has %lld bytes; at most %d are allowed", path, (long long)st.st_size, LONGEST);
     *size = rc ? 0 : (size_t)st.st_size;
     *text = rc ? NULL : pl_malloc(*size + 1);
     if (!rc && !*text)
@@ -70,7 +70,7 @@ int pl_json_open(const char *path, struct pl_json *json)
     if (!json->root)
         rc = pl_fail(MPI_ERR_ARG, "%s:%d: column %d: %s", path, error.line, error.column, error.text);
     else if (!json_is_object(json->root))
-        rc = pl_fail(MPI_ERR_ARG, "%s:1: the top must be an object, {...}", path);
+        rc = pl_fail(MPI_ERR_ARG, "%s:1: the top-level value must be an object, {...}", path);
     if (rc)
         pl_json_close(json);
     return rc;
@@ -90,7 +90,7 @@ static const char *skip_space(const char *p)
     return p + strspn(p, " \t\r\n");
 }
 
-/* Behind a string that begins at p. */
+/* The end of a string that begins at p. */
 static const char *skip_string(const char *p)
 {
     for (p++; *p && *p != '"'; p++)
@@ -99,7 +99,7 @@ static const char *skip_string(const char *p)
     return *p ? p + 1 : p;
 }
 
-/* Behind a value that begins at p. */
+/* The end of a value that begins at p. */
 static const char *skip_value(const char *p)
 {
     int depth = 0;
@@ -119,7 +119,7 @@ static const char *skip_value(const char *p)
     return p;
 }
 
-/* Is the string in the text at p this key? Keys with escapes are compared by what Jansson makes of them. */
+/* Whether the string in the text at p is this key. Jansson decodes the escapes. */
 static bool is_key(const char *p, const char *key)
 {
     json_t *text = json_loadb(p, (size_t)(skip_string(p) - p), JSON_DECODE_ANY, NULL);
@@ -128,7 +128,7 @@ static bool is_key(const char *p, const char *key)
     return same;
 }
 
-/* The member `key`, or the element of that index, of the container at p; NULL: there is none. */
+/* The member `key`, or the element of that index, of the container at p, or NULL. */
 static const char *json_member(const char *p, const char *key)
 {
     bool object = *p == '{';
@@ -147,15 +147,15 @@ static const char *json_member(const char *p, const char *key)
     return NULL;
 }
 
-/* Takes the next part off the way and undoes its escapes. */
-static const char *next_part(const char *where, char key[KEY_ROOM])
+/* Splits the next key off the path and decodes its escapes. */
+static const char *json_next_key(const char *where, char key[KEY_SIZE])
 {
     size_t n = 0;
     for (; *where && *where != '/'; where++) {
         char c = *where;
         if (c == '~' && (where[1] == '0' || where[1] == '1'))
             c = *++where == '0' ? '~' : '/';
-        if (n < KEY_ROOM - 1)
+        if (n < KEY_SIZE - 1)
             key[n++] = c;
     }
     key[n] = '\0';
@@ -164,11 +164,11 @@ static const char *next_part(const char *where, char key[KEY_ROOM])
 
 int pl_json_line(const struct pl_json *json, const char *where)
 {
-    char key[KEY_ROOM];
+    char key[KEY_SIZE];
     const char *p = skip_space(json->text);
     int line = 1;
     while (*where) {
-        where = next_part(where, key);
+        where = json_next_key(where, key);
         const char *q = json_member(p, key);
         if (!q)
             break;
@@ -221,7 +221,7 @@ int pl_json_keys(const struct pl_json *json, const char *where, const json_t *ob
         }
         snprintf(place, sizeof place, "%s", where);
         pl_json_enter(place, sizeof place, key);
-        return pl_json_fail(json, MPI_ERR_ARG, place, "this key is not known, allowed are %s", list);
+        return pl_json_fail(json, MPI_ERR_ARG, place, "this key is not known; allowed are %s", list);
     }
     return MPI_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Intrusive doubly linked lists. A list head is a node; an empty list points at itself. No locking. */
+/* Intrusive doubly linked lists. A list head is a node; an empty list points to itself. No locking. */
 #ifndef PLENUM_CORE_BASE_LIST_H
 #define PLENUM_CORE_BASE_LIST_H
 

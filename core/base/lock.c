@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locks that check their order in debug builds. Only real locks are tracked: below MPI_THREAD_MULTIPLE nothing is. */
+/* Locks, whose order debug builds check. Only real locks are tracked: none below MPI_THREAD_MULTIPLE. */
 #include "core/base/lock.h"
 
 void pl_lock_init(struct pl_lock *lock, enum pl_lock_rank rank, bool real)
@@ -18,7 +18,7 @@ enum { HELD_MAX = 16 };
 static _Thread_local struct pl_lock *held[HELD_MAX];
 static _Thread_local int held_count;
 
-static void note_taken(struct pl_lock *lock)
+static void lock_note_taken(struct pl_lock *lock)
 {
     assert(held_count < HELD_MAX);
     held[held_count++] = lock;
@@ -29,9 +29,9 @@ void pl_lock_take(struct pl_lock *lock)
     if (!lock->real)
         return;
     for (int i = 0; i < held_count; i++)
-        assert(held[i]->rank < lock->rank && "locks are taken in the order of enum pl_lock_rank");
+        assert(held[i]->rank < lock->rank && "locks must be taken in the order of enum pl_lock_rank");
     pthread_mutex_lock(&lock->mutex);
-    note_taken(lock);
+    lock_note_taken(lock);
 }
 
 bool pl_lock_try(struct pl_lock *lock)
@@ -40,7 +40,7 @@ bool pl_lock_try(struct pl_lock *lock)
         return true;
     if (pthread_mutex_trylock(&lock->mutex) != 0)
         return false;
-    note_taken(lock);
+    lock_note_taken(lock);
     return true;
 }
 
@@ -51,7 +51,7 @@ void pl_lock_drop(struct pl_lock *lock)
     int i = held_count - 1;
     while (i >= 0 && held[i] != lock)
         i--;
-    assert(i >= 0 && "the thread holds the lock that it drops");
+    assert(i >= 0 && "the thread must hold the lock that it drops");
     for (held_count--; i < held_count; i++)
         held[i] = held[i + 1];
     pthread_mutex_unlock(&lock->mutex);

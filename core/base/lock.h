@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One lock type: a mutex, or nothing at all when its owner (an instance) runs below MPI_THREAD_MULTIPLE.
+ * The one lock type: a mutex, or nothing at all when its owner (an instance) runs below MPI_THREAD_MULTIPLE.
  *
- * The ranks below are the lock-order document: a thread that holds a lock takes only locks of a higher rank.
- * Debug builds (without NDEBUG) check it. No lock is held while user code runs.
+ * The ranks below define the lock order: a thread that holds a lock must only take locks of a higher rank. Debug builds
+ * (without NDEBUG) check it. No lock is held while user code runs.
  */
 #ifndef PLENUM_CORE_BASE_LOCK_H
 #define PLENUM_CORE_BASE_LOCK_H
@@ -19,9 +19,9 @@ enum pl_lock_rank {
     PL_RANK_OBJECT,   /* attributes, names, info of one object */
     PL_RANK_ENGINES,  /* the process's list of engines */
     PL_RANK_ENGINE,   /* matching, requests, transports of one instance */
-    PL_RANK_LISTENER, /* the front door */
-    PL_RANK_REPORT,   /* what this process tells about itself */
-    PL_RANK_TYPES,    /* the permanent datatypes: a window's target looks for them in progress */
+    PL_RANK_LISTENER, /* the bootstrap listener */
+    PL_RANK_REPORT,   /* this process's part of the job report */
+    PL_RANK_TYPES,    /* the permanent datatypes, which a window's target finds during progress */
     PL_RANK_POOL,     /* object memory */
     PL_RANK_LEAF,     /* takes no other lock */
 };

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The log: lines on stderr, each in one piece. Locking: none, so that it may be used under any lock; the filter is a
- * text that is read when something is to be logged, which costs one comparison while nothing is.
- */
+/* Filtering and writing log lines. See log.h. */
 #include "core/base/log.h"
 
 #include <limits.h>
@@ -11,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "core/base/config.h"
 
 static const char *const levels[] = { "error", "warning", "info", "debug" };
 enum { LEVELS = sizeof levels / sizeof levels[0] };
@@ -27,8 +22,8 @@ static int log_level_of(const char *word, size_t length)
     return -1;
 }
 
-/* The next rule of a filter, at *at: the subsystem (length 0: every one) and its level, -1 when it is none. */
-static int next_rule(const char **at, const char **subsystem, size_t *length)
+/* The next rule of a filter, at *at: the subsystem (length 0: every one) and its level; -1: it is not a rule. */
+static int log_next_rule(const char **at, const char **subsystem, size_t *length)
 {
     const char *rule = *at, *end = rule + strcspn(rule, ",");
     const char *colon = memchr(rule, ':', (size_t)(end - rule));
@@ -46,7 +41,7 @@ bool pl_log_filter_valid(const char *text)
     if (length > 0 && text[length - 1] == ',')
         return false;
     while (*text)
-        if (next_rule(&text, &subsystem, &length) < 0)
+        if (log_next_rule(&text, &subsystem, &length) < 0)
             return false;
     return true;
 }
@@ -61,7 +56,7 @@ static bool log_wanted(const char *rules, const char *subsystem, int level)
     const char *name;
     size_t length;
     while (*rules) {
-        int limit = next_rule(&rules, &name, &length);
+        int limit = log_next_rule(&rules, &name, &length);
         bool fits = length == 0 || (strlen(subsystem) == length && strncmp(subsystem, name, length) == 0);
         if (fits && level <= limit)
             return true;
@@ -69,8 +64,8 @@ static bool log_wanted(const char *rules, const char *subsystem, int level)
     return false;
 }
 
-/* `line` has room for the newline behind its end. */
-static void write_line(char *line)
+/* `line` has space for a newline after its end. */
+static void log_write(char *line)
 {
     size_t length = strlen(line);
     line[length] = '\n';
@@ -82,7 +77,7 @@ void pl_log_line(const char *subsystem, const char *text)
 {
     char line[PIPE_BUF];
     snprintf(line, sizeof line - 1, "plenum[%ld] %s: %s", (long)getpid(), subsystem, text);
-    write_line(line);
+    log_write(line);
 }
 
 void pl_log(const char *subsystem, int level, const char *format, ...)
@@ -97,5 +92,5 @@ void pl_log(const char *subsystem, int level, const char *format, ...)
     int length = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, arguments);
     va_end(arguments);
     if (length >= 0)
-        write_line(line);
+        log_write(line);
 }

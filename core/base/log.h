@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What pl_log() (core/base/config.h) lets through. Set by the configuration. */
+/*
+ * The log: lines on stderr, each written in one piece. The configuration (PLENUM_LOG) sets the filter.
+ *
+ * Locking: none, so that it may be used under any lock. The filter is a text that is parsed when a line might be
+ * logged. With an empty filter pl_log() costs one comparison.
+ */
 #ifndef PLENUM_CORE_BASE_LOG_H
 #define PLENUM_CORE_BASE_LOG_H
 
 #include <stdbool.h>
 
-/* "", "debug", "match:debug,shm:info": is it well-formed? */
+#include "core/base/compiler.h"
+
+/* Writes one line if the filter admits this subsystem and level (0 error, 1 warning, 2 info, 3 debug). */
+PL_PRINTF(3, 4) void pl_log(const char *subsystem, int level, const char *format, ...);
+
+/* Whether a filter ("", "debug", "match:debug,shm:info") is well-formed. */
 bool pl_log_filter_valid(const char *filter);
 
-/* Filters from now on. The text must be well-formed and stay where it is. */
+/* Sets the filter. The text must be well-formed and remain valid. */
 void pl_log_filter(const char *filter);
 
-/* One line, whatever the filter says: "plenum[PID] subsystem: text". In one piece, cut at about 4000 bytes. Allocates
- * nothing, takes no lock. */
+/* Writes one line whatever the filter is: "plenum[PID] subsystem: text", truncated at about 4000 bytes. Allocates
+ * nothing. */
 void pl_log_line(const char *subsystem, const char *text);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What somebody who mistyped a name may have meant. */
+/* The distance between a mistyped name and a known one. */
 #ifndef PLENUM_CORE_BASE_NEAREST_H
 #define PLENUM_CORE_BASE_NEAREST_H
 
 #include <string.h>
 
-/* How many letters to change, add or leave out to come from one name to the other; a large number for long ones. */
+/* The number of letters to change, add or remove to turn one name into the other; a large number for long names. */
 static inline int pl_nearest_distance(const char *a, const char *b)
 {
     int row[65] = { 0 }, la = (int)strlen(a), lb = (int)strlen(b);
@@ -26,7 +26,7 @@ static inline int pl_nearest_distance(const char *a, const char *b)
     return row[lb];
 }
 
-/* From how many letters on two names have nothing to do with each other. */
+/* The distance from which on two names are unrelated. */
 static inline int pl_nearest_limit(const char *name)
 {
     return strlen(name) < 4 ? 2 : 3;

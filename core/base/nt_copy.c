@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copying past the caches: by stores of whole lines with a hint, which every x86-64 has. See nt_copy.h. */
+/* Copying past the caches, by non-temporal stores of whole lines, which every x86-64 has. See nt_copy.h. */
 #include "core/base/nt_copy.h"
 
 #include <stdint.h>

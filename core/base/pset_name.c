@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See pset_name.h. Nothing here depends on the locale. */
+/* Checking, comparing and showing names of process sets. See pset_name.h. */
 #include "core/base/pset_name.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static char pset_name_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Bytes of the scheme; 0: it does not begin with one. */
+/* Bytes of the scheme; 0: the name does not begin with one. */
 static size_t scheme_length(const char *name)
 {
     size_t n = 0;
@@ -35,7 +35,7 @@ static size_t scheme_length(const char *name)
     return strncmp(name + n, "://", 3) == 0 ? n : 0;
 }
 
-/* Bytes that are the same in upper and lower case. */
+/* Length of the case-insensitive part. */
 static size_t caseless_length(const char *name)
 {
     size_t scheme = scheme_length(name);
@@ -54,12 +54,12 @@ const char *pl_pset_name_check(const char *name)
     if (!scheme)
         return "is not a URI with a scheme, such as app://ocean";
     if (!name[scheme + 3])
-        return "has nothing behind its scheme";
+        return "has nothing after its scheme";
     for (const char *c = name + scheme + 3; *c; c++) {
         if (*c == '%' && is_hex(c[1]) && is_hex(c[2]))
             c += 2;
         else if (!is_letter(*c) && !is_digit(*c) && !strchr(others, *c))
-            return "has a character that a URI cannot have; %20 would be a space";
+            return "has a character that a URI must not have; a space is written %20";
     }
     return NULL;
 }

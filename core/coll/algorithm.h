@@ -10,6 +10,7 @@
 
 #include "core/coll/collective.h"
 #include "core/coll/schedule.h"
+#include "core/datatype/cursor.h"
 
 struct pl_algorithm {
     enum pl_coll_kind kind;
@@ -42,8 +43,8 @@ struct pl_algorithm {
 PL_ALGORITHMS(PL_ALGORITHM_DECLARE)
 #undef PL_ALGORITHM_DECLARE
 
-/* The one algorithm of neighborhood collectives (neighbor.c). */
-extern const struct pl_algorithm pl_neighbor_exchange;
+/* The one algorithm of neighborhood collectives, which need the topology of the communicator (core/kinds.c). */
+extern const struct pl_algorithm *const pl_coll_neighborhood;
 
 /* --- data ------------------------------------------------------------------------------------------------------ */
 

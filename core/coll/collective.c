@@ -7,8 +7,6 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/algorithm.h"
-#include "core/coll/area/collectives.h"
-#include "core/coll/hierarchy/collectives.h"
 #include "core/coll/schedule.h"
 #include "core/coll/select.h"
 #include "core/coll/table.h"
@@ -50,7 +48,10 @@ int pl_coll_run(const struct pl_coll *coll)
 {
     struct pl_schedule schedule;
     int rc = pl_coll_check(coll->comm);
-    if (rc || pl_coll_try_area(coll, &rc) || pl_coll_try_hierarchy(coll, &rc))
+    for (int i = 0; rc == MPI_SUCCESS && i < PL_COLL_SHORTCUTS; i++)
+        if (pl_coll_shortcuts[i](coll, &rc))
+            return rc;
+    if (rc)
         return rc;
     pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
     pl_coll_select(coll)->append(&schedule, coll);

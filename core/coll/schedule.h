@@ -25,6 +25,7 @@
 #include <stdalign.h>
 #include <stdint.h>
 
+#include "core/datatype/cursor.h"
 #include "core/datatype/datatype.h"
 #include "core/datatype/op.h"
 #include "core/engine/comm.h"

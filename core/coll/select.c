@@ -208,7 +208,7 @@ static bool are_near(const struct pl_comm *comm)
 const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
 {
     if (coll->kind >= PL_COLL_KINDS)
-        return &pl_neighbor_exchange;
+        return pl_coll_neighborhood;
     if (pl_comm_is_inter(coll->comm))
         return pl_coll_inter(coll->kind);
     const struct pl_algorithm *wanted = pl_coll_forced(coll->kind);

@@ -178,7 +178,7 @@ static int idup_build_local(struct pl_comm *parent, struct pl_comm *made)
     int rc = pl_comm_build(parent->instance, parent->inter.local, parent->group, NULL, &made->inter.local);
     if (rc)
         return rc;
-    made->inter.local->serves = "";
+    made->inter.local->role.serves = "";
     pl_handle_drop(pl_object_retain(made->inter.local));
     return MPI_SUCCESS;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Splitting by hardware: the kernel identifies the node, the hwloc plugin its parts. All processes take part in the same
- * exchanges, whatever each of them requests.
+ * Splitting by hardware: the kernel identifies the node, the hwloc plugin its parts. All processes take part in the
+ * same exchanges, whatever each of them requests.
  */
 #include "core/comm/hw.h"
 

@@ -137,7 +137,7 @@ static int intercomm_create_local(struct pl_instance *instance, struct pl_comm *
 {
     int rc = pl_comm_create_with_av(instance, parent, av, group, NULL, id, made);
     if (rc == MPI_SUCCESS) {
-        (*made)->serves = "";
+        (*made)->role.serves = "";
         pl_handle_drop(pl_object_retain(*made)); /* a reference without a handle */
     }
     return rc;

@@ -38,7 +38,7 @@ struct pl_topology_ops {
 
     /*
      * Calls `found` for every resource of the machine that holds processors, type by type from the machine down. It
-     * passes its type and index as in `places`, and its processors as the bits of `cpus` [words], borrowed for the call.
+     * passes type and index as in `places`, and the processors as the bits of `cpus` [words], borrowed for the call.
      * A result of `found` other than 0 ends the walk and is returned. -1: the topology cannot be read.
      */
     int (*each)(int (*found)(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Datatypes for parts of arrays: MPI_Type_create_subarray and MPI_Type_create_darray. Both go through the dimensions
- * from the one that varies fastest in memory to the slowest; each step selects from copies of what the faster ones
- * have selected, which lie one whole row (plane, ...) apart. The bounds are those of the whole array.
+ * from the one that varies fastest in memory to the slowest. Each step selects from copies of the result of the faster
+ * dimensions, which lie one whole row (plane, ...) apart. The bounds are those of the whole array.
  */
-#include "core/datatype/build.h"
+#include "core/datatype/array.h"
 
 #include "core/base/error.h"
 
@@ -15,8 +15,8 @@ static int array_too_large(void)
 
 /* An array that is being walked from its fastest to its slowest dimension. */
 struct walk {
-    struct pl_shape shape; /* what is selected so far */
-    MPI_Count row;         /* bytes of the array in the dimensions so far: the stride of the next one */
+    struct pl_shape shape; /* the selection so far */
+    MPI_Count row;         /* bytes of the array in the dimensions so far: the stride of the next dimension */
 };
 
 static struct walk walk_start(const struct pl_type *element)
@@ -26,8 +26,8 @@ static struct walk walk_start(const struct pl_type *element)
     return walk;
 }
 
-/* Replaces the shape by what `list` has collected in this dimension, and goes on to the next. */
-static int walk_on(struct walk *walk, struct pl_shape_list *list, MPI_Count size)
+/* Replaces the shape by the list collected in this dimension, and goes on to the next. */
+static int walk_next(struct walk *walk, struct pl_shape_list *list, MPI_Count size)
 {
     pl_shape_release(&walk->shape);
     int err = pl_shape_list_finish(list, &walk->shape);
@@ -86,7 +86,7 @@ int pl_draft_subarray(const struct pl_type_envelope *e, struct pl_draft *draft)
         if (err)
             pl_shape_list_drop(&list);
         else
-            err = walk_on(&walk, &list, size);
+            err = walk_next(&walk, &list, size);
     }
     return walk_finish(&walk, err, draft);
 }
@@ -95,7 +95,7 @@ int pl_draft_subarray(const struct pl_type_envelope *e, struct pl_draft *draft)
 struct dimension {
     MPI_Count size; /* of the whole array */
     int distribution, argument;
-    int processes, process; /* in this dimension; which of them we are */
+    int processes, process; /* in this dimension: their number, and this process's coordinate */
 };
 
 static int select_block(const struct walk *walk, struct pl_shape_list *list, const struct dimension *dim)
@@ -104,8 +104,8 @@ static int select_block(const struct walk *walk, struct pl_shape_list *list, con
     if (dim->argument == MPI_DISTRIBUTE_DFLT_DARG)
         length = dim->size / dim->processes + (dim->size % dim->processes != 0);
     else if (length < dim->size / dim->processes + (dim->size % dim->processes != 0))
-        return pl_fail(MPI_ERR_ARG, "blocks of %d on %d processes do not hold an array of %lld", dim->argument,
-                       dim->processes, (long long)dim->size);
+        return pl_fail(MPI_ERR_ARG, "%d elements on each of %d processes are too few for a dimension of %lld",
+                       dim->argument, dim->processes, (long long)dim->size);
     MPI_Count start = length * dim->process;
     MPI_Count left = dim->size - start;
     return left > 0 ? walk_select(walk, list, start, 1, left < length ? left : length, 0) : MPI_SUCCESS;
@@ -162,7 +162,7 @@ int pl_draft_darray(const struct pl_type_envelope *e, struct pl_draft *draft)
         if (err)
             pl_shape_list_drop(&list);
         else
-            err = walk_on(&walk, &list, dim.size);
+            err = walk_next(&walk, &list, dim.size);
     }
     return walk_finish(&walk, err, draft);
 }

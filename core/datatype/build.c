@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The constructors of datatypes. Each reads its arguments from the envelope and drafts the shape of the data and, where
- * a type with markers is used or they are given, the bounds; what follows from these is the same for all.
+ * The constructors of datatypes. Each reads its arguments from the envelope and drafts the shape of the data. It also
+ * drafts the bounds, if markers are given or a type with markers is used. The rest is the same for all constructors.
  */
 #include "core/datatype/build.h"
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/datatype/array.h"
 #include "core/datatype/signature.h"
 
-/* Where copies of a type are placed, from the lowest to the highest displacement. */
-struct places {
+/* The lowest and the highest displacement of copies of a type. */
+struct range {
     MPI_Count low, high;
 };
 
@@ -24,24 +25,24 @@ static int build_multiply(MPI_Count a, MPI_Count b, MPI_Count *product)
     return __builtin_mul_overflow(a, b, product) ? build_too_large() : MPI_SUCCESS;
 }
 
-/* The same places `count` (> 0) times, `stride` apart. */
-static int repeat_places(struct places *places, MPI_Count count, MPI_Count stride)
+/* Extends the range to `count` (> 0) repetitions, `stride` apart. */
+static int range_repeat(struct range *range, MPI_Count count, MPI_Count stride)
 {
-    MPI_Count cma;
-    if (__builtin_mul_overflow(count - 1, stride, &cma) ||
-        __builtin_add_overflow(*(cma < 0 ? &places->low : &places->high), cma, cma < 0 ? &places->low : &places->high))
+    MPI_Count length;
+    if (__builtin_mul_overflow(count - 1, stride, &length))
         return build_too_large();
-    return MPI_SUCCESS;
+    MPI_Count *bound = length < 0 ? &range->low : &range->high;
+    return __builtin_add_overflow(*bound, length, bound) ? build_too_large() : MPI_SUCCESS;
 }
 
-/* Lets the draft's bounds include those of a marked type at these places. */
-static int build_mark(struct pl_draft *draft, const struct pl_type *type, struct places places)
+/* Extends the draft's bounds to those of a marked type at these displacements. */
+static int build_mark(struct pl_draft *draft, const struct pl_type *type, struct range range)
 {
     if (!type->marked)
         return MPI_SUCCESS;
     MPI_Count low, high;
-    if (__builtin_add_overflow(places.low, type->lb, &low) ||
-        __builtin_add_overflow(places.high, type->lb + type->extent, &high))
+    if (__builtin_add_overflow(range.low, type->lb, &low) ||
+        __builtin_add_overflow(range.high, type->lb + type->extent, &high))
         return build_too_large();
     draft->lb = draft->marked && draft->lb < low ? draft->lb : low;
     draft->ub = draft->marked && draft->ub > high ? draft->ub : high;
@@ -55,13 +56,13 @@ static int draft_blocks(MPI_Count count, MPI_Count length, MPI_Count stride, con
 {
     if (count == 0 || length == 0)
         return MPI_SUCCESS;
-    struct places places = { 0, 0 };
+    struct range range = { 0, 0 };
     struct pl_shape element = pl_type_shape(old), block = { 0 };
-    int err = repeat_places(&places, length, old->extent);
+    int err = range_repeat(&range, length, old->extent);
     if (!err)
-        err = repeat_places(&places, count, stride);
+        err = range_repeat(&range, count, stride);
     if (!err)
-        err = build_mark(draft, old, places);
+        err = build_mark(draft, old, range);
     if (!err)
         err = pl_shape_repeat(&element, length, (MPI_Aint)old->extent, &block);
     if (!err)
@@ -87,7 +88,7 @@ static int draft_hvector(const struct pl_type_envelope *e, struct pl_draft *draf
     return draft_blocks(pl_envelope_get(e, 0), pl_envelope_get(e, 1), pl_envelope_get(e, 2), e->type[0], draft);
 }
 
-/* Collects blocks of elements; the block made last is kept, since the next one is often the same. */
+/* Collects blocks of elements. The last block is kept, since the next one is often the same. */
 struct collector {
     struct pl_draft *draft;
     struct pl_shape_list list;
@@ -101,10 +102,10 @@ static int build_collect(struct collector *collector, MPI_Count displacement, MP
 {
     if (length == 0)
         return MPI_SUCCESS;
-    struct places places = { displacement, displacement };
-    int err = repeat_places(&places, length, type->extent);
+    struct range range = { displacement, displacement };
+    int err = range_repeat(&range, length, type->extent);
     if (!err)
-        err = build_mark(collector->draft, type, places);
+        err = build_mark(collector->draft, type, range);
     if (!err && (type != collector->type || length != collector->length)) {
         struct pl_shape element = pl_type_shape(type);
         pl_shape_release(&collector->block);
@@ -154,7 +155,7 @@ static int draft_copy(const struct pl_type *old, struct pl_draft *draft)
 {
     draft->shape = pl_type_shape(old);
     pl_layout_retain(draft->shape.layout);
-    return build_mark(draft, old, (struct places){ 0, 0 });
+    return build_mark(draft, old, (struct range){ 0, 0 });
 }
 
 static int draft_resized(const struct pl_type_envelope *e, struct pl_draft *draft)
@@ -181,12 +182,12 @@ static int build_draft(const struct pl_type_envelope *e, struct pl_draft *result
     case MPI_COMBINER_SUBARRAY: return pl_draft_subarray(e, result);
     case MPI_COMBINER_DARRAY: return pl_draft_darray(e, result);
     case MPI_COMBINER_RESIZED: return draft_resized(e, result);
-    default: return pl_fail(MPI_ERR_INTERN, "no constructor for combiner %d", e->combiner);
+    default: return pl_fail(MPI_ERR_INTERN, "there is no constructor for combiner %d", e->combiner);
     }
 }
 
-/* Elements, alignment and signature from the old types. */
-static int set_signature(const struct pl_type_envelope *e, struct pl_type *type)
+/* Sets elements, alignment and signature by the old types. */
+static int build_set_signature(const struct pl_type_envelope *e, struct pl_type *type)
 {
     type->align = 1;
     for (size_t i = 0; i < e->types; i++) {
@@ -212,9 +213,9 @@ static int set_signature(const struct pl_type_envelope *e, struct pl_type *type)
     return MPI_SUCCESS;
 }
 
-/* The bounds are the markers' if there are any, else those of the data, padded for the most demanding element so that
- * the elements of an array are aligned (MPI-5.0, 5.1.6). */
-static int set_bounds(struct pl_type *type, const struct pl_draft *from)
+/* The bounds are the markers' if there are markers. Else they are those of the data, padded for the most demanding
+ * element so that the elements of an array are aligned (MPI-5.0, 5.1.6). */
+static int build_set_bounds(struct pl_type *type, const struct pl_draft *from)
 {
     type->true_lb = from->shape.low;
     type->true_extent = from->shape.span;
@@ -240,9 +241,9 @@ int pl_type_build(struct pl_type_envelope *envelope, struct pl_type **result)
     type->size = drafted.shape.size;
     type->layout = drafted.shape.layout;
     type->envelope = envelope;
-    err = set_signature(envelope, type);
+    err = build_set_signature(envelope, type);
     if (!err)
-        err = set_bounds(type, &drafted);
+        err = build_set_bounds(type, &drafted);
     if (err)
         goto release_type;
     type->solid = !type->layout;

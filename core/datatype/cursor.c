@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cursors: moving the bytes of a datatype to and from a packed stream.
+ * Cursors. See cursor.h.
  *
- * The packed offset alone tells where a walk stands: from the root of the layout it leads by division (or by search, in
- * a list) to the part that it lies in. So a cursor needs no stack, seeking is free, and a part that is only partly
- * moved is no special state. Whole parts go to move_many(), which ends in a few loops over runs; those are compiled
- * for ranges of lengths, so that a small block is moved in registers, without a call and without a look at its length.
+ * The packed offset alone is the state of a walk: from the root of the layout it leads by division (or by search, in a
+ * list) to the part that it lies in. So a cursor needs no stack, seeking is free, and a partly moved part is not a
+ * special state. Whole parts go to move_many(), which ends in a few loops over runs. These are compiled for ranges of
+ * lengths, so that a small block is moved in registers, without a call and without a test of its length.
  *
  * Every function that moves takes `pack` as its last argument: to the packed side (true) or to memory.
  */
-#include "core/datatype/datatype.h"
+#include "core/datatype/cursor.h"
 
 #include <string.h>
 
@@ -18,20 +18,20 @@
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {
-    TILE = 8192,         /* bytes of elements that are moved part by part instead of one by one: stays in the cache */
-    TILE_PARTS = 16,    /* ... when they have fewer parts than this */
+    TILE = 8192,         /* bytes of elements that are moved part by part instead of one by one: fits the cache */
+    TILE_PARTS = 16,     /* ... if they have fewer parts than this */
     TILE_ELEMENT = 1024, /* ... and fewer bytes than this */
-    BOUNCE = 8192,       /* bytes, between two layouts */
+    BOUNCE = 8192,       /* bytes of the buffer between two layouts */
 };
 
-/* `part` to 2 * `part` bytes, as two moves of `part`, a constant, which overlap unless all are needed. */
-ALWAYS_INLINE void copy_ends(char *restrict to, const char *restrict from, size_t part, size_t bytes)
+/* `half` to 2 * `half` bytes, as two moves of `half` bytes, a constant. The moves overlap unless all are needed. */
+ALWAYS_INLINE void copy_ends(char *restrict to, const char *restrict from, size_t half, size_t bytes)
 {
-    memcpy(to, from, part);
-    memcpy(to + bytes - part, from + bytes - part, part);
+    memcpy(to, from, half);
+    memcpy(to + bytes - half, from + bytes - half, half);
 }
 
-/* Any number of bytes. Where it is a constant, or lies in one of the ranges for sure, a few moves are left of it. */
+/* Any number of bytes. If it is a constant, or known to be in one of the ranges, this compiles to a few moves. */
 ALWAYS_INLINE void copy_block(char *restrict to, const char *restrict from, size_t bytes)
 {
     if (__builtin_constant_p(bytes) || bytes > 128)
@@ -59,25 +59,25 @@ ALWAYS_INLINE void move_block(char *restrict mem, char *restrict packed, size_t 
         copy_block(mem, packed, bytes);
 }
 
-ALWAYS_INLINE void strided(size_t bytes, size_t n, char *restrict mem, MPI_Aint stride, char *restrict packed,
-                           size_t pitch, bool pack)
+ALWAYS_INLINE void move_strided(size_t bytes, size_t n, char *restrict mem, MPI_Aint stride, char *restrict packed,
+                                size_t pitch, bool pack)
 {
 #pragma GCC unroll 4
     for (size_t i = 0; i < n; i++, mem += stride, packed += pitch)
         move_block(mem, packed, bytes, pack);
 }
 
-/* The same, with the distances known to the compiler where that lets it move several small blocks at once: packed
- * data without gaps, and every other block (the real parts of complex numbers). */
-ALWAYS_INLINE void spaced(size_t bytes, size_t n, char *restrict mem, MPI_Aint stride, char *restrict packed,
-                          size_t pitch, bool pack)
+/* The same, with distances that the compiler knows where that lets it move several small blocks at once: packed data
+ * without gaps, and every other block (the real parts of complex numbers). */
+ALWAYS_INLINE void move_spaced(size_t bytes, size_t n, char *restrict mem, MPI_Aint stride, char *restrict packed,
+                               size_t pitch, bool pack)
 {
     if (pitch != bytes)
-        strided(bytes, n, mem, stride, packed, pitch, pack);
+        move_strided(bytes, n, mem, stride, packed, pitch, pack);
     else if (stride == 2 * (MPI_Aint)bytes)
-        strided(bytes, n, mem, 2 * (MPI_Aint)bytes, packed, bytes, pack);
+        move_strided(bytes, n, mem, 2 * (MPI_Aint)bytes, packed, bytes, pack);
     else
-        strided(bytes, n, mem, stride, packed, bytes, pack);
+        move_strided(bytes, n, mem, stride, packed, bytes, pack);
 }
 
 /* `n` runs of `bytes` bytes, `stride` apart in memory and `pitch` apart in the packed data. */
@@ -85,15 +85,15 @@ ALWAYS_INLINE void move_runs_to(size_t bytes, size_t n, char *mem, MPI_Aint stri
                                 bool pack)
 {
     switch (bytes) {
-    case 1: spaced(1, n, mem, stride, packed, pitch, pack); break;
-    case 2: spaced(2, n, mem, stride, packed, pitch, pack); break;
-    case 4: spaced(4, n, mem, stride, packed, pitch, pack); break;
-    case 8: spaced(8, n, mem, stride, packed, pitch, pack); break;
-    case 16: strided(16, n, mem, stride, packed, pitch, pack); break;
-    case 9 ... 15: strided(bytes, n, mem, stride, packed, pitch, pack); break;
-    case 17 ... 32: strided(bytes, n, mem, stride, packed, pitch, pack); break;
-    case 33 ... 64: strided(bytes, n, mem, stride, packed, pitch, pack); break;
-    default: strided(bytes, n, mem, stride, packed, pitch, pack);
+    case 1: move_spaced(1, n, mem, stride, packed, pitch, pack); break;
+    case 2: move_spaced(2, n, mem, stride, packed, pitch, pack); break;
+    case 4: move_spaced(4, n, mem, stride, packed, pitch, pack); break;
+    case 8: move_spaced(8, n, mem, stride, packed, pitch, pack); break;
+    case 16: move_strided(16, n, mem, stride, packed, pitch, pack); break;
+    case 9 ... 15: move_strided(bytes, n, mem, stride, packed, pitch, pack); break;
+    case 17 ... 32: move_strided(bytes, n, mem, stride, packed, pitch, pack); break;
+    case 33 ... 64: move_strided(bytes, n, mem, stride, packed, pitch, pack); break;
+    default: move_strided(bytes, n, mem, stride, packed, pitch, pack);
     }
 }
 
@@ -105,25 +105,25 @@ static void cursor_move_runs(size_t bytes, size_t n, char *mem, MPI_Aint stride,
         move_runs_to(bytes, n, mem, stride, packed, pitch, false);
 }
 
-ALWAYS_INLINE void listed(size_t bytes, size_t n, char *mem, const MPI_Aint *at, char *packed, bool pack)
+ALWAYS_INLINE void move_at(size_t bytes, size_t n, char *mem, const MPI_Aint *at, char *packed, bool pack)
 {
     for (size_t i = 0; i < n; i++, packed += bytes)
         move_block(mem + at[i], packed, bytes, pack);
 }
 
-/* `n` runs of `bytes` bytes at listed places. */
+/* `n` runs of `bytes` bytes at listed displacements. */
 ALWAYS_INLINE void move_listed_to(size_t bytes, size_t n, char *mem, const MPI_Aint *at, char *packed, bool pack)
 {
     switch (bytes) {
-    case 1: listed(1, n, mem, at, packed, pack); break;
-    case 2: listed(2, n, mem, at, packed, pack); break;
-    case 4: listed(4, n, mem, at, packed, pack); break;
-    case 8: listed(8, n, mem, at, packed, pack); break;
-    case 16: listed(16, n, mem, at, packed, pack); break;
-    case 9 ... 15: listed(bytes, n, mem, at, packed, pack); break;
-    case 17 ... 32: listed(bytes, n, mem, at, packed, pack); break;
-    case 33 ... 64: listed(bytes, n, mem, at, packed, pack); break;
-    default: listed(bytes, n, mem, at, packed, pack);
+    case 1: move_at(1, n, mem, at, packed, pack); break;
+    case 2: move_at(2, n, mem, at, packed, pack); break;
+    case 4: move_at(4, n, mem, at, packed, pack); break;
+    case 8: move_at(8, n, mem, at, packed, pack); break;
+    case 16: move_at(16, n, mem, at, packed, pack); break;
+    case 9 ... 15: move_at(bytes, n, mem, at, packed, pack); break;
+    case 17 ... 32: move_at(bytes, n, mem, at, packed, pack); break;
+    case 33 ... 64: move_at(bytes, n, mem, at, packed, pack); break;
+    default: move_at(bytes, n, mem, at, packed, pack);
     }
 }
 
@@ -135,7 +135,7 @@ static void move_listed(size_t bytes, size_t n, char *mem, const MPI_Aint *at, c
         move_listed_to(bytes, n, mem, at, packed, false);
 }
 
-/* One part of a node: where it lies, and what it is. */
+/* One part of a node. */
 struct part {
     const struct pl_type_layout *layout;
     size_t size, before;
@@ -152,7 +152,7 @@ ALWAYS_INLINE struct part layout_part(const struct pl_type_layout *node, size_t 
     return (struct part){ node->part, node->part_size, i * node->part_size, at };
 }
 
-/* The part in which a packed offset lies. */
+/* The index of the part in which a packed offset lies. */
 static size_t layout_part_at(const struct pl_type_layout *node, size_t offset)
 {
     if (node->kind != PL_LAYOUT_LIST)
@@ -171,12 +171,12 @@ static size_t layout_part_at(const struct pl_type_layout *node, size_t offset)
 static void move_many(const struct pl_type_layout *layout, size_t size, size_t n, char *mem, MPI_Aint stride,
                       char *packed, size_t pitch, bool pack);
 
-/* `n` parts of a node, from the i-th on; `packed` is where the first one goes. */
+/* `n` parts of a node, from the i-th on. `packed` is the packed data of the first one. */
 static void move_parts(const struct pl_type_layout *node, size_t i, size_t n, char *mem, char *packed, bool pack)
 {
     if (node->kind == PL_LAYOUT_LOOP) {
-        move_many(node->part, node->part_size, n, mem + node->first + (MPI_Aint)i * node->stride, node->stride,
-                  packed, node->part_size, pack);
+        move_many(node->part, node->part_size, n, mem + node->first + (MPI_Aint)i * node->stride, node->stride, packed,
+                  node->part_size, pack);
     } else if (node->kind == PL_LAYOUT_BLOCKS && !node->part) {
         move_listed(node->part_size, n, mem, node->at + i, packed, pack);
     } else {
@@ -191,8 +191,7 @@ static void move_parts(const struct pl_type_layout *node, size_t i, size_t n, ch
     }
 }
 
-/* `n` elements of one layout. Small ones are moved part by part, a tile at a time: long loops over equal runs instead
- * of a walk through each element. */
+/* `n` elements of one layout. Small ones are moved part by part, a tile at a time, in long loops over equal runs. */
 static void move_many(const struct pl_type_layout *layout, size_t size, size_t n, char *mem, MPI_Aint stride,
                       char *packed, size_t pitch, bool pack)
 {
@@ -219,7 +218,7 @@ static void move_many(const struct pl_type_layout *layout, size_t size, size_t n
     }
 }
 
-/* The packed bytes from `offset` on, `bytes` of them, of one node: the rest of a part, whole ones, a part's start. */
+/* `bytes` packed bytes of one node, from `offset` on: the rest of a part, whole parts, the start of a part. */
 static void move_range(const struct pl_type_layout *node, char *mem, size_t offset, char *packed, size_t bytes,
                        bool pack)
 {
@@ -264,7 +263,7 @@ void pl_cursor_seek(struct pl_cursor *cursor, size_t offset)
     cursor->done = offset < cursor->total ? offset : cursor->total;
 }
 
-ALWAYS_INLINE size_t move(struct pl_cursor *cursor, char *packed, size_t max, bool pack)
+ALWAYS_INLINE size_t cursor_move(struct pl_cursor *cursor, char *packed, size_t max, bool pack)
 {
     size_t left = cursor->total - cursor->done;
     size_t bytes = left < max ? left : max;
@@ -290,12 +289,12 @@ ALWAYS_INLINE size_t move(struct pl_cursor *cursor, char *packed, size_t max, bo
 
 size_t pl_cursor_pack(struct pl_cursor *cursor, void *packed, size_t max)
 {
-    return move(cursor, packed, max, true);
+    return cursor_move(cursor, packed, max, true);
 }
 
 size_t pl_cursor_unpack(struct pl_cursor *cursor, const void *packed, size_t bytes)
 {
-    return move(cursor, (char *)packed, bytes, false);
+    return cursor_move(cursor, (char *)packed, bytes, false);
 }
 
 size_t pl_cursor_run(struct pl_cursor *cursor, size_t max, void **address)
@@ -343,9 +342,9 @@ void pl_type_copy(const void *from, MPI_Count from_count, const struct pl_type *
     } else {
         char bounce[BOUNCE];
         while (bytes > 0) {
-            size_t part = pl_cursor_pack(&source, bounce, bytes < sizeof bounce ? bytes : sizeof bounce);
-            pl_cursor_unpack(&target, bounce, part);
-            bytes -= part;
+            size_t chunk = pl_cursor_pack(&source, bounce, bytes < sizeof bounce ? bytes : sizeof bounce);
+            pl_cursor_unpack(&target, bounce, chunk);
+            bytes -= chunk;
         }
     }
 }
@@ -355,11 +354,11 @@ size_t pl_type_span(const struct pl_type *type, MPI_Count count, MPI_Aint *lowes
     *lowest = 0;
     if (count == 0 || type->size == 0)
         return 0;
-    MPI_Count cma, span; /* from the first element to the last */
-    bool fits = !__builtin_mul_overflow(count - 1, type->extent, &cma) && cma != INT64_MIN &&
-                !__builtin_add_overflow(type->true_extent, cma < 0 ? -cma : cma, &span);
+    MPI_Count last, span; /* `last`: displacement of the last element */
+    bool fits = !__builtin_mul_overflow(count - 1, type->extent, &last) && last != INT64_MIN &&
+                !__builtin_add_overflow(type->true_extent, last < 0 ? -last : last, &span);
     if (!fits)
         return SIZE_MAX; /* no address space holds it: the caller's allocation fails */
-    *lowest = (MPI_Aint)(type->true_lb + (cma < 0 ? cma : 0));
+    *lowest = (MPI_Aint)(type->true_lb + (last < 0 ? last : 0));
     return (size_t)span;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Datatypes as objects: handles, names, and their end. What they hold is made in core/datatype/build.c and moved in
- * core/datatype/cursor.c.
- */
+/* Datatypes as objects: handles, names, destruction. See datatype.h. */
 #include "core/datatype/datatype.h"
 
 #include <stdio.h>
@@ -26,10 +23,15 @@ MPI_Datatype pl_type_handle(const struct pl_type *type)
     return pl_object_handle(type);
 }
 
+void *pl_type_predefined(uintptr_t constant)
+{
+    return pl_type_basic(constant);
+}
+
 void pl_type_destroy(void *object)
 {
     struct pl_type *type = object;
-    if (type->attrs) /* not with the engine's lock held, as for what targets decode */
+    if (type->attrs) /* not for types that a target has decoded: there the engine's lock may be held */
         pl_attrs_discard(&type->attrs, pl_type_handle(type));
     pl_layout_release(type->layout);
     pl_signature_release(type->signature);
@@ -59,6 +61,11 @@ void pl_type_get_name(struct pl_type *type, char name[MPI_MAX_OBJECT_NAME])
     pl_lock_take(&name_lock);
     snprintf(name, MPI_MAX_OBJECT_NAME, "%s", type->name ? type->name : pl_type_standard_name(type));
     pl_lock_drop(&name_lock);
+}
+
+const char *pl_type_standard_name(const struct pl_type *type)
+{
+    return type->obj.predefined ? pl_basic_names[type - pl_basics] : "";
 }
 
 const char *pl_type_label(const struct pl_type *type, char buffer[MPI_MAX_OBJECT_NAME])

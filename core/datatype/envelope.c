@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing down the arguments of a datatype constructor: one block of memory, the types retained. */
+/* Recording the arguments of a datatype constructor in one block of memory. See envelope.h. */
 #include "core/datatype/envelope.h"
 
 #include <assert.h>
@@ -28,8 +28,8 @@ struct pl_type_envelope *pl_envelope_create(int combiner, size_t ints, size_t ad
     return envelope;
 }
 
-/* The last reference to a type may go with its envelope, and with that type another envelope, and so on for as many
- * types as the user has put upon each other: they queue up here instead of on the stack. */
+/* An envelope may hold the last reference to a type, which has another envelope, and so on, as deep as the user has
+ * nested types. They are queued here instead of using the stack. */
 static _Thread_local struct {
     struct pl_type_envelope *first;
     bool busy;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Conversion to and from external32. The walk over the signature says which elements come, a cursor moves them between
- * the user's buffer and a small array, and there runs of equal elements are converted.
+ * Conversion to and from external32. A walk over the signature gives the elements, a cursor moves them between the
+ * user's buffer and a small array, and runs of equal elements are converted there.
  */
 #include "core/datatype/external.h"
 
 #include <float.h>
 #include <string.h>
 
+#include "core/datatype/cursor.h"
 #include "core/datatype/signature.h"
 
 #if LDBL_MANT_DIG != 64 && LDBL_MANT_DIG != 113
@@ -28,7 +29,7 @@ static bool external_is(const struct pl_type *element, MPI_Datatype constant)
     return element == pl_type_predefined((uintptr_t)constant);
 }
 
-/* `element` is a predefined type that is no pair. */
+/* `element` is a predefined type, not a pair. */
 static struct number external_number_of(const struct pl_type *element)
 {
     size_t size = (size_t)element->size;
@@ -53,22 +54,23 @@ static struct number external_number_of(const struct pl_type *element)
     }
 }
 
-static MPI_Count signature_size(const struct pl_type_signature *signature);
+static MPI_Count external_signature_size(const struct pl_type_signature *signature);
 
 static MPI_Count external_element_size(const struct pl_type *element)
 {
     if (element->signature)
-        return signature_size(element->signature);
+        return external_signature_size(element->signature);
     struct number number = external_number_of(element);
     return element->size / (MPI_Count)number.native * (MPI_Count)number.external;
 }
 
-static MPI_Count signature_size(const struct pl_type_signature *signature)
+static MPI_Count external_signature_size(const struct pl_type_signature *signature)
 {
     MPI_Count size = 0;
     for (size_t i = 0; i < signature->count; i++) {
         const struct pl_signature_item *item = &signature->items[i];
-        size += item->repeat * (item->nested ? signature_size(item->nested) : external_element_size(item->element));
+        size += item->repeat *
+                (item->nested ? external_signature_size(item->nested) : external_element_size(item->element));
     }
     return size;
 }
@@ -79,10 +81,10 @@ MPI_Count pl_external_size(const struct pl_type *type)
         return 0;
     if (type->element)
         return type->size / type->element->size * external_element_size(type->element);
-    return type->size / type->signature->size * signature_size(type->signature);
+    return type->size / type->signature->size * external_signature_size(type->signature);
 }
 
-/* --- numbers --- */
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
 
 static void copy_swapped(unsigned char *to, const unsigned char *from, size_t bytes)
 {
@@ -122,7 +124,7 @@ static void put_native(unsigned char *to, size_t bytes, uint64_t value)
     copy_swapped(to, big, bytes);
 }
 
-/* The x87 format has the sign and exponent of binary128, and 64 bits of significand with the leading one written out,
+/* The x87 format has the sign and exponent of binary128. Its significand has 64 bits with an explicit leading one,
  * where binary128 has 112 without it. */
 static const uint64_t LEADING = 1ull << 63;
 
@@ -148,7 +150,7 @@ static void big_to_x87(unsigned char *to, const unsigned char *from)
     uint64_t significand = fraction >> 1 | (normal ? LEADING : 0);
     bool half = fraction & 1, odd = significand & 1;
     if (special && (fraction || rest)) {
-        significand |= LEADING >> 1; /* still not a number when its low bits are cut off */
+        significand |= LEADING >> 1; /* still not a number without its low bits */
     } else if (half && (rest || odd)) {
         if (++significand == 0) { /* rounded up to the next power of two */
             significand = LEADING;
@@ -162,7 +164,8 @@ static void big_to_x87(unsigned char *to, const unsigned char *from)
     memset(to + 10, 0, 6);
 }
 
-static void to_external(const struct number *number, unsigned char *to, const unsigned char *from, size_t count)
+static void elements_to_external(const struct number *number, unsigned char *to, const unsigned char *from,
+                                 size_t count)
 {
     for (size_t i = 0; i < count; i++, to += number->external, from += number->native)
         switch (number->form) {
@@ -173,7 +176,8 @@ static void to_external(const struct number *number, unsigned char *to, const un
         }
 }
 
-static void from_external(const struct number *number, unsigned char *to, const unsigned char *from, size_t count)
+static void elements_from_external(const struct number *number, unsigned char *to, const unsigned char *from,
+                                   size_t count)
 {
     unsigned unused = 64 - 8 * (unsigned)number->external;
     for (size_t i = 0; i < count; i++, to += number->native, from += number->external)
@@ -187,12 +191,12 @@ static void from_external(const struct number *number, unsigned char *to, const 
         }
 }
 
-/* --- the walk --- */
+/* --- the walk ----------------------------------------------------------------------------------------------------- */
 
 struct conversion {
     struct pl_cursor cursor;
     unsigned char *packed;
-    size_t room; /* bytes that are left there */
+    size_t left; /* bytes of `packed` */
     bool pack;
 };
 
@@ -201,24 +205,24 @@ static bool external_convert(void *context, const struct pl_type *element, MPI_C
     struct conversion *conversion = context;
     struct number number = external_number_of(element);
     size_t left = (size_t)(elements * element->size);
-    bool last = false;           /* there is no room for more */
+    bool last = false;           /* `packed` has no space for more */
     unsigned char native[CHUNK]; /* a multiple of every element's size */
     while (left > 0) {
         size_t bytes = left < sizeof native ? left : sizeof native, count = bytes / number.native;
-        if (count > conversion->room / number.external) {
-            count = conversion->room / number.external;
+        if (count > conversion->left / number.external) {
+            count = conversion->left / number.external;
             bytes = left = count * number.native;
             last = true;
         }
         if (conversion->pack) {
             pl_cursor_pack(&conversion->cursor, native, bytes);
-            to_external(&number, conversion->packed, native, count);
+            elements_to_external(&number, conversion->packed, native, count);
         } else {
-            from_external(&number, native, conversion->packed, count);
+            elements_from_external(&number, native, conversion->packed, count);
             pl_cursor_unpack(&conversion->cursor, native, bytes);
         }
         conversion->packed += count * number.external;
-        conversion->room -= count * number.external;
+        conversion->left -= count * number.external;
         left -= bytes;
     }
     return !last;
@@ -226,7 +230,7 @@ static bool external_convert(void *context, const struct pl_type *element, MPI_C
 
 void pl_external_pack(const void *buf, MPI_Count count, const struct pl_type *type, void *packed)
 {
-    struct conversion conversion = { .packed = packed, .room = SIZE_MAX, .pack = true };
+    struct conversion conversion = { .packed = packed, .left = SIZE_MAX, .pack = true };
     pl_cursor_init(&conversion.cursor, buf, count, type);
     pl_signature_walk(type, count, external_convert, &conversion);
 }
@@ -238,7 +242,7 @@ void pl_external_unpack(const void *packed, void *buf, MPI_Count count, const st
 
 void pl_external_unpack_some(const void *packed, size_t bytes, void *buf, MPI_Count count, const struct pl_type *type)
 {
-    struct conversion conversion = { .packed = (unsigned char *)packed, .room = bytes, .pack = false };
+    struct conversion conversion = { .packed = (unsigned char *)packed, .left = bytes, .pack = false };
     pl_cursor_init(&conversion.cursor, buf, count, type);
     pl_signature_walk(type, count, external_convert, &conversion);
 }

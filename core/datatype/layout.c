@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Building layouts in their normal form. What that is: the header. */
+/* Building layouts in the normal form that layout.h describes. */
 #include "core/datatype/layout.h"
 
 #include <stdbool.h>
@@ -7,12 +7,13 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/base/vec.h"
 
-/* Up to these, a node inside a list gives its parts to the list: loops over the list then see all its runs. */
+/* Up to these sizes a node inside a list gives its parts to the list, so that loops over the list see all its runs. */
 enum { SPLICE_LIST = 64, SPLICE_REPEAT = 8, LIST_FLAT = 1024 };
 
-/* So many runs of several lengths, or more, are cut into equal blocks where these are not longer than BLOCK_BYTES and
- * at most BLOCKS_PER_RUN times as many: equal blocks are moved without a look at any length. */
+/* At least RUNS_TO_CUT runs of several lengths are cut into equal blocks, if these are at most BLOCK_BYTES long and at
+ * most BLOCKS_PER_RUN times as many. Equal blocks are moved without reading any length. */
 enum { RUNS_TO_CUT = 32, BLOCK_BYTES = 64, BLOCKS_PER_RUN = 2 };
 
 const struct pl_type_layout *pl_layout_retain(const struct pl_type_layout *layout)
@@ -37,7 +38,7 @@ void pl_layout_release(const struct pl_type_layout *layout)
     free(node);
 }
 
-static struct pl_type_layout *create_node(enum pl_layout_kind kind, size_t count)
+static struct pl_type_layout *layout_create(enum pl_layout_kind kind, size_t count)
 {
     struct pl_type_layout *node = pl_calloc(1, sizeof *node);
     if (!node) {
@@ -50,9 +51,9 @@ static struct pl_type_layout *create_node(enum pl_layout_kind kind, size_t count
     return node;
 }
 
-/* At least two equal parts at a fixed stride; `result` is NULL when they are one run. The sizes are known to fit. */
-static int make_loop(const struct pl_type_layout *part, size_t part_size, size_t count, MPI_Aint stride,
-                     const struct pl_type_layout **result)
+/* At least two equal parts at a fixed stride. `result` is NULL if they are one run. The sizes are known to fit. */
+static int layout_make_loop(const struct pl_type_layout *part, size_t part_size, size_t count, MPI_Aint stride,
+                            const struct pl_type_layout **result)
 {
     *result = NULL;
     if (!part && stride == (MPI_Aint)part_size)
@@ -63,7 +64,7 @@ static int make_loop(const struct pl_type_layout *part, size_t part_size, size_t
         part_size = part->part_size;
         part = part->part;
     }
-    struct pl_type_layout *node = create_node(PL_LAYOUT_LOOP, count);
+    struct pl_type_layout *node = layout_create(PL_LAYOUT_LOOP, count);
     if (!node)
         return MPI_ERR_NO_MEM;
     node->part = pl_layout_retain(part);
@@ -90,43 +91,30 @@ int pl_shape_repeat(const struct pl_shape *shape, MPI_Count count, MPI_Aint stri
         *result = whole;
         return MPI_SUCCESS;
     }
-    MPI_Aint cma; /* from the first part to the last */
-    if (__builtin_mul_overflow(shape->size, count, &whole.size) || __builtin_mul_overflow(count - 1, stride, &cma) ||
-        cma == INTPTR_MIN || __builtin_add_overflow(shape->span, cma < 0 ? -cma : cma, &whole.span) ||
-        __builtin_add_overflow(shape->low, cma < 0 ? cma : 0, &whole.low) ||
-        __builtin_add_overflow(whole.low, whole.span, &cma))
+    MPI_Aint last; /* displacement of the last part from the first */
+    if (__builtin_mul_overflow(shape->size, count, &whole.size) || __builtin_mul_overflow(count - 1, stride, &last) ||
+        last == INTPTR_MIN || __builtin_add_overflow(shape->span, last < 0 ? -last : last, &whole.span) ||
+        __builtin_add_overflow(shape->low, last < 0 ? last : 0, &whole.low) ||
+        __builtin_add_overflow(whole.low, whole.span, &last))
         return layout_too_large();
-    int err = make_loop(shape->layout, (size_t)shape->size, (size_t)count, stride, &whole.layout);
+    int err = layout_make_loop(shape->layout, (size_t)shape->size, (size_t)count, stride, &whole.layout);
     if (!err)
         *result = whole;
     return err;
 }
 
-static int layout_make_room(struct pl_shape_list *list)
-{
-    if (list->count + 1 < list->room)
-        return MPI_SUCCESS;
-    size_t room = list->room ? list->room * 2 : 16;
-    struct pl_part *parts = pl_realloc(list->parts, room * sizeof *parts);
-    if (!parts)
-        return pl_fail_memory("the layout of a datatype");
-    list->parts = parts;
-    list->room = room;
-    return MPI_SUCCESS;
-}
-
-/* One more part behind the others, or the last run gets longer. */
+/* Appends a part, or extends the last run. */
 static int layout_append(struct pl_shape_list *list, MPI_Aint at, const struct pl_type_layout *layout, size_t size)
 {
-    struct pl_part *last = list->count ? &list->parts[list->count - 1] : NULL;
+    struct pl_part *last = list->count ? &list->items[list->count - 1] : NULL;
     if (!layout && last && !last->layout && last->at + (MPI_Aint)((size_t)list->size - last->before) == at) {
         list->size += (MPI_Count)size;
         return MPI_SUCCESS;
     }
-    int err = layout_make_room(list);
-    if (err)
-        return err;
-    list->parts[list->count++] = (struct pl_part){ at, (size_t)list->size, pl_layout_retain(layout) };
+    struct pl_part *part = PL_VEC_PUSH(list);
+    if (!part)
+        return pl_fail_memory("the layout of a datatype");
+    *part = (struct pl_part){ at, (size_t)list->size, pl_layout_retain(layout) };
     list->size += (MPI_Count)size;
     return MPI_SUCCESS;
 }
@@ -178,20 +166,20 @@ int pl_shape_list_add(struct pl_shape_list *list, MPI_Aint displacement, const s
                                                : layout_append(list, low, shape->layout, (size_t)shape->size);
 }
 
-static size_t part_size(const struct pl_shape_list *list, size_t i)
+static size_t list_part_size(const struct pl_shape_list *list, size_t i)
 {
-    return (i + 1 < list->count ? list->parts[i + 1].before : (size_t)list->size) - list->parts[i].before;
+    return (i + 1 < list->count ? list->items[i + 1].before : (size_t)list->size) - list->items[i].before;
 }
 
-/* The size of the equal parts that the list can be written as: its own, or shorter blocks of its runs. 0: none. */
-static size_t common_size(const struct pl_shape_list *list)
+/* The size of equal parts that can replace the list: its own, or shorter blocks of its runs. 0: there are none. */
+static size_t list_common_size(const struct pl_shape_list *list)
 {
     size_t common = 0;
     bool equal = true, runs = true;
     for (size_t i = 0; i < list->count; i++) {
-        size_t size = part_size(list, i), rest;
-        equal = equal && list->parts[i].layout == list->parts[0].layout && size == part_size(list, 0);
-        runs = runs && !list->parts[i].layout;
+        size_t size = list_part_size(list, i), rest;
+        equal = equal && list->items[i].layout == list->items[0].layout && size == list_part_size(list, 0);
+        runs = runs && !list->items[i].layout;
         for (; size > 0; size = rest) { /* Euclid */
             rest = common % size;
             common = size;
@@ -202,18 +190,18 @@ static size_t common_size(const struct pl_shape_list *list)
     return equal || cut ? common : 0;
 }
 
-static bool equal_distances(const struct pl_shape_list *list)
+static bool list_is_strided(const struct pl_shape_list *list)
 {
-    MPI_Aint stride = list->parts[1].at - list->parts[0].at;
+    MPI_Aint stride = list->items[1].at - list->items[0].at;
     for (size_t i = 2; i < list->count; i++)
-        if (list->parts[i].at - list->parts[i - 1].at != stride)
+        if (list->items[i].at - list->items[i - 1].at != stride)
             return false;
     return true;
 }
 
-static int make_blocks(const struct pl_shape_list *list, size_t size, const struct pl_type_layout **result)
+static int layout_make_blocks(const struct pl_shape_list *list, size_t size, const struct pl_type_layout **result)
 {
-    struct pl_type_layout *node = create_node(PL_LAYOUT_BLOCKS, (size_t)list->size / size);
+    struct pl_type_layout *node = layout_create(PL_LAYOUT_BLOCKS, (size_t)list->size / size);
     if (!node)
         return MPI_ERR_NO_MEM;
     node->at = pl_malloc(node->count * sizeof *node->at);
@@ -223,27 +211,28 @@ static int make_blocks(const struct pl_shape_list *list, size_t size, const stru
     }
     MPI_Aint *at = node->at;
     for (size_t i = 0; i < list->count; i++)
-        for (size_t within = 0; within < part_size(list, i); within += size)
-            *at++ = list->parts[i].at - list->low + (MPI_Aint)within;
-    node->part = pl_layout_retain(list->parts[0].layout);
+        for (size_t within = 0; within < list_part_size(list, i); within += size)
+            *at++ = list->items[i].at - list->low + (MPI_Aint)within;
+    node->part = pl_layout_retain(list->items[0].layout);
     node->part_size = size;
     *result = node;
     return MPI_SUCCESS;
 }
 
-/* Takes the list's array. */
-static int make_list(struct pl_shape_list *list, const struct pl_type_layout **result)
+/* Moves the list's array into a node. */
+static int layout_make_list(struct pl_shape_list *list, const struct pl_type_layout **result)
 {
-    struct pl_type_layout *node = create_node(PL_LAYOUT_LIST, list->count);
+    size_t count = list->count;
+    struct pl_part *end = PL_VEC_PUSH(list);
+    if (!end)
+        return pl_fail_memory("the layout of a datatype");
+    *end = (struct pl_part){ .before = (size_t)list->size };
+    struct pl_type_layout *node = layout_create(PL_LAYOUT_LIST, count);
     if (!node)
         return MPI_ERR_NO_MEM;
-    for (size_t i = 0; i < list->count; i++)
-        list->parts[i].at -= list->low;
-    list->parts[list->count] = (struct pl_part){ .before = (size_t)list->size };
-    struct pl_part *fitting = pl_realloc(list->parts, (list->count + 1) * sizeof *fitting);
-    node->parts = fitting ? fitting : list->parts;
-    list->parts = NULL;
-    list->count = 0;
+    for (size_t i = 0; i < count; i++)
+        list->items[i].at -= list->low;
+    node->parts = PL_VEC_TAKE(list);
     *result = node;
     return MPI_SUCCESS;
 }
@@ -255,16 +244,16 @@ int pl_shape_list_finish(struct pl_shape_list *list, struct pl_shape *result)
     if (list->count == 0)
         goto drop;
     struct pl_shape whole = { NULL, list->size, list->low, list->high - list->low };
-    size_t common = common_size(list);
+    size_t common = list_common_size(list);
     if (list->count == 1)
-        whole.layout = pl_layout_retain(list->parts[0].layout);
+        whole.layout = pl_layout_retain(list->items[0].layout);
     else if (common == 0)
-        err = make_list(list, &whole.layout);
-    else if (common * list->count == (size_t)list->size && equal_distances(list))
-        err =
-            make_loop(list->parts[0].layout, common, list->count, list->parts[1].at - list->parts[0].at, &whole.layout);
+        err = layout_make_list(list, &whole.layout);
+    else if (common * list->count == (size_t)list->size && list_is_strided(list))
+        err = layout_make_loop(list->items[0].layout, common, list->count, list->items[1].at - list->items[0].at,
+                               &whole.layout);
     else
-        err = make_blocks(list, common, &whole.layout);
+        err = layout_make_blocks(list, common, &whole.layout);
     if (!err)
         *result = whole;
 drop:
@@ -275,7 +264,7 @@ drop:
 void pl_shape_list_drop(struct pl_shape_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        pl_layout_release(list->parts[i].layout);
-    free(list->parts);
+        pl_layout_release(list->items[i].layout);
+    PL_VEC_FINI(list);
     *list = (struct pl_shape_list){ 0 };
 }

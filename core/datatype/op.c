@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reduction operations as objects, and their application: to predefined types by the loops of op_kernels.c, or by the
- * user's function. */
+/* Reduction operations as objects, and their application by the loops of op_kernels.c or the user's function. See
+ * op.h. */
 #include "core/datatype/op.h"
 
 #include <limits.h>
 
 #include "core/base/error.h"
+#include "core/datatype/cursor.h"
 
-/* An int function gets at most so many elements at once. */
+/* An int function gets at most this many elements at once. */
 static const MPI_Count CHUNK = INT_MAX;
 
 #define OPERATION(number, name_, kernels_)                                                                             \
@@ -29,12 +30,12 @@ struct pl_op pl_ops[PL_OP_NUMBERS] = {
     OPERATION(0x32, MPI_LXOR, &pl_kernels_lxor),
     OPERATION(0x38, MPI_MINLOC, &pl_kernels_minloc),
     OPERATION(0x39, MPI_MAXLOC, &pl_kernels_maxloc),
-    /* For one-sided communication only, on any type: no loops. */
+    /* For one-sided communication only, on any type; without loops. */
     OPERATION(0x3c, MPI_REPLACE, NULL),
     OPERATION(0x3d, MPI_NO_OP, NULL),
 };
 
-static bool op_is_op(const struct pl_op *op, MPI_Op constant)
+static bool op_is(const struct pl_op *op, MPI_Op constant)
 {
     return (uintptr_t)op->obj.abi == (uintptr_t)constant;
 }
@@ -50,45 +51,48 @@ void pl_op_destroy(void *op)
     (void)op; /* holds nothing */
 }
 
-static bool is_user(const struct pl_op *op)
+static bool op_is_user(const struct pl_op *op)
 {
     return op->user || op->user_c;
 }
 
-static bool is_loc(const struct pl_op *op)
+static bool op_is_loc(const struct pl_op *op)
 {
     return op->kernels == &pl_kernels_minloc || op->kernels == &pl_kernels_maxloc;
 }
 
 bool pl_op_fits(const struct pl_op *op, const struct pl_type *type)
 {
-    if (is_user(op) || !op->kernels || (!type->obj.predefined && !type->permanent))
-        return is_user(op);
-    return type->basic == PL_P_CUSTOM && is_loc(op) ? pl_op_loc_comparable(type)
-                                                    : op->kernels->loop[type->basic] != NULL;
+    if (op_is_user(op) || !op->kernels || (!type->obj.predefined && !type->permanent))
+        return op_is_user(op);
+    return type->basic == PL_P_CUSTOM && op_is_loc(op) ? pl_op_loc_comparable(type)
+                                                       : op->kernels->loop[type->basic] != NULL;
 }
 
 int pl_op_check(const struct pl_op *op, const struct pl_type *type)
 {
     char label[MPI_MAX_OBJECT_NAME];
-    if (is_user(op))
+    if (op_is_user(op))
         return MPI_SUCCESS;
     if (!op->kernels)
-        return pl_fail(MPI_ERR_OP, "%s is for one-sided communication, not for reductions", op->name);
+        return pl_fail(MPI_ERR_OP, "%s is only for one-sided communication, not for reductions", op->name);
     if (!type->obj.predefined && !type->permanent)
-        return pl_fail(MPI_ERR_OP, "%s takes predefined datatypes only, not %s", op->name, pl_type_label(type, label));
-    if (type->basic == PL_P_CUSTOM && is_loc(op)) {
+        return pl_fail(MPI_ERR_OP, "%s accepts only predefined datatypes, not %s", op->name,
+                       pl_type_label(type, label));
+    if (type->basic == PL_P_CUSTOM && op_is_loc(op)) {
         if (pl_op_loc_comparable(type))
             return MPI_SUCCESS;
-        return pl_fail(MPI_ERR_OP, "%s cannot compare the parts of this pair: the compiler has no such type", op->name);
+        return pl_fail(MPI_ERR_OP, "%s cannot compare the parts of this pair: the compiler has no arithmetic for them",
+                       op->name);
     }
     if (!op->kernels->loop[type->basic])
         return pl_fail(MPI_ERR_OP, "%s is not defined for %s", op->name, pl_type_label(type, label));
     return MPI_SUCCESS;
 }
 
-/* The function may change what the pointers point to: it gets copies. */
-static void call_user(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type)
+/* The function gets copies of count and datatype, since it may change what the pointers point to. */
+static void op_call_user(const struct pl_op *op, const void *in, void *inout, MPI_Count count,
+                         const struct pl_type *type)
 {
     MPI_Datatype handle = pl_type_handle(type);
     if (op->user_c) {
@@ -103,11 +107,12 @@ static void call_user(const struct pl_op *op, const void *in, void *inout, MPI_C
     }
 }
 
-/* The user may have freed the datatype since the operation was started: the function can ask about it all the same. */
-static void apply_user(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type)
+/* The user may have freed the datatype since the operation was started; the function can still query it. */
+static void op_apply_user(const struct pl_op *op, const void *in, void *inout, MPI_Count count,
+                          const struct pl_type *type)
 {
     struct pl_type *shown = pl_handle_share((void *)(uintptr_t)type);
-    call_user(op, in, inout, count, type);
+    op_call_user(op, in, inout, count, type);
     pl_handle_drop(shown);
 }
 
@@ -115,12 +120,12 @@ void pl_op_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count 
 {
     if (count == 0)
         return;
-    if (is_user(op))
-        apply_user(op, in, inout, count, type);
-    else if (type->basic == PL_P_CUSTOM && is_loc(op))
+    if (op_is_user(op))
+        op_apply_user(op, in, inout, count, type);
+    else if (type->basic == PL_P_CUSTOM && op_is_loc(op))
         pl_op_loc_pairs(type, op->kernels == &pl_kernels_minloc ? 1 : -1, in, inout, (size_t)count);
     else if (op->kernels)
         op->kernels->loop[type->basic](in, inout, inout, (size_t)count);
-    else if (op_is_op(op, MPI_REPLACE))
+    else if (op_is(op, MPI_REPLACE))
         pl_type_copy(in, count, type, inout, count, type);
 }

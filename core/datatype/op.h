@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reduction operations: the predefined ones, on every type that the standard allows, and the user's. */
+/* Reduction operations: the predefined ones, on every type that the standard allows, and user-defined ones. */
 #ifndef PLENUM_CORE_DATATYPE_OP_H
 #define PLENUM_CORE_DATATYPE_OP_H
 
@@ -11,15 +11,15 @@
 struct pl_op {
     struct pl_object obj;
     bool commute;
-    MPI_User_function *user; /* one of the two for a user's operation */
+    MPI_User_function *user; /* user-defined: one of the two */
     MPI_User_function_c *user_c;
-    const struct pl_op_kernels *kernels; /* predefined: loops by enum pl_basic; op.c */
+    const struct pl_op_kernels *kernels; /* predefined: loops by enum pl_basic */
     const char *name;                    /* "MPI_SUM", or "user" */
 };
 
 void *pl_op_predefined(uintptr_t constant);
 
-/* The same where it must be fast. A number that is no operation's has no loops. */
+/* The same, for fast paths. An entry that is not an operation has no loops. */
 enum { PL_OP_FIRST = 0x20, PL_OP_NUMBERS = 0x20 };
 extern struct pl_op pl_ops[PL_OP_NUMBERS];
 static inline struct pl_op *pl_op_basic(uintptr_t constant)
@@ -27,7 +27,7 @@ static inline struct pl_op *pl_op_basic(uintptr_t constant)
     return constant - PL_OP_FIRST < PL_OP_NUMBERS ? &pl_ops[constant - PL_OP_FIRST] : NULL;
 }
 
-/* The loop of a predefined operation for a type; NULL: none, and pl_op_apply() does it where it can be done. */
+/* The loop of a predefined operation for a type; NULL: pl_op_apply() must be used, if pl_op_fits(). */
 static inline pl_op_kernel *pl_op_loop(const struct pl_op *op, const struct pl_type *type)
 {
     return op->kernels ? op->kernels->loop[type->basic] : NULL;
@@ -35,13 +35,13 @@ static inline pl_op_kernel *pl_op_loop(const struct pl_op *op, const struct pl_t
 
 void pl_op_destroy(void *op);
 
-/* May this operation be applied to this type? MPI_ERR_OP with the detail when not. */
+/* Whether the operation may be applied to the type: MPI_SUCCESS, or MPI_ERR_OP with the reason recorded. */
 int pl_op_check(const struct pl_op *op, const struct pl_type *type);
 
-/* The same without a word, and without a lock. */
+/* The same; records no error and takes no lock. */
 bool pl_op_fits(const struct pl_op *op, const struct pl_type *type);
 
-/* inout[i] = in[i] op inout[i] for `count` elements. User functions are called here: hold no lock. */
+/* inout[i] = in[i] op inout[i] for `count` elements. Runs user code: the caller must not hold a lock. */
 void pl_op_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The loops of the predefined reductions, one for each operation and machine type, plain enough for the compiler to
- * vectorize. The lists of types stand first, then what an operation does to one element, then the tables.
+ * vectorize. The lists of types come first, then the operations on one element, then the tables.
  *
  * Integers wrap around: they are added and multiplied as unsigned numbers. Complex numbers are pairs of reals and are
  * multiplied by the formula, without C's special treatment of infinities. A logical is true when it is not zero.
@@ -13,8 +13,8 @@
 
 #include "core/datatype/envelope.h"
 
-/* X(representation, type, an unsigned type that its sums and products do not leave by promotion). The standard leaves
- * out characters; programs add them up all the same, and every MPI lets them. */
+/* X(representation, type, an unsigned type to which its sums and products are not promoted further). The standard
+ * excludes characters, but programs add them up, and every MPI permits it. */
 #define SMALL_INTEGERS(X)                                                                                              \
     X(CHAR, char, uint32_t)                                                                                            \
     X(I8, int8_t, uint32_t)                                                                                            \
@@ -52,7 +52,7 @@
 #endif
 #define REALS(X) REALS_16(X) X(F32, float, C64) X(F64, double, C128) REALS_80(X) REALS_128(X)
 
-/* X(representation, type); C's bool is read as a byte, since any byte may come in */
+/* X(representation, type). C's bool is read as a byte, since the byte may have any value. */
 #ifdef __SIZEOF_INT128__
 #define LOGICALS_16(X) X(L128, __int128)
 #else
@@ -71,7 +71,7 @@
     X(P_F32F32, float, float)                                                                                          \
     X(P_F64F64, double, double)
 
-/* Before a loop: what it writes it reads again at most in the same round. */
+/* Before a loop that reads what it writes only in the same iteration. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" /* some types have no vectors */
 #define APART _Pragma("clang loop vectorize(assume_safety)")
@@ -79,15 +79,15 @@
 #define APART _Pragma("GCC ivdep")
 #endif
 
-/* A loop for vectors as wide as the processor has, chosen when the library is loaded; sanitizers are not ready then.
- * Such a loop must not multiply and add: there would be one rounding on some processors and two on others. */
+/* A loop for the widest vectors of the processor, chosen when the library is loaded; sanitizers are not ready then.
+ * Such a loop must not multiply and add: some processors would round once, others twice. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(NDEBUG)
 #define WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define WIDE
 #endif
 
-/* A loop in which `a` is the element that comes in and `b` the one that it is combined with. */
+/* A loop in which `a` is the incoming element and `b` the one that it is combined with. */
 #define LOOP(name, basic, type, result)                                                                                \
     static WIDE void name##_##basic(const void *in, const void *with, void *to, size_t count)                          \
     {                                                                                                                  \
@@ -208,7 +208,7 @@ const struct pl_op_kernels pl_kernels_minloc = { { PAIRS(MINLOC) } };
 #define MAXLOC(basic, ...) ENTRY(maxloc, basic)
 const struct pl_op_kernels pl_kernels_maxloc = { { PAIRS(MAXLOC) } };
 
-/* --- pairs of any two types --- */
+/* --- pairs of any two types --------------------------------------------------------------------------------------- */
 
 /* Negative, zero or positive as *a is less than, equal to (or not comparable with), or greater than *b. */
 typedef int compare_function(const void *a, const void *b);

@@ -5,11 +5,11 @@
 
 #include "core/datatype/datatype.h"
 
-/* to[i] = in[i] op with[i] for `count` elements. The arrays are aligned for these; `to` may be `with`, and overlaps
- * neither otherwise. */
+/* to[i] = in[i] op with[i] for `count` elements. The arrays are aligned for them. `to` may be `with`; otherwise it must
+ * not overlap the other arrays. */
 typedef void pl_op_kernel(const void *in, const void *with, void *to, size_t count);
 
-/* A NULL: the standard has no such combination, or this compiler no such arithmetic. */
+/* NULL: the standard does not define the combination, or this compiler has no such arithmetic. */
 struct pl_op_kernels {
     pl_op_kernel *loop[PL_BASICS];
 };
@@ -22,7 +22,7 @@ extern const struct pl_op_kernels pl_kernels_minloc, pl_kernels_maxloc;
 /* MINLOC (`sign` 1) and MAXLOC (-1) on a pair of MPI_Type_get_value_index(), whatever its parts. */
 void pl_op_loc_pairs(const struct pl_type *pair, int sign, const char *in, char *inout, size_t count);
 
-/* Can the parts of such a pair be compared? */
+/* Whether the parts of such a pair can be compared. */
 bool pl_op_loc_comparable(const struct pl_type *pair);
 
 #endif

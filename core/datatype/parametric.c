@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The unnamed predefined datatypes: Fortran's types by precision and range (MPI-5.0, 19.1.5), and the pairs of value
- * and index that have no name of their own (6.9.4). Asking twice with the same arguments gives the same object.
+ * The unnamed predefined datatypes. See parametric.h.
  *
- * Locking: the list has a lock of its own. An object once in it stays until pl_type_trim().
+ * Locking: the list has a lock of its own. An object in it stays until pl_type_trim().
  */
-#include "core/datatype/build.h"
+#include "core/datatype/parametric.h"
 
 #include "core/base/error.h"
 #include "core/base/lock.h"
 #include "core/base/memory.h"
+#include "core/base/vec.h"
+#include "core/datatype/build.h"
 #include "core/datatype/signature.h"
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_TYPES);
 
-/* The permanent types, in the order in which they were asked for. */
-static struct {
-    struct pl_type **types;
-    size_t count, room;
-} permanent;
+static PL_VEC(struct pl_type *) permanent; /* in the order of the first requests */
 
-static bool same_envelope(const struct pl_type_envelope *a, const struct pl_type_envelope *b)
+static bool envelope_equals(const struct pl_type_envelope *a, const struct pl_type_envelope *b)
 {
     if (a->combiner != b->combiner)
         return false;
@@ -36,26 +33,12 @@ static bool same_envelope(const struct pl_type_envelope *a, const struct pl_type
 static struct pl_type *parametric_find(const struct pl_type_envelope *envelope)
 {
     for (size_t i = 0; i < permanent.count; i++)
-        if (same_envelope(permanent.types[i]->envelope, envelope))
-            return permanent.types[i];
+        if (envelope_equals(permanent.items[i]->envelope, envelope))
+            return permanent.items[i];
     return NULL;
 }
 
-static bool parametric_make_room(void)
-{
-    if (permanent.count < permanent.room)
-        return true;
-    size_t room = permanent.room ? 2 * permanent.room : 8;
-    struct pl_type **types = pl_realloc(permanent.types, room * sizeof *types);
-    if (!types)
-        return false;
-    permanent.types = types;
-    permanent.room = room;
-    return true;
-}
-
-/* The type with this envelope: the one that is there, or a new one, which `fill` makes from the envelope. Steals the
- * envelope. */
+/* The type with this envelope: an existing one, or a new one, which `fill` completes. Steals the envelope. */
 static int parametric_get(struct pl_type_envelope *envelope, int (*fill)(struct pl_type *type, const void *context),
                           const void *context, struct pl_type **result)
 {
@@ -64,7 +47,7 @@ static int parametric_get(struct pl_type_envelope *envelope, int (*fill)(struct 
     *result = parametric_find(envelope);
     if (*result)
         goto drop_lock;
-    struct pl_type *type = parametric_make_room() ? pl_object_create(PL_DATATYPE) : NULL;
+    struct pl_type *type = PL_VEC_RESERVE(&permanent, 1) ? pl_object_create(PL_DATATYPE) : NULL;
     if (!type) {
         err = pl_fail_memory("a predefined datatype");
         goto drop_lock;
@@ -76,7 +59,7 @@ static int parametric_get(struct pl_type_envelope *envelope, int (*fill)(struct 
     }
     type->envelope = envelope;
     type->permanent = type->committed = true;
-    permanent.types[permanent.count++] = *result = type;
+    permanent.items[permanent.count++] = *result = type;
     envelope = NULL;
 drop_lock:
     pl_lock_drop(&lock);
@@ -87,10 +70,8 @@ drop_lock:
 void pl_type_trim(void)
 {
     pl_lock_take(&lock);
-    struct pl_type **types = permanent.types;
     size_t count = permanent.count;
-    permanent.types = NULL;
-    permanent.count = permanent.room = 0;
+    struct pl_type **types = PL_VEC_TAKE(&permanent);
     pl_lock_drop(&lock);
     for (size_t i = 0; i < count; i++)
         pl_handle_drop(types[i]);
@@ -99,7 +80,7 @@ void pl_type_trim(void)
 
 /* --- Fortran's parametric types --- */
 
-/* What a kind of Fortran's can hold, and the named types that are the same. */
+/* The capacity of a Fortran kind, and the named types with the same data. */
 struct kind {
     int digits, range;
     MPI_Datatype real, complex;
@@ -121,8 +102,8 @@ static const struct {
     { 2, MPI_INTEGER1 }, { 4, MPI_INTEGER2 }, { 9, MPI_INTEGER4 }, { 18, MPI_INTEGER8 }, { 38, MPI_INTEGER16 },
 };
 
-/* The smallest kind that holds it; MPI_UNDEFINED asks for nothing. */
-static MPI_Datatype fitting_kind(int combiner, int precision, int range)
+/* The smallest sufficient kind. MPI_UNDEFINED demands nothing. */
+static MPI_Datatype f90_kind(int combiner, int precision, int range)
 {
     if (combiner == MPI_COMBINER_F90_INTEGER) {
         for (size_t i = 0; i < sizeof integer_kinds / sizeof integer_kinds[0]; i++)
@@ -136,8 +117,8 @@ static MPI_Datatype fitting_kind(int combiner, int precision, int range)
     return MPI_DATATYPE_NULL;
 }
 
-/* The same data as a named type. */
-static int fill_alike(struct pl_type *type, const void *context)
+/* Gives the type the data of a named one. */
+static int parametric_fill_f90(struct pl_type *type, const void *context)
 {
     const struct pl_type *named = context;
     type->size = named->size;
@@ -154,7 +135,7 @@ static int fill_alike(struct pl_type *type, const void *context)
 int pl_type_f90(int combiner, int precision, int range, struct pl_type **type)
 {
     bool integer = combiner == MPI_COMBINER_F90_INTEGER;
-    MPI_Datatype named = fitting_kind(combiner, precision, range);
+    MPI_Datatype named = f90_kind(combiner, precision, range);
     *type = NULL;
     if (named == MPI_DATATYPE_NULL)
         return MPI_SUCCESS;
@@ -164,7 +145,7 @@ int pl_type_f90(int combiner, int precision, int range, struct pl_type **type)
     if (!integer)
         pl_envelope_put(envelope, precision);
     pl_envelope_put(envelope, range);
-    return parametric_get(envelope, fill_alike, pl_type_predefined((uintptr_t)named), type);
+    return parametric_get(envelope, parametric_fill_f90, pl_type_predefined((uintptr_t)named), type);
 }
 
 /* --- pairs of value and index --- */
@@ -189,8 +170,8 @@ static bool is_real(const struct pl_type *type)
     return type->basic >= PL_F16 && type->basic <= PL_F128;
 }
 
-/* One of each, also when they are the same. */
-static const struct pl_type_signature *signature_of_pair(struct pl_type *const parts[2])
+/* One element of each part, also if the two are the same. */
+static const struct pl_type_signature *pair_signature(struct pl_type *const parts[2])
 {
     struct pl_type_signature *signature = pl_malloc(sizeof *signature + 2 * sizeof signature->items[0]);
     if (!signature)
@@ -203,8 +184,8 @@ static const struct pl_type_signature *signature_of_pair(struct pl_type *const p
     return signature;
 }
 
-/* A C struct of the two, made like a derived type; as an element it is its own. */
-static int fill_pair(struct pl_type *type, const void *context)
+/* A C struct of the two, made like a derived type. It is its own element. */
+static int parametric_fill_pair(struct pl_type *type, const void *context)
 {
     struct pl_type *const *parts = context;
     struct pl_shape value = pl_type_shape(parts[0]), index = pl_type_shape(parts[1]), whole = { 0 };
@@ -217,7 +198,7 @@ static int fill_pair(struct pl_type *type, const void *context)
         err = pl_shape_list_finish(&list, &whole);
     else
         pl_shape_list_drop(&list);
-    if (!err && !(type->signature = signature_of_pair(parts)))
+    if (!err && !(type->signature = pair_signature(parts)))
         err = pl_fail_memory("a predefined datatype");
     if (err) {
         pl_shape_release(&whole);
@@ -254,5 +235,5 @@ int pl_type_value_index(struct pl_type *value, struct pl_type *index, struct pl_
         return MPI_ERR_NO_MEM;
     pl_envelope_put_type(envelope, value);
     pl_envelope_put_type(envelope, index);
-    return parametric_get(envelope, fill_pair, parts, type);
+    return parametric_get(envelope, parametric_fill_pair, parts, type);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The predefined datatypes of the ABI: one row each, with the number of its handle, the C type that has its size and
- * alignment, and the machine representation. The numbers stand here again because a table cannot be indexed by handle
- * constants, which are pointers; a test compares them with mpi.h.
+ * alignment, and the machine representation. The numbers repeat those of mpi.h, since a table cannot be indexed by
+ * handle constants, which are pointers. A test compares them.
  */
 #include "core/datatype/datatype.h"
 
@@ -23,7 +23,7 @@ enum { LONG_DOUBLE = PL_F128, LONG_COMPLEX = PL_C256 };
 enum { LONG_DOUBLE = PL_F64, LONG_COMPLEX = PL_C128 };
 #endif
 
-/* Storage for what not every C compiler has arithmetic for: moved and named in any case. */
+/* Storage for types that not every C compiler has arithmetic for. They can be moved and named in any case. */
 struct half_complex {
     uint16_t parts[2];
 };
@@ -97,7 +97,7 @@ struct wide_complex {
     X(0x2e3, MPI_COMPLEX16, double _Complex, PL_C128)                                                                  \
     X(0x2eb, MPI_COMPLEX32, struct wide_complex, PL_C256)
 
-/* Value and index, as the struct of a C program has them. */
+/* Value and index, as in a C struct. */
 #define PAIRS(X)                                                                                                       \
     X(0x228, MPI_FLOAT_INT, float, int, MPI_FLOAT, MPI_INT, PL_P_F32I32)                                               \
     X(0x229, MPI_DOUBLE_INT, double, int, MPI_DOUBLE, MPI_INT, PL_P_F64I32)                                            \
@@ -121,7 +121,7 @@ const uint8_t pl_type_slots[PL_TYPE_NUMBERS] = {
 #undef NUMBER
 };
 
-static const char *const names[SLOTS] = {
+const char *const pl_basic_names[SLOTS] = {
 #define NAME(number, name, ...) [SLOT_##name] = #name,
     SCALARS(NAME) PAIRS(NAME)
 #undef NAME
@@ -189,13 +189,3 @@ struct pl_type pl_basics[SLOTS] = {
         PAIRS(PAIR_TYPE)
 #undef PAIR_TYPE
 };
-
-void *pl_type_predefined(uintptr_t constant)
-{
-    return pl_type_basic(constant);
-}
-
-const char *pl_type_standard_name(const struct pl_type *type)
-{
-    return type->obj.predefined ? names[type - pl_basics] : "";
-}

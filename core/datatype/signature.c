@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making signatures, and counting in them. What they are: the header. */
+/* Making signatures, and counting elements in them. See signature.h. */
 #include "core/datatype/signature.h"
 
 #include <stdlib.h>
@@ -7,7 +7,8 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 
-/* A nested signature with so few items is replaced by them, as long as the whole stays small: keeps the depth low. */
+/* A nested signature with at most this many items is replaced by them while the whole is small. This keeps the depth
+ * low. */
 enum { SPLICE_ITEMS = 64, FLAT_ITEMS = 1024 };
 
 const struct pl_type_signature *pl_signature_retain(const struct pl_type_signature *signature)
@@ -39,16 +40,16 @@ static MPI_Count item_elements(const struct pl_signature_item *item)
     return item->element->signature ? item->element->signature->elements : 1;
 }
 
-/* What a type is made of: its one kind of element, or its signature; repeated as its size says. */
-static struct pl_signature_item item_of(const struct pl_type *type, MPI_Count count)
+/* A type as an item: its one kind of element, or its signature, repeated according to its size. */
+static struct pl_signature_item signature_item(const struct pl_type *type, MPI_Count count)
 {
     struct pl_signature_item item = { 0, type->element, type->element ? NULL : type->signature };
     item.repeat = count * (type->size / item_size(&item));
     return item;
 }
 
-/* Puts an item behind the others, or lets the last one count further. */
-static size_t put_item(struct pl_signature_item *items, size_t n, struct pl_signature_item item)
+/* Appends an item, or raises the count of the last one. */
+static size_t signature_put_item(struct pl_signature_item *items, size_t n, struct pl_signature_item item)
 {
     if (n > 0 && items[n - 1].element == item.element && items[n - 1].nested == item.nested) {
         items[n - 1].repeat += item.repeat;
@@ -58,13 +59,13 @@ static size_t put_item(struct pl_signature_item *items, size_t n, struct pl_sign
     return n + 1;
 }
 
-static size_t put_type(struct pl_signature_item *items, size_t n, const struct pl_type *type, MPI_Count count)
+static size_t signature_put_type(struct pl_signature_item *items, size_t n, const struct pl_type *type, MPI_Count count)
 {
-    struct pl_signature_item item = item_of(type, count);
+    struct pl_signature_item item = signature_item(type, count);
     if (!item.nested || item.repeat != 1 || item.nested->count > SPLICE_ITEMS || n > FLAT_ITEMS)
-        return put_item(items, n, item);
+        return signature_put_item(items, n, item);
     for (size_t i = 0; i < item.nested->count; i++)
-        n = put_item(items, n, item.nested->items[i]);
+        n = signature_put_item(items, n, item.nested->items[i]);
     return n;
 }
 
@@ -72,8 +73,8 @@ static size_t put_type(struct pl_signature_item *items, size_t n, const struct p
 static struct pl_type_signature *signature_collect(size_t count, const MPI_Count counts[],
                                                    struct pl_type *const types[])
 {
-    size_t room = count + FLAT_ITEMS + SPLICE_ITEMS + 1;
-    struct pl_type_signature *signature = pl_malloc(sizeof *signature + room * sizeof signature->items[0]);
+    size_t capacity = count + FLAT_ITEMS + SPLICE_ITEMS + 1;
+    struct pl_type_signature *signature = pl_malloc(sizeof *signature + capacity * sizeof signature->items[0]);
     if (!signature) {
         pl_fail_memory("the signature of a datatype");
         return NULL;
@@ -81,11 +82,11 @@ static struct pl_type_signature *signature_collect(size_t count, const MPI_Count
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
         if (counts[i] > 0 && types[i]->size > 0)
-            n = put_type(signature->items, n, types[i], counts[i]);
+            n = signature_put_type(signature->items, n, types[i], counts[i]);
     atomic_init(&signature->refs, 1);
     signature->count = n;
     signature->size = signature->elements = 0;
-    struct pl_type_signature *fitting = realloc(signature, sizeof *signature + n * sizeof signature->items[0]);
+    struct pl_type_signature *fitting = pl_realloc(signature, sizeof *signature + n * sizeof signature->items[0]);
     return fitting ? fitting : signature;
 }
 
@@ -94,7 +95,7 @@ int pl_signature_of_struct(size_t count, const MPI_Count counts[], struct pl_typ
     struct pl_type_signature *signature = signature_collect(count, counts, types);
     if (!signature)
         return MPI_ERR_NO_MEM;
-    if (signature->count <= 1) { /* of one kind: that kind's own */
+    if (signature->count <= 1) { /* one kind of element: no signature of its own */
         if (signature->count == 1) {
             type->element = signature->items[0].element;
             type->signature = pl_signature_retain(signature->items[0].nested);
@@ -113,7 +114,7 @@ int pl_signature_of_struct(size_t count, const MPI_Count counts[], struct pl_typ
     return MPI_SUCCESS;
 }
 
-/* The first `bytes` bytes of repetitions of an item: their basic elements; what is left over goes into `rest`. */
+/* The number of basic elements in the first `bytes` bytes of repetitions of an item. `rest`: bytes left over. */
 static MPI_Count signature_count_elements(const struct pl_signature_item *item, MPI_Count bytes, MPI_Count *rest)
 {
     MPI_Count elements = 0;
@@ -138,7 +139,7 @@ MPI_Count pl_type_elements(const struct pl_type *type, MPI_Count bytes)
 {
     if (type->size == 0)
         return bytes == 0 ? 0 : MPI_UNDEFINED;
-    struct pl_signature_item item = item_of(type, 1);
+    struct pl_signature_item item = signature_item(type, 1);
     MPI_Count rest, elements = signature_count_elements(&item, bytes, &rest);
     return rest == 0 ? elements : MPI_UNDEFINED;
 }
@@ -149,7 +150,7 @@ MPI_Count pl_type_element_bytes(const struct pl_type *type, MPI_Count elements)
         return 0;
     if (type->size == 0)
         return -1;
-    struct pl_signature_item own = item_of(type, 1);
+    struct pl_signature_item own = signature_item(type, 1);
     const struct pl_signature_item *item = &own;
     MPI_Count bytes = 0;
     if (elements / item_elements(item) >= INT64_MAX / item_size(item))
@@ -187,6 +188,6 @@ void pl_signature_walk(const struct pl_type *type, MPI_Count count, visit_functi
 {
     if (type->size == 0 || count == 0)
         return;
-    struct pl_signature_item item = item_of(type, count);
+    struct pl_signature_item item = signature_item(type, count);
     signature_walk(&item, item.repeat, visit, context);
 }

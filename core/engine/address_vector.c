@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Books of addresses. */
+/* See address_vector.h. */
 #include "core/engine/address_vector.h"
 
 #include "core/base/error.h"

@@ -2,12 +2,13 @@
 /*
  * Buffered sends.
  *
- * A user's buffer is cut into segments, in the order of their addresses, each with a header in the buffer itself; a new
- * message takes the first gap that is large enough. With automatic buffering each segment is allocated. A segment goes
- * when its message has left.
+ * A user's buffer holds segments in the order of their addresses, each with a header in the buffer itself. A new message
+ * takes the first gap that is large enough. With automatic buffering each segment is allocated. A segment is freed when
+ * its message has been sent.
  *
- * Locking: the lock of the place where it is attached protects the pointer to a buffer; whoever uses the buffer holds a
- * reference. A buffer's own lock protects its segments and flushes. It is taken with or without an engine's lock held.
+ * Locking: the lock of the place where a buffer is attached protects the pointer to it; a thread that uses the buffer
+ * holds a reference. A buffer's lock protects its segments and flushes. It is taken with or without an engine's lock
+ * held.
  */
 #include "core/engine/bsend.h"
 
@@ -26,21 +27,21 @@ enum { SEGMENT_ALIGN = 64 };
 struct segment {
     struct pl_list link;
     struct pl_bsend *bsend;
-    uint64_t order; /* how many-th message of the buffer */
-    size_t bytes;   /* with this header, rounded */
+    uint64_t order; /* number of the message among all of the buffer */
+    size_t bytes;   /* including this header, rounded up */
     _Alignas(16) unsigned char data[];
 };
 _Static_assert(sizeof(struct segment) + SEGMENT_ALIGN <= MPI_BSEND_OVERHEAD,
                "the overhead that users are told covers a segment");
 
 struct pl_bsend {
-    _Atomic int refs; /* the place's, and one for each thread that is using it */
+    _Atomic int refs; /* one of the place, and one of each thread that uses it */
     struct pl_lock lock;
     void *buffer; /* as the user gave it */
     MPI_Count size;
     unsigned char *start, *end; /* aligned */
     struct pl_list segments;
-    struct pl_list flushes; /* of pl_request.link, retained; `count` is the number of messages when it was asked for */
+    struct pl_list flushes; /* of pl_request.link, retained; args.count is the number of messages when it began */
     uint64_t messages;
     bool detached;      /* takes no more messages */
     _Atomic int active; /* segments in use */
@@ -109,7 +110,7 @@ int pl_bsend_attach(struct pl_bsend_place place, void *buffer, MPI_Count size)
     return pl_fail(MPI_ERR_BUFFER, "%s already has a buffer attached; detach it first", place.label);
 }
 
-/* The first gap of `bytes`, put into the list in order of address. Lock held. */
+/* Takes the first gap of `bytes`; enters it into the list in the order of addresses. Lock held. */
 static struct segment *first_gap(struct pl_bsend *bsend, size_t bytes)
 {
     unsigned char *at = bsend->start;
@@ -171,7 +172,7 @@ static bool pending_until(const struct pl_bsend *bsend, uint64_t order)
     return false;
 }
 
-/* The last thing done here to the buffer is to count the segment out: it may be detached right after. */
+/* Decrementing `active` must be the last access to the buffer: it may be detached right after. */
 static void free_segment(struct segment *segment)
 {
     struct pl_bsend *bsend = segment->bsend;
@@ -201,7 +202,7 @@ static void segment_sent(struct pl_request *request)
     pl_list_append(&request->engine->deferred.frees, &request->link);
 }
 
-/* The buffer that a message on this communicator takes; the caller releases it. */
+/* The buffer for messages of this communicator; the caller releases it. */
 static struct pl_bsend *bsend_buffer_of(struct pl_comm *comm)
 {
     struct pl_bsend *bsend = bsend_acquire(pl_bsend_of_comm(comm));
@@ -250,7 +251,7 @@ static void wait_empty(struct pl_bsend *bsend, struct pl_engine *engine)
         wait.rounds = events ? 0 : wait.rounds;
         pl_engine_idle(engine, &wait);
     }
-    pl_lock_take(&bsend->lock); /* the last segment's holder has left */
+    pl_lock_take(&bsend->lock); /* waits for the thread that freed the last segment */
     pl_lock_drop(&bsend->lock);
 }
 

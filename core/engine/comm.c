@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators: making, agreeing on an id, freeing. */
+/* Communicators: creation, agreement on an id, freeing, error handling. */
 #include "core/engine/comm.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@
 #include "core/object/errhandler.h"
 #include "core/object/info.h"
 
-/* All but the id. What it holds when it fails is for pl_comm_destroy(). */
+/* Sets everything except the id. On failure pl_comm_destroy() releases what it has set. */
 static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
                      struct pl_group *remote, struct pl_comm *made)
 {
@@ -120,7 +120,7 @@ void pl_comm_destroy(void *object)
 {
     struct pl_comm *comm = object;
     struct pl_instance *instance = comm->instance;
-    if (!comm->health.orphan && comm->group) { /* else it was taken out, or never came in */
+    if (!comm->health.orphan && comm->group) { /* else it is not in the engine's table */
         pl_engine_enter(&instance->engine);
         pl_engine_remove_comm(&instance->engine, comm);
         pl_engine_leave(&instance->engine);
@@ -206,7 +206,7 @@ const char *pl_comm_label(const struct pl_comm *comm)
 {
     if (comm->name[0])
         return comm->name;
-    return comm->unnamed ? comm->unnamed : "unnamed communicator";
+    return comm->role.unnamed ? comm->role.unnamed : "unnamed communicator";
 }
 
 void pl_comm_abort(struct pl_comm *comm, int code, const char *message)
@@ -224,7 +224,7 @@ struct pl_comm_id pl_comm_new_id(void)
     return (struct pl_comm_id){ .home = pl_process.id, .serial = atomic_fetch_add(&pl_process.serial, 1) };
 }
 
-/* Down a binomial tree over the group's ranks, by ranks of the communicator. */
+/* The id goes down a binomial tree over the group's ranks. */
 int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, struct pl_comm_id *id)
 {
     const struct pl_type *byte = PL_TYPE_BYTE;

@@ -91,6 +91,13 @@ struct pl_comm_health {
     bool orphan;          /* its instance is closed: no operation can start */
 };
 
+/* What the library made it for. All zero: the user's. */
+struct pl_comm_role {
+    struct pl_comm *whole; /* the communicator that it is a part of; borrowed. NULL: of none */
+    const char *serves;    /* what it belongs to: "window", "file", "": another communicator; NULL: the user's */
+    const char *unnamed;   /* its label while it has no name; NULL: "unnamed communicator" */
+};
+
 struct pl_comm {
     struct pl_object obj;
     struct pl_instance *instance; /* retained */
@@ -123,9 +130,7 @@ struct pl_comm {
     } topology;
     struct pl_bsend *bsend; /* attached buffer; NULL: none */
     struct pl_win *win;     /* the window that it belongs to; NULL: none */
-    struct pl_comm *whole;  /* the communicator that it is a part of; borrowed. NULL: of none */
-    const char *serves;     /* NULL: the user's; what it belongs to: "window", "file", "": another communicator */
-    const char *unnamed;    /* its label while it has no name; NULL: "unnamed communicator" */
+    struct pl_comm_role role;
 };
 
 static inline bool pl_comm_is_inter(const struct pl_comm *comm)
@@ -176,9 +181,9 @@ void pl_comm_name(struct pl_comm *comm, char *name, size_t capacity);
 
 extern const struct pl_kind_errors pl_comm_errors;
 
-/* Tags in the collectives' queues. Blocking and nonblocking collectives are counted apart: the standard demands one
- * order of all of them on all ranks, but programs that start a nonblocking one before a barrier on one rank and after
- * it on another expect it to work. A third range is for tags that the user gives. */
+/* Tags in the collectives' queues. Blocking and nonblocking collectives are counted apart. The standard demands one
+ * order of all of them on all ranks; but programs start a nonblocking one before a barrier on one rank and after it on
+ * another, and expect it to work. A third range is for tags that the user gives. */
 enum { PL_NONBLOCKING_TAGS = 0x40000000 };
 static inline int pl_comm_next_tag(struct pl_comm *comm)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hints of a communicator: assertions are bits of it, the kinds of memory stay as the text that the user gave. */
+/* Hints of a communicator: assertions are stored as bits, kinds of memory as the text that the user gave. */
 #include "core/engine/comm_info.h"
 
 #include <stdlib.h>

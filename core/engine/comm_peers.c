@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The peers of a communicator's ranks: a table that knows those that were sent to, and costs nothing for the others.
- *
- * Open addressing, a free slot beyond every run of taken ones; nothing is ever taken out. Locking: the engine's.
- */
+/* Open addressing, with a free slot behind every run of taken ones; entries are never removed. */
 #include "core/engine/comm_peers.h"
 
 #include <stdlib.h>
@@ -22,7 +18,7 @@ int pl_comm_peers_make(struct pl_comm *comm, int ranks)
     return comm->peers.slots ? MPI_SUCCESS : pl_fail_memory("a communicator");
 }
 
-/* The slot of a rank, or the free one where it belongs; NULL: it is not there, and the table is full. */
+/* The slot of a rank, or the free slot for it; NULL: it has none, and the table is full. */
 static struct pl_peer_slot *comm_peers_find(struct pl_peer_slot *table, unsigned mask, int rank)
 {
     for (unsigned i = 0; i <= mask; i++) {
@@ -39,13 +35,13 @@ struct pl_peer *pl_comm_peer_behind(const struct pl_comm *comm, int rank)
     return slot ? slot->peer : NULL;
 }
 
-/* Twice as many slots as before, up to one for each rank. */
+/* Doubles the slots, up to one for each rank. */
 static void comm_peers_grow(struct pl_comm *comm)
 {
     unsigned mask = 2 * comm->peers.mask + 1;
     struct pl_peer_slot *table = pl_calloc((size_t)mask + 1, sizeof *table);
     if (!table)
-        return; /* longer ways, and in the end some are looked up anew each time */
+        return; /* searches get longer; once the table is full, further peers are resolved each time */
     for (unsigned i = 0; i <= comm->peers.mask; i++)
         if (comm->peers.slots[i].peer)
             *comm_peers_find(table, mask, comm->peers.slots[i].rank) = comm->peers.slots[i];
@@ -56,7 +52,7 @@ static void comm_peers_grow(struct pl_comm *comm)
 
 void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer)
 {
-    bool all = comm->peers.mask >= (unsigned)pl_comm_targets(comm) - 1; /* each has its own */
+    bool all = comm->peers.mask >= (unsigned)pl_comm_targets(comm) - 1; /* each rank has its own slot */
     if (!all && 2 * (comm->peers.count + 1) > comm->peers.mask)
         comm_peers_grow(comm);
     struct pl_peer_slot *slot = comm_peers_find(comm->peers.slots, comm->peers.mask, rank);

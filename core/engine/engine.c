@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine: sending with order kept, progress, and what transports are offered. Life and peers: peer.c. */
+/* The engine: ordered sends, progress, and the functions that transports call. */
 #include "core/engine/engine.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
@@ -17,13 +18,13 @@
 
 static void engine_queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
 {
-    if (pl_list_empty(&peer->link)) /* it is in there already, also when what it had queued was cancelled */
+    if (pl_list_empty(&peer->link)) /* a peer whose pending sends were cancelled may still be in the list */
         pl_list_append(&engine->sends.busy, &peer->link);
     request->state = PL_STATE_QUEUED;
     pl_list_append(&peer->pending, &request->link);
 }
 
-/* One try. PL_AGAIN: nothing happened. Otherwise the request is on its way or complete. */
+/* Tries once. PL_AGAIN: nothing happened. Otherwise the request is under way or complete. */
 static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
 {
     struct pl_endpoint *endpoint = peer->endpoint;
@@ -40,7 +41,7 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
         else if (!sync)
             pl_list_append(&engine->sends.moving, &request->link);
         if (request->comm && __builtin_expect(atomic_load(&request->comm->health.failed), 0))
-            pl_send_ask_back(request); /* the receiver may have given up the communicator, and never look for it */
+            pl_send_ask_back(request); /* the receiver may have left the communicator, and never match it */
         return MPI_SUCCESS;
     }
     pl_list_remove(&request->link);
@@ -49,8 +50,9 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
     return rc == PL_AGAIN ? PL_AGAIN : MPI_SUCCESS;
 }
 
-/* Who only sends, as the root of a bcast or the first of a scan, must not run away from who receives: what comes early
- * takes memory there, and each search goes through it. So one in so many is not done until it has been matched. */
+/* A rank that only sends, as the root of a bcast or the first of a scan, must not run too far ahead of its receivers:
+ * early messages take memory there and lengthen every search. So one message of PL_AHEAD_MOST completes only when it is
+ * matched. */
 static inline void hold_back(struct pl_peer *peer, struct pl_request *request)
 {
     if (++peer->ahead < PL_AHEAD_MOST)
@@ -91,7 +93,7 @@ static int send_queued(struct pl_engine *engine, struct pl_peer *peer)
     return events;
 }
 
-/* What happens in here may take any peer out of the list, or put it in again. */
+/* Completions in here may take any peer out of the list, or enter it again. */
 static int send_pending(struct pl_engine *engine)
 {
     int events = 0;
@@ -106,7 +108,7 @@ static int send_pending(struct pl_engine *engine)
     return events;
 }
 
-/* Does an earlier send to the same rank still wait for the address? */
+/* Does an earlier send to the same rank still wait for its address? */
 static bool held_back(const struct pl_list *waiting, const struct pl_request *request)
 {
     for (const struct pl_list *node = waiting->next; node != waiting; node = node->next) {
@@ -126,7 +128,8 @@ static int engine_resolve(struct pl_comm *comm, int rank, const struct pl_reques
     return rc == MPI_SUCCESS && ops->check ? ops->check(comm) : rc;
 }
 
-/* Sends whose receiver had no address yet, in order: one that must still wait holds back the later ones to its rank. */
+/* Retries the sends whose receiver had no address, in order: one that must still wait holds back later ones to its
+ * rank. */
 static int send_unresolved(struct pl_engine *engine)
 {
     int events = 0;
@@ -210,7 +213,7 @@ void pl_engine_leave_busy(struct pl_engine *engine)
     pl_engine_do(&deferred);
 }
 
-/* A control message that finds no room travels in a request of its own, with a copy of its data behind it. */
+/* A control message: a request with a copy of the data behind it. */
 struct control {
     struct pl_request request;
     unsigned char data[];
@@ -281,11 +284,12 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
     while ((node = pl_list_pop(&peer->pending)) != NULL)
         pl_request_complete(PL_CONTAINER(node, struct pl_request, link), peer->error);
     pl_list_remove(&peer->link);
-    if (peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) != 0) /* no launcher ends this job for that one's sake */
+    if (peer->proc != UINT64_MAX &&
+        PL_PROC_JOB(peer->proc) != 0) /* no launcher ends this job because another job lost a process */
         pl_failure_break(engine, peer->proc);
 }
 
-/* The peer that sends from there, NULL: nothing was sent to it. */
+/* The peer that sent from this origin; NULL: nothing was sent to it. */
 static struct pl_peer *peer_at(const struct pl_engine *engine, const struct pl_origin *from)
 {
     struct pl_peer *peer = from ? engine->peers.table[from->engine & (engine->peers.buckets - 1)] : NULL;
@@ -294,7 +298,7 @@ static struct pl_peer *peer_at(const struct pl_engine *engine, const struct pl_o
     return peer;
 }
 
-static void host_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+static void host_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
 {
     struct pl_peer *peer = peer_at(engine, from);
     if (endpoint)
@@ -333,7 +337,7 @@ const struct pl_host pl_engine_host = {
     .arrived = pl_match_arrived,
     .sent = host_sent,
     .fetched = host_fetched,
-    .failed = host_lost,
+    .failed = host_failed,
     .closed = host_closed,
     .engine_id = host_engine_id,
     .engine_card = host_engine_card,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Instances: opening, closing. */
+/* Instances: opening, closing, error handling. */
 #include "core/engine/instance.h"
 
 #include "core/base/config.h"
@@ -17,10 +17,10 @@ struct pl_comm *pl_world_comm, *pl_self_comm, *pl_parent_comm;
 
 static _Atomic uint64_t serials;
 
-/* The World's, which lives once. */
+/* The World's: a process initializes it at most once. */
 static struct pl_instance world_instance = { .obj = PL_OBJECT_PREDEFINED(PL_SESSION, 0) };
 
-/* The hints in use that every instance has. */
+/* The hints in use of a new instance. */
 static int make_info(const char *kinds, struct pl_info **info)
 {
     *info = pl_info_create();
@@ -35,7 +35,7 @@ int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_
     struct pl_instance *made = world ? &world_instance : pl_object_create(PL_SESSION);
     if (!made)
         return MPI_ERR_NO_MEM;
-    *made = (struct pl_instance){ .obj = made->obj }; /* an initialization of the World may have failed before */
+    *made = (struct pl_instance){ .obj = made->obj }; /* the World's may have failed to open before */
     int rc = pl_process_open();
     if (rc)
         goto object;
@@ -71,7 +71,7 @@ object:
     return rc;
 }
 
-/* The first communicator that is still there, or NULL; retained. */
+/* Takes the first remaining communicator out of the list, retained; NULL: none is left. */
 static struct pl_comm *first_comm(struct pl_instance *instance)
 {
     struct pl_comm *comm = NULL;
@@ -85,7 +85,7 @@ static struct pl_comm *first_comm(struct pl_instance *instance)
     return comm;
 }
 
-/* The same of the children. Its object is retained. */
+/* The same for children, whose object is retained. */
 static struct pl_child *first_child(struct pl_instance *instance)
 {
     struct pl_child *child = NULL;
@@ -122,7 +122,7 @@ void pl_instance_close(struct pl_instance *instance)
     while ((child = first_child(instance)) != NULL) {
         void *object = child->object;
         child->orphan(object);
-        pl_object_release(object); /* perhaps with the child */
+        pl_object_release(object); /* which may free the child */
     }
     while ((comm = first_comm(instance)) != NULL) {
         pl_bsend_detach(pl_bsend_of_comm(comm), &buffer, &size);
@@ -139,11 +139,11 @@ void pl_instance_close(struct pl_instance *instance)
     instance->errhandler = NULL;
 }
 
-/* The rest, with the last reference: a request or a communicator that the user forgot may have outlived the session. */
+/* Releases the locks with the last reference, which a request or communicator that the user forgot may hold. */
 void pl_session_destroy(void *session)
 {
     struct pl_instance *instance = session;
-    if (!instance->engine.closed) /* it was never opened */
+    if (!instance->engine.closed) /* it failed to open */
         return;
     pl_lock_fini(&instance->engine.lock);
     pl_lock_fini(&instance->lock);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leftovers of an instance. Nothing is kept for this while the instance is at work: its communicators are in its list,
- * and whatever the user holds of one (a request, a matched message) holds a reference to it.
+ * The leak report needs no bookkeeping: the instance has a list of its communicators, and each object that the user
+ * holds (a request, a matched message) has a reference to its communicator.
  *
- * Locking: the instance's for the list of communicators, with a communicator's own or the engine's inside.
+ * Locking: the instance's lock for the list; inside it a communicator's lock, or the engine's.
  */
 #include "core/engine/leak_report.h"
 
@@ -12,45 +12,46 @@
 #include <string.h>
 
 #include "core/base/config.h"
+#include "core/base/log.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/request.h"
 
-struct left {
+struct leaks {
     int handles, posted, others, unreceived;
-    int source, tag; /* of the first receive that is posted */
-    int from, with;  /* of the first message that nobody received */
+    int source, tag; /* of the first posted receive */
+    int from, with;  /* source and tag of the first message that was not received */
 };
 
-static struct left leak_report_count(struct pl_comm *comm)
+static struct leaks leak_report_count(struct pl_comm *comm)
 {
-    struct left left = { 0 };
+    struct leaks leaks = { 0 };
     struct pl_engine *engine = &comm->instance->engine;
     pl_engine_enter(engine);
     if (!comm->obj.predefined) {
-        left.handles = atomic_load(&comm->obj.handles);
-        left.others = atomic_load(&comm->obj.refs) - left.handles - comm->spares.count;
+        leaks.handles = atomic_load(&comm->obj.handles);
+        leaks.others = atomic_load(&comm->obj.refs) - leaks.handles - comm->spares.count;
     }
     PL_LIST_EACH(request, &comm->match.queues[PL_MSG_P2P].posted, struct pl_request, link)
-        if (left.posted++ == 0) {
-            left.source = request->args.peer_rank;
-            left.tag = request->args.tag;
+        if (leaks.posted++ == 0) {
+            leaks.source = request->args.peer_rank;
+            leaks.tag = request->args.tag;
         }
     PL_LIST_EACH(message, &comm->match.queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link)
-        if (left.unreceived++ == 0) {
-            left.from = message->header.source;
-            left.with = message->header.tag;
+        if (leaks.unreceived++ == 0) {
+            leaks.from = message->header.source;
+            leaks.with = message->header.tag;
         }
     pl_engine_leave(engine);
-    left.others = left.others > left.posted ? left.others - left.posted : 0;
-    return left;
+    leaks.others = leaks.others > leaks.posted ? leaks.others - leaks.posted : 0;
+    return leaks;
 }
 
 struct line {
     char text[512];
     size_t used;
-    bool more; /* not the first of the reasons */
+    bool more; /* a reason precedes */
 };
 
 __attribute__((format(printf, 2, 3))) static void leak_report_add(struct line *line, const char *format, ...)
@@ -83,64 +84,64 @@ static void add_where(struct line *line, int rank, int tag)
     leak_report_add(line, ", the first from %s with %s", words[0], words[1]);
 }
 
-/* `communicator "ocean" (not freed; 2 receives under way, the first from rank 3 with tag 7)`; false: nothing is
- * left. */
+/* `communicator "ocean" (not freed; 2 receives under way, the first from rank 3 with tag 7)`; false: the
+ * user has freed it. */
 static bool leak_report_describe(struct pl_comm *comm, struct line *line)
 {
-    struct left left = leak_report_count(comm);
-    bool part = comm->serves != NULL;
-    if (left.handles <= 0 && !left.posted && !left.others && !left.unreceived && !part)
+    struct leaks leaks = leak_report_count(comm);
+    bool part = comm->role.serves != NULL;
+    if (leaks.handles <= 0 && !leaks.posted && !leaks.others && !leaks.unreceived && !part)
         return false;
     pl_lock_take(&comm->lock);
     if (part && !comm->name[0])
-        leak_report_add(line, "unnamed %s", comm->serves);
+        leak_report_add(line, "unnamed %s", comm->role.serves);
     else
-        leak_report_add(line, "%s \"%s\"", part ? comm->serves : "communicator", pl_comm_label(comm));
+        leak_report_add(line, "%s \"%s\"", part ? comm->role.serves : "communicator", pl_comm_label(comm));
     pl_lock_drop(&comm->lock);
-    if (left.handles > 0 || part) {
+    if (leaks.handles > 0 || part) {
         add_reason(line);
         leak_report_add(line, "not freed");
     }
-    if (left.posted) {
+    if (leaks.posted) {
         add_reason(line);
-        leak_report_add(line, "%d receive%s under way", left.posted, leak_report_plural(left.posted));
-        add_where(line, left.source, left.tag);
+        leak_report_add(line, "%d receive%s under way", leaks.posted, leak_report_plural(leaks.posted));
+        add_where(line, leaks.source, leaks.tag);
     }
-    if (left.others && !part) {
+    if (leaks.others && !part) {
         add_reason(line);
-        leak_report_add(line, "%d %srequest%s or matched message%s", left.others, left.posted ? "more " : "",
-                        leak_report_plural(left.others), leak_report_plural(left.others));
+        leak_report_add(line, "%d %srequest%s or matched message%s", leaks.others, leaks.posted ? "more " : "",
+                        leak_report_plural(leaks.others), leak_report_plural(leaks.others));
     }
-    if (left.unreceived) {
+    if (leaks.unreceived) {
         add_reason(line);
-        leak_report_add(line, "%d message%s not received", left.unreceived, leak_report_plural(left.unreceived));
-        add_where(line, left.from, left.with);
+        leak_report_add(line, "%d message%s not received", leaks.unreceived, leak_report_plural(leaks.unreceived));
+        add_where(line, leaks.from, leaks.with);
     }
     if (line->more)
         leak_report_add(line, ")");
     return true;
 }
 
-int pl_leak_report(struct pl_instance *instance, char *text, size_t room)
+int pl_leak_report(struct pl_instance *instance, char *text, size_t capacity)
 {
     int found = 0;
     size_t used = 0;
-    if (room)
+    if (capacity)
         *text = '\0';
     pl_engine_enter(&instance->engine);
-    pl_engine_progress(&instance->engine); /* what has arrived counts, what has left does not */
+    pl_engine_progress(&instance->engine); /* counts messages that have arrived; completes sends that have left */
     pl_engine_leave(&instance->engine);
     pl_lock_take(&instance->lock);
     PL_LIST_EACH(comm, &instance->comms, struct pl_comm, siblings) {
         struct line line = { .used = 0 };
-        if ((comm->serves && !*comm->serves) || !leak_report_describe(comm, &line))
+        if ((comm->role.serves && !*comm->role.serves) || !leak_report_describe(comm, &line))
             continue;
         pl_log("session", 1, "left at the end of %s: %s", instance->world ? "the World" : "a session", line.text);
-        int length = snprintf(text + used, room - used, "%s%s", found++ ? ", " : "", line.text);
-        bool fits = length > 0 && (size_t)length < room - used;
+        int length = snprintf(text + used, capacity - used, "%s%s", found++ ? ", " : "", line.text);
+        bool fits = length > 0 && (size_t)length < capacity - used;
         if (!fits && used > 0)
-            text[used] = '\0'; /* the first is cut short, others that do not fit are left out */
-        used += fits ? (size_t)length : used || !room ? 0 : room - 1;
+            text[used] = '\0'; /* the first is cut short; others that do not fit are left out */
+        used += fits ? (size_t)length : used || !capacity ? 0 : capacity - 1;
     }
     pl_lock_drop(&instance->lock);
     return found;

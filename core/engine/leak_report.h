@@ -13,6 +13,6 @@ struct pl_instance;
  * (PLENUM_LOG=session:warning). Writes as many of them as fit to `text`, for an error, and returns the number of all.
  * The instance is open, and no other thread uses it.
  */
-int pl_leak_report(struct pl_instance *instance, char *text, size_t room);
+int pl_leak_report(struct pl_instance *instance, char *text, size_t capacity);
 
 #endif

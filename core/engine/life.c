@@ -2,8 +2,8 @@
 /*
  * The life of an engine: its transports, its address card, the table of all engines of the process.
  *
- * A card is the engine's id (8 bytes), then for each transport: length of the name, the name, length of the address
- * (2 bytes), the address; in the same form, under the names of clients (client.h), what is configured for them.
+ * A card is the engine's id (8 bytes), then an entry for each transport: length of the name (1 byte), the name, length of
+ * the address (2 bytes), the address. Settings of clients (client.h) follow as entries under the clients' names.
  */
 #include "core/engine/life.h"
 
@@ -16,6 +16,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
@@ -58,9 +59,9 @@ static int open_loaded(struct pl_engine *engine, const char *name)
     return pl_fail(MPI_ERR_OTHER, "%s", why);
 }
 
-/* What reaches others. "auto": shm among processes of the node, ucx when the job is on several nodes. A name or a list
- * forces. */
-static int open_ways_out(struct pl_engine *engine)
+/* Opens the transports to other processes. "auto": shm within the node, and ucx if the job is on several nodes. A name
+ * or a list of names forces those. */
+static int open_outward(struct pl_engine *engine)
 {
     const char *wanted = pl_config_text("transport");
     const struct pl_identity *place = &pl_process.place;
@@ -71,7 +72,7 @@ static int open_ways_out(struct pl_engine *engine)
     int rc = MPI_SUCCESS;
     if (shm) {
         rc = engine_open_transport(engine, &pl_transport_shm);
-        if (rc && automatic) { /* no shared memory here: the network serves the node too */
+        if (rc && automatic) { /* the network serves the node too */
             pl_log("engine", 1, "no shared memory: %s", pl_error_detail(NULL));
             ucx = true;
             rc = MPI_SUCCESS;
@@ -82,7 +83,7 @@ static int open_ways_out(struct pl_engine *engine)
     return rc;
 }
 
-/* A process that is alone needs none but "self", unless it is told otherwise, until it meets processes of other
+/* A process that is alone in its job needs only "self", unless configured otherwise, until it communicates with other
  * jobs. */
 static bool engine_is_alone(void)
 {
@@ -92,7 +93,7 @@ static bool engine_is_alone(void)
 static int open_transports(struct pl_engine *engine)
 {
     int rc = engine_open_transport(engine, &pl_transport_self);
-    return rc || (engine->instance && engine_is_alone()) ? rc : open_ways_out(engine);
+    return rc || (engine->instance && engine_is_alone()) ? rc : open_outward(engine);
 }
 
 /* Appends an entry for each client that has settings. Returns the new end; NULL: they do not fit. */
@@ -173,7 +174,7 @@ static int engine_draw_id(struct pl_engine *engine)
     while (engine->id == 0)
         if (getrandom(&engine->id, sizeof engine->id, 0) != sizeof engine->id)
             return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for an engine's id");
-    if (pl_process.place.watched) /* which of those who have had this rank: see peer_failure.c */
+    if (pl_process.place.watched) /* tells this process from others that had its rank: peer_failure.h */
         engine->id = (engine->id & ~(uint64_t)0xff) | (pl_process_deaths(pl_process_self()) & 0xff);
     return MPI_SUCCESS;
 }
@@ -219,7 +220,8 @@ lock:
     return rc;
 }
 
-/* Takes the lock when nobody sleeps in the transports: those that were armed are the ones that are disarmed. */
+/* Takes the lock while no thread sleeps in the transports, so that a new transport is not disarmed without having been
+ * armed. */
 static void enter_awake(struct pl_engine *engine)
 {
     pl_engine_enter(engine);
@@ -236,7 +238,7 @@ int pl_engine_widen(struct pl_engine *engine)
     int rc = MPI_SUCCESS;
     enter_awake(engine);
     if (engine->transports == 1 && engine_is_alone()) {
-        rc = open_ways_out(engine);
+        rc = open_outward(engine);
         if (rc == MPI_SUCCESS)
             rc = write_card(engine);
     }
@@ -314,8 +316,8 @@ static void drop_early(struct pl_engine *engine)
     }
 }
 
-/* Two processes that close while each has a long message for the other that nobody will receive must not wait for each
- * other: what arrives now is dropped. */
+/* Two processes that close while each has a long message for the other, which will not be received, must not wait for
+ * each other: messages that arrive now are dropped. */
 void pl_engine_close(struct pl_engine *engine)
 {
     pl_engine_enter(engine);
@@ -351,9 +353,9 @@ void pl_engine_close(struct pl_engine *engine)
     pl_engine_leave(engine);
 }
 
-/* --- the others -------------------------------------------------------------------------------------------------- */
+/* --- other engines ----------------------------------------------------------------------------------------------- */
 
-/* Has somebody made progress in it since it was looked at last? */
+/* Has a thread made progress in it since the last call? */
 static bool is_moved(struct pl_engine *engine)
 {
     unsigned rounds = atomic_load_explicit(&engine->rounds, memory_order_relaxed);
@@ -375,10 +377,10 @@ int pl_engine_nudge_others(struct pl_engine *engine)
         if (is_moved(other) || !pl_lock_try(&other->lock))
             continue;
         events += pl_engine_progress(other);
-        is_moved(other); /* that was not somebody */
+        is_moved(other); /* this round does not count */
         while ((node = pl_list_pop(&other->deferred.work)) != NULL)
             pl_list_append(&deferred, node);
-        pl_lock_drop(&other->lock); /* what lies in its graveyard is for whoever leaves it next */
+        pl_lock_drop(&other->lock); /* its deferred frees wait for the thread that leaves it next */
     }
     pl_lock_drop(&engines_lock);
     pl_engine_do(&deferred);

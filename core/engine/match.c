@@ -12,7 +12,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
 #include "core/engine/partitioned.h"
-#include "core/engine/partitioned_pieces.h"
+#include "core/engine/partitioned_chunks.h"
 #include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/wait.h"
@@ -30,7 +30,7 @@ static void *match_transport_self(struct pl_engine *engine, const struct pl_tran
     return NULL;
 }
 
-/* Sends an answer to whoever sent `header`. A sender that cannot be reached any more needs none. */
+/* Answers the sender of `header`. A sender that is unreachable by now needs no answer. */
 static void match_answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                          int kind, int tag)
 {
@@ -42,19 +42,19 @@ static void match_answer(struct pl_engine *engine, const struct pl_origin *from,
         pl_engine_control(engine, peer, &reply, NULL, 0);
 }
 
-/* The receive has its message. Returns the error that it completes with when all goes well. */
+/* The receive has matched this message. Returns the error class with which it completes if the transfer succeeds. */
 static inline int match_matched(struct pl_request *request, const struct pl_header *header)
 {
-    size_t room = request->in.data.total;
+    size_t capacity = request->in.data.total;
     request->state = PL_STATE_MOVING;
     request->outcome.source = header->source;
     request->outcome.tag = header->tag;
-    request->outcome.bytes = (MPI_Count)(header->size < room ? header->size : room);
+    request->outcome.bytes = (MPI_Count)(header->size < capacity ? header->size : capacity);
     request->in.size = header->size;
-    return __builtin_expect(header->size > room, 0) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    return __builtin_expect(header->size > capacity, 0) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
-/* The data is here. */
+/* Takes data that has arrived. */
 static inline void match_take(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
                               const void *data)
 {
@@ -70,7 +70,6 @@ static inline void match_take(struct pl_request *request, const struct pl_origin
     pl_request_complete(request, error);
 }
 
-/* It is at the sender. */
 void pl_match_fetch(struct pl_request *request, const struct pl_header *header, struct pl_rndv *rndv)
 {
     int error = match_matched(request, header);
@@ -134,10 +133,10 @@ static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_heade
     return NULL;
 }
 
-/* There is no memory to keep it. Its sender must not wait for ever; who would have received it is told. */
-static __attribute__((cold, noinline)) void throw_away(struct pl_engine *engine, struct pl_comm *comm,
-                                                       const struct pl_origin *from, const struct pl_header *header,
-                                                       struct pl_rndv *rndv)
+/* Drops a message for lack of memory: completes its send, and fails its receiver. */
+static __attribute__((cold, noinline)) void match_starve(struct pl_engine *engine, struct pl_comm *comm,
+                                                         const struct pl_origin *from, const struct pl_header *header,
+                                                         struct pl_rndv *rndv)
 {
     if (rndv)
         pl_match_refuse(engine, rndv);
@@ -146,7 +145,7 @@ static __attribute__((cold, noinline)) void throw_away(struct pl_engine *engine,
     pl_failure_starve(engine, comm, header);
 }
 
-/* Nobody waits for it yet. `comm` NULL: it is not made yet. */
+/* No receive is posted yet; `comm` NULL: the communicator is not made yet. */
 static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
                           const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
@@ -157,14 +156,14 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
     }
     struct pl_unexpected *unexpected = match_keep(from, header, data, rndv);
     if (!unexpected) {
-        throw_away(engine, comm, from, header, rndv);
+        match_starve(engine, comm, from, header, rndv);
         return;
     }
     pl_list_append(comm ? &comm->match.queues[header->kind].unexpected : &engine->early.messages, &unexpected->link);
     if (comm && comm->match.index && header->kind == PL_MSG_P2P)
         pl_match_index_add_unexpected(comm, unexpected);
     if (atomic_load_explicit(&engine->wait.sleepers, memory_order_relaxed) > 0)
-        pl_engine_wake(engine); /* somebody may be in a probe */
+        pl_engine_wake(engine); /* a thread may sleep in a probe */
 }
 
 /* The first posted receive that fits. */
@@ -199,7 +198,7 @@ static inline void arrived_message(struct pl_engine *engine, const struct pl_ori
     arrived_early(engine, comm, from, header, data, rndv);
 }
 
-/* Announcements are matched by tag; pieces, whose tags are negative, are found by their number. */
+/* Announcements are matched by tag; chunks, which have negative tags, are found by number. */
 static void arrived_partitioned(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                                 const void *data, struct pl_rndv *rndv)
 {
@@ -208,9 +207,9 @@ static void arrived_partitioned(struct pl_engine *engine, const struct pl_origin
         return;
     }
     struct pl_comm *comm = find_comm(engine, header);
-    struct pl_request *piece = comm ? pl_partitioned_take(comm, header) : NULL;
-    if (piece)
-        match_deliver(piece, from, header, data, rndv);
+    struct pl_request *chunk = comm ? pl_partitioned_take(comm, header) : NULL;
+    if (chunk)
+        match_deliver(chunk, from, header, data, rndv);
     else
         arrived_early(engine, comm, from, header, data, rndv);
 }
@@ -277,7 +276,7 @@ void pl_match_post(struct pl_request *request)
         pl_match_index_add_posted(comm, request);
 }
 
-/* A peer asks to withdraw the message with this token. It may sit in any communicator's queue, or among the orphans. */
+/* The message with this token, which its sender withdraws: in one of the communicator's queues, or an early message. */
 static struct pl_unexpected *find_token(struct pl_engine *engine, const struct pl_origin *from,
                                         const struct pl_header *header)
 {
@@ -300,7 +299,7 @@ static void arrived_cancel(struct pl_engine *engine, const struct pl_origin *fro
     match_answer(engine, from, header, PL_MSG_CANCELLED, unexpected != NULL);
 }
 
-/* The send with this token, if it expects an answer: a peer's word alone is not followed. */
+/* The send with this token, if it expects an answer: a peer is not trusted. */
 static struct pl_request *match_awaiting(struct pl_engine *engine, uint64_t token)
 {
     PL_LIST_EACH(request, &engine->sends.awaiting, struct pl_request, link)
@@ -328,9 +327,9 @@ static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *
         return;
     request->is.cancelling = false;
     if (header->tag != 1)
-        return; /* matched: it completes in the usual way */
+        return; /* it was matched, and completes as usual */
     int failed = atomic_load(&request->comm->health.failed) ? pl_failure_class(request->comm)
-                                                            : MPI_SUCCESS; /* asked back then */
+                                                            : MPI_SUCCESS; /* it was asked back */
     pl_list_remove(&request->link);
     request->outcome.cancelled = !failed;
     struct pl_endpoint *endpoint = request->peer->endpoint;
@@ -338,31 +337,31 @@ static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *
         pl_request_complete(request, failed);
 }
 
-/* A front door's message may be too long to go eagerly: fetched into memory of its own first. */
-struct listener_fetch {
+/* A message to the engine itself may be too long to be sent eagerly: it is fetched into memory first. */
+struct own_fetch {
     struct pl_request request;
     const struct pl_origin *from;
     struct pl_header header;
     unsigned char data[];
 };
 
-static void listener_fetched(struct pl_request *request)
+static void own_fetched(struct pl_request *request)
 {
-    struct listener_fetch *fetch = PL_CONTAINER(request, struct listener_fetch, request);
+    struct own_fetch *fetch = PL_CONTAINER(request, struct own_fetch, request);
     if (request->outcome.error == MPI_SUCCESS)
         request->engine->arrived(request->engine, fetch->from, &fetch->header, fetch->data);
     free(fetch);
 }
 
-static void arrived_listener(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                             const void *data, struct pl_rndv *rndv)
+static void arrived_for_engine(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                               const void *data, struct pl_rndv *rndv)
 {
     if (!rndv) {
         if (engine->arrived)
             engine->arrived(engine, from, header, data);
         return;
     }
-    struct listener_fetch *fetched =
+    struct own_fetch *fetched =
         engine->arrived && header->size < PL_LISTENER_MAX ? calloc(1, sizeof *fetched + header->size) : NULL;
     if (!fetched) {
         pl_match_refuse(engine, rndv);
@@ -372,7 +371,7 @@ static void arrived_listener(struct pl_engine *engine, const struct pl_origin *f
     fetched->header = *header;
     fetched->request.engine = engine;
     fetched->request.is.caller_owned = true;
-    fetched->request.on.completed = listener_fetched;
+    fetched->request.on.completed = own_fetched;
     pl_list_init(&fetched->request.link);
     pl_cursor_init(&fetched->request.in.data, fetched->data, (MPI_Count)header->size, PL_TYPE_BYTE);
     pl_match_fetch(&fetched->request, header, rndv);
@@ -387,7 +386,7 @@ static __attribute__((noinline)) void arrived_other(struct pl_engine *engine, co
     case PL_MSG_ACK: arrived_ack(engine, header); break;
     case PL_MSG_CANCEL: arrived_cancel(engine, from, header); break;
     case PL_MSG_CANCELLED: arrived_cancelled(engine, header); break;
-    case PL_MSG_LISTENER: arrived_listener(engine, from, header, data, rndv); break;
+    case PL_MSG_LISTENER: arrived_for_engine(engine, from, header, data, rndv); break;
     default:
         if (header->kind < PL_MSG_KINDS && pl_message_ops[header->kind].arrived)
             pl_message_ops[header->kind].arrived(engine, find_comm(engine, header), header, data, rndv);
@@ -412,7 +411,7 @@ void pl_message_destroy(void *object)
         struct pl_engine *engine = &message->comm->instance->engine;
         pl_engine_enter(engine);
         if (engine->closed)
-            free(message->unexpected); /* its data went with the transport */
+            free(message->unexpected); /* closing the transport has released its data */
         else
             pl_match_drop(engine, message->unexpected, false);
         pl_engine_leave(engine);

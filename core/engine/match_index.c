@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists by source and tag, beside the queues. */
+/* Hash lists by source and tag, which supplement the queues. */
 #include "core/engine/match_index.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Point to point: sends and receives by requests, probes, cancellation. Blocking ones: p2p_blocking.c. */
+/* Sends and receives as requests, probes, cancellation. See p2p.h. */
 #include "core/engine/p2p.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 
-/* --- the two halves, with the engine's lock held --------------------------------------------------------------- */
+/* --- sends and receives, with the engine's lock held ----------------------------------------------------------- */
 
 static inline void start_send(struct pl_comm *comm, struct pl_request *request, const struct pl_type *type)
 {
@@ -80,10 +80,10 @@ int pl_p2p_start(struct pl_request *request)
         atomic_store_explicit(&request->done, 1, memory_order_release);
         return MPI_SUCCESS;
     }
-    if (request->mode == PL_SEND_BUFFERED) { /* of a send: no receive has it */
+    if (request->mode == PL_SEND_BUFFERED) { /* receives never have this mode */
         int rc = pl_bsend(request->comm, request->args.buf, request->args.count, request->args.datatype,
                           request->args.peer_rank, request->args.tag);
-        request->is.active = rc == MPI_SUCCESS; /* else nothing was started, and a persistent one may be again */
+        request->is.active = rc == MPI_SUCCESS; /* on failure a persistent request may be started again */
         atomic_store_explicit(&request->done, 1, memory_order_release);
         return rc;
     }
@@ -129,14 +129,14 @@ int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct
 
 /* --- send and receive in one -------------------------------------------------------------------------------------- */
 
-/* The parent completes when both children have; its outcome is the receive's. Engine lock held in child_completed(). */
+/* The parent completes when both children have, with the receive's outcome. Engine lock held in child_completed(). */
 struct pair {
     struct pl_request *parent;
     int left;
     int error;
     struct pl_outcome outcome;
     struct pl_request *child[2];
-    void *copy; /* of the data to send, when the receive replaces it */
+    void *copy; /* of the data to send, if the receive overwrites it; else NULL */
 };
 
 static void child_completed(struct pl_request *child)
@@ -144,7 +144,7 @@ static void child_completed(struct pl_request *child)
     struct pair *pair = child->on.owner;
     if (child->outcome.error && !pair->error) {
         pair->error = child->outcome.error;
-        pair->parent->args.peer_rank = child->args.peer_rank; /* what pl_request_report() tells */
+        pair->parent->args.peer_rank = child->args.peer_rank; /* for pl_request_report() */
     }
     if (child->kind == PL_REQ_RECV) {
         pair->outcome = child->outcome;
@@ -239,7 +239,7 @@ nothing:
 
 /* --- probing ------------------------------------------------------------------------------------------------------ */
 
-enum { LOOKS = 100 }; /* rounds of a probe before it looks whether there is somebody who may send */
+enum { PROBE_ROUNDS = 100 }; /* rounds of a probe before it checks whether its source has departed */
 
 static void outcome_of(const struct pl_unexpected *unexpected, struct pl_outcome *outcome)
 {
@@ -277,7 +277,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
                 made->unexpected = unexpected;
             }
         }
-        left = !unexpected && wait && idling.rounds > LOOKS && pl_departure_has(comm, source);
+        left = !unexpected && wait && idling.rounds > PROBE_ROUNDS && pl_departure_has(comm, source);
         pl_engine_leave(engine);
         *found = unexpected != NULL;
         if (unexpected || comm->health.failed || left)
@@ -333,7 +333,7 @@ int pl_send_ask_back(struct pl_request *request)
     if (request->is.cancelling)
         return MPI_SUCCESS;
     request->is.cancelling = true;
-    pl_list_remove(&request->link); /* a synchronous one awaits an answer already */
+    pl_list_remove(&request->link); /* a synchronous send is in `awaiting` already */
     pl_list_append(&request->engine->sends.awaiting, &request->link);
     header.kind = PL_MSG_CANCEL;
     header.flags = 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocking sends and receives, and the short ways of all.
+ * Blocking sends and receives, and fast paths.
  *
- * Most messages are short, lie in one run, and go to a peer whose transport takes them at once; most are received when
- * nothing else is about. These need no queue and no progress, and blocking ones no request: each operation tries its
- * short way first, which does everything or nothing, and then takes the general one, with a request: on the stack for a
- * blocking one.
+ * Most messages are short, are one run of bytes, and go to a peer whose transport takes them at once; most are received
+ * while nothing else is under way. These need no queue and no progress, and blocking ones no request: each operation
+ * tries its fast path first. The general path uses a request, which for a blocking operation is on the stack.
  */
 #include "core/engine/p2p_blocking.h"
 
@@ -18,11 +17,12 @@
 #include "core/engine/wait.h"
 
 enum {
-    LOOKS = 100, /* at the peer's next message, some 30 ns each, before the general way, which yields and sleeps */
-    TURNS = 64,  /* of so many receives one goes the general way: what else is under way must move on */
+    FAST_POLLS =
+        100,       /* of the peer's next message, some 30 ns each, before the general path, which yields and sleeps */
+    FAST_RUN = 64, /* one receive of that many takes the general path: other operations must progress too */
 };
 
-/* A request on the stack of a blocking call: only what is read is set. */
+/* A request on the stack of a blocking call: only the fields that are read are set. */
 static inline void caller_owned(struct pl_request *request, int kind, struct pl_comm *comm, const void *buf,
                                 MPI_Count count, struct pl_type *type, int rank, int tag)
 {
@@ -38,7 +38,7 @@ static inline void caller_owned(struct pl_request *request, int kind, struct pl_
 
 /* --- sends ------------------------------------------------------------------------------------------------------- */
 
-/* Of messages of collectives one in so many goes the general way, which awaits that it is matched (engine.c). */
+/* Every PL_AHEAD_MOST-th message of collectives takes the general path, which waits for its match (engine.c). */
 static inline bool may_run_ahead(struct pl_peer *peer, int kind)
 {
     if (kind != PL_MSG_COLL)
@@ -114,20 +114,20 @@ static inline bool is_idle(const struct pl_engine *engine)
            pl_list_empty(&engine->hooks);
 }
 
-/* What comes next from a peer can only be for this receive: nothing has come before, nothing is posted before. And
- * nothing else has to be moved on meanwhile. */
+/* Is the next message from a peer for this receive? It is if no message is unexpected and no other receive is posted.
+ * And nothing else needs progress meanwhile. */
 static inline bool blocking_is_alone(const struct pl_engine *engine, const struct pl_comm *comm)
 {
     const struct pl_queues *queues = &comm->match.queues[PL_MSG_P2P];
     return pl_list_empty(&queues->unexpected) && pl_list_empty(&queues->posted) && is_idle(engine);
 }
 
-/* Counts as a round of progress, and every so often it has to be one. */
-static inline bool may_be_short(struct pl_engine *engine, const struct pl_type *type, int source, int tag)
+/* A fast path counts as a round of progress; one of FAST_RUN has to be a real one. */
+static inline bool may_be_fast(struct pl_engine *engine, const struct pl_type *type, int source, int tag)
 {
     unsigned turn = atomic_load_explicit(&engine->rounds, memory_order_relaxed) + 1;
     atomic_store_explicit(&engine->rounds, turn, memory_order_relaxed);
-    return (source | tag) >= 0 && type->dense && turn % TURNS != 0;
+    return (source | tag) >= 0 && type->dense && turn % FAST_RUN != 0;
 }
 
 static inline ptrdiff_t take_next(struct pl_engine *engine, const struct pl_comm *comm, void *buf, MPI_Count count,
@@ -140,13 +140,13 @@ static inline ptrdiff_t take_next(struct pl_engine *engine, const struct pl_comm
                                           pl_address(buf, type->true_lb), (size_t)count * (size_t)type->size);
 }
 
-/* Where threads share the engine, it is theirs between two looks. */
+/* Where threads share the engine, the lock is free between two polls. */
 static __attribute__((noinline)) ptrdiff_t take_next_shared(struct pl_engine *engine, const struct pl_comm *comm,
                                                             void *buf, MPI_Count count, const struct pl_type *type,
                                                             int source, int tag)
 {
     ptrdiff_t bytes;
-    int polls = pl_engine_should_yield(engine) ? 1 : LOOKS;
+    int polls = pl_engine_should_yield(engine) ? 1 : FAST_POLLS;
     do {
         pl_lock_take(&engine->lock);
         bytes = take_next(engine, comm, buf, count, type, source, tag, 1);
@@ -155,24 +155,24 @@ static __attribute__((noinline)) ptrdiff_t take_next_shared(struct pl_engine *en
     return bytes;
 }
 
-/* Waits for some microseconds at most. */
+/* Polls for some microseconds at most. */
 static inline bool recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
                              int tag, MPI_Status *status)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    if (!may_be_short(engine, type, source, tag))
+    if (!may_be_fast(engine, type, source, tag))
         return false;
     ptrdiff_t bytes;
     if (engine->lock.real)
         bytes = take_next_shared(engine, comm, buf, count, type, source, tag);
     else
-        bytes = take_next(engine, comm, buf, count, type, source, tag, pl_engine_should_yield(engine) ? 1 : LOOKS);
+        bytes = take_next(engine, comm, buf, count, type, source, tag, pl_engine_should_yield(engine) ? 1 : FAST_POLLS);
     if (bytes >= 0)
         pl_status_set(status, &(struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes });
     return bytes >= 0;
 }
 
-/* The tag is one collective's, so that only what has come before can be in front of what comes next. */
+/* Tags are unique to one collective: only an unexpected message can precede the next one. */
 static inline ptrdiff_t take_next_coll(struct pl_engine *engine, struct pl_comm *comm, void *buf, MPI_Count count,
                                        const struct pl_type *type, int source, int tag, int polls)
 {
@@ -190,8 +190,8 @@ bool pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const s
 {
     struct pl_engine *engine = &comm->instance->engine;
     ptrdiff_t bytes;
-    int polls = wait && !pl_engine_should_yield(engine) ? LOOKS : 1;
-    if (comm->health.orphan || !may_be_short(engine, type, source, tag))
+    int polls = wait && !pl_engine_should_yield(engine) ? FAST_POLLS : 1;
+    if (comm->health.orphan || !may_be_fast(engine, type, source, tag))
         return false;
     do {
         pl_lock_take(&engine->lock);
@@ -201,12 +201,13 @@ bool pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const s
     return bytes >= 0;
 }
 
-/* Into a used request, of which there is nothing to be retained: where it has not come, it is awaited. */
+/* Uses a spare request and a predefined datatype, so that nothing is retained. Posts the receive if its message has not
+ * come. */
 bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
                    struct pl_request **made)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    if (!type->obj.predefined || !may_be_short(engine, type, source, tag))
+    if (!type->obj.predefined || !may_be_fast(engine, type, source, tag))
         return false;
     pl_engine_enter(engine);
     struct pl_request *request = pl_request_again(comm, PL_REQ_RECV);
@@ -216,7 +217,7 @@ bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_t
         ptrdiff_t bytes = take_next(engine, comm, buf, count, type, source, tag, 1);
         if (bytes >= 0) {
             request->outcome = (struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes };
-            atomic_store_explicit(&request->done, 1, memory_order_relaxed); /* nobody else knows of it */
+            atomic_store_explicit(&request->done, 1, memory_order_relaxed); /* no other thread has it */
         } else {
             request->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
             pl_recv_locked(request);

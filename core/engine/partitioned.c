@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Partitioned communication: announcements, life, what is asked in between. Idea and locking: partitioned.h. */
-#include "core/engine/partitioned_pieces.h"
+/* Partitioned communication: announcements, channels, readiness and arrival. See partitioned.h. */
+#include "core/engine/partitioned_chunks.h"
 
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ int pl_partitions(const struct pl_request *request)
     return pl_channel_of(request)->partitions;
 }
 
-/* Bytes in one partition of this side, and in all. */
+/* Bytes of one partition on this side, and of all. */
 static uint64_t partition_bytes(const struct pl_channel *channel)
 {
     return (uint64_t)channel->request->args.count * (uint64_t)channel->request->args.datatype->size;
@@ -61,7 +61,7 @@ static struct pl_request *partitioned_describe(struct pl_comm *comm, enum pl_req
     return request;
 }
 
-/* Nobody waits for it: it is freed when it is complete. */
+/* Sends the announcement as a detached request: completion frees it. */
 static int partitioned_announce(const struct pl_channel *channel)
 {
     const struct pl_request *request = channel->request;
@@ -79,31 +79,31 @@ static int partitioned_announce(const struct pl_channel *channel)
     return MPI_SUCCESS;
 }
 
-/* Settles what a receive has to expect. What does not fit is refused: its pieces come, and are thrown away. */
+/* Sets the terms of a receive. A send that does not fit is refused: its chunks are received and dropped. */
 static void partitioned_settle(struct pl_channel *channel, const struct pl_terms *terms,
                                const struct pl_outcome *outcome)
 {
     uint64_t all, own = partitioned_all_bytes(channel);
     const struct pl_type *type = channel->request->args.datatype;
     channel->known = true;
-    if (outcome->error || outcome->cancelled || outcome->bytes != sizeof *terms || terms->pieces < 0 ||
+    if (outcome->error || outcome->cancelled || outcome->bytes != sizeof *terms || terms->chunks < 0 ||
         terms->first_tag < 0) {
         channel->refused = outcome->error ? outcome->error : outcome->cancelled ? MPI_SUCCESS : MPI_ERR_INTERN;
-        channel->terms.pieces = 0;
+        channel->terms.chunks = 0;
     } else {
         channel->terms = *terms;
-        if (__builtin_mul_overflow(terms->piece_bytes, (uint64_t)terms->pieces, &all) || all > own)
+        if (__builtin_mul_overflow(terms->chunk_bytes, (uint64_t)terms->chunks, &all) || all > own)
             channel->refused = MPI_ERR_TRUNCATE;
         else if (all < own)
             channel->refused = MPI_ERR_COUNT;
     }
-    bool ragged = !channel->refused && own > 0 && channel->terms.pieces > 0 &&
-                  channel->terms.piece_bytes % (uint64_t)type->size != 0;
+    bool ragged = !channel->refused && own > 0 && channel->terms.chunks > 0 &&
+                  channel->terms.chunk_bytes % (uint64_t)type->size != 0;
     if (ragged)
         channel->staging = pl_malloc(own);
-    if ((ragged && !channel->staging) || pl_channel_make_pieces(channel)) {
+    if ((ragged && !channel->staging) || pl_channel_make_chunks(channel)) {
         channel->refused = MPI_ERR_NO_MEM;
-        channel->terms.pieces = 0;
+        channel->terms.chunks = 0;
     }
 }
 
@@ -121,7 +121,7 @@ static void partitioned_announced(struct pl_request *message)
             pl_channel_receive(channel);
         }
     }
-    pl_list_append(&message->engine->deferred.frees, &message->link); /* released without the lock */
+    pl_list_append(&message->engine->deferred.frees, &message->link); /* released once the lock is dropped */
 }
 
 static int partitioned_expect(struct pl_channel *channel)
@@ -142,9 +142,9 @@ static int partitioned_expect(struct pl_channel *channel)
     return MPI_SUCCESS;
 }
 
-/* --- life --------------------------------------------------------------------------------------------------------- */
+/* --- channels --------------------------------------------------------------------------------------------------------- */
 
-/* By now no piece is under way; but a thread may still be on its way out of the last one's completion. */
+/* No chunk is under way; but a thread may still be inside the last one's completion, with the engine's lock. */
 static void destroy_channel(struct pl_request *request)
 {
     struct pl_channel *channel = pl_channel_of(request);
@@ -154,7 +154,7 @@ static void destroy_channel(struct pl_request *request)
     pl_engine_leave(request->engine);
     free(channel->ready);
     free(channel->missing);
-    free(channel->pieces);
+    free(channel->chunks);
     free(channel->staging);
     free(channel);
 }
@@ -169,7 +169,7 @@ static int partitioned_start(struct pl_request *request)
     channel->started = true;
     request->outcome = pl_channel_nobody;
     channel->error = MPI_SUCCESS;
-    channel->pending = channel->terms.pieces;
+    channel->pending = channel->terms.chunks;
     if (channel->send) {
         for (int i = 0; i < channel->partitions; i++)
             channel->ready[i] = false;
@@ -232,13 +232,13 @@ int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_C
         return end_create(rc, *request);
     struct pl_channel *channel = pl_channel_of(*request);
     channel->known = true;
-    channel->terms.pieces = partitions;
-    channel->terms.piece_bytes = partition_bytes(channel);
+    channel->terms.chunks = partitions;
+    channel->terms.chunk_bytes = partition_bytes(channel);
     pl_engine_enter(&comm->instance->engine);
     channel->terms.first_tag = (int32_t)(comm->partitioned.tags % PL_CHANNEL_TAGS);
     comm->partitioned.tags += (uint32_t)partitions;
     pl_engine_leave(&comm->instance->engine);
-    rc = pl_channel_make_pieces(channel);
+    rc = pl_channel_make_chunks(channel);
     if (!rc && peer != MPI_PROC_NULL)
         rc = partitioned_announce(channel);
     return end_create(rc, *request);
@@ -258,7 +258,7 @@ int pl_precv_create(struct pl_comm *comm, void *buf, int partitions, MPI_Count c
     return end_create(rc, *request);
 }
 
-/* --- in between --------------------------------------------------------------------------------------------------- */
+/* --- readiness and arrival --------------------------------------------------------------------------------------------------- */
 
 int pl_pready(struct pl_request *request, int low, int high)
 {
@@ -297,6 +297,6 @@ int pl_partitioned_report(const struct pl_request *request, int error)
         return error;
     return pl_fail(
         error, "rank %d sends %d partitions of %llu bytes with tag %d, which is not the same as %d of %llu bytes here",
-        request->args.peer_rank, channel->terms.pieces, (unsigned long long)channel->terms.piece_bytes,
+        request->args.peer_rank, channel->terms.chunks, (unsigned long long)channel->terms.chunk_bytes,
         request->args.tag, channel->partitions, (unsigned long long)partition_bytes(channel));
 }

@@ -2,14 +2,13 @@
 /*
  * Partitioned communication (MPI-5.0 chapter 4): one message that is sent in parts as they become ready.
  *
- * Every partition of the sender travels as a message of its own, a *piece*, the moment it is ready. What the two sides
- * must know of each other goes ahead once, when the send is initialized: the number of pieces, their size and the tags
- * that they will have. That announcement is matched by rank and the user's tag, in the order of the calls that
- * initialize; the receiver then expects all pieces each time it is started, and counts for each of its own partitions
- * the pieces that are still to come. All of it has queues of its own (PL_MSG_PARTITIONED), where other messages never
- * come.
+ * Each partition of the sender becomes one message, a *chunk*, the moment it is ready. When the send is initialized, it
+ * announces the number of chunks, their size and their tags. The announcement is matched by rank and the user's tag, in
+ * the order of the initializing calls. The receiver expects all chunks each time it is started; for each of its
+ * partitions it counts the chunks that are still to come. Chunks and announcements have separate queues
+ * (PL_MSG_PARTITIONED).
  *
- * Arguments are checked by the caller. Locking: the engine's; what asks for arrival reads counters alone.
+ * The caller has checked the arguments. Locking: the engine's; pl_parrived() reads atomic counters first.
  */
 #ifndef PLENUM_CORE_ENGINE_PARTITIONED_H
 #define PLENUM_CORE_ENGINE_PARTITIONED_H
@@ -17,26 +16,26 @@
 #include "core/engine/comm.h"
 #include "core/engine/request.h"
 
-/* Persistent requests of kind PL_REQ_PARTITIONED, not started; one handle. `count` elements in each partition. `peer`
- * may be MPI_PROC_NULL. */
+/* Makes a persistent request of kind PL_REQ_PARTITIONED with one handle. `count` is the number of elements of each
+ * partition. `peer` may be MPI_PROC_NULL. */
 int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_Count count, struct pl_type *type,
                     int peer, int tag, struct pl_request **request);
 int pl_precv_create(struct pl_comm *comm, void *buf, int partitions, MPI_Count count, struct pl_type *type, int peer,
                     int tag, struct pl_request **request);
 
-/* Is it one, of a send or of a receive? How many partitions has it? */
+/* Is it a partitioned send? A partitioned receive? The number of its partitions. */
 bool pl_is_psend(const struct pl_request *request);
 bool pl_is_precv(const struct pl_request *request);
 int pl_partitions(const struct pl_request *request);
 
-/* The partitions low .. high of an active send may be sent. MPI_ERR_ARG: one of them was ready; those before it go. Any
- * thread. */
+/* Marks the partitions low .. high of an active send as ready. MPI_ERR_ARG: one of them was; those before it are sent.
+ * Any thread. */
 int pl_pready(struct pl_request *request, int low, int high);
 
-/* Is all of this partition there? Makes progress once when not. True for a receive that is not active. Any thread. */
+/* Has this partition arrived? Makes one round of progress if not. True for a receive that is not active. Any thread. */
 bool pl_parrived(struct pl_request *request, int partition);
 
-/* For pl_request_report(): why a receive failed with this class. Records the detail and returns the class. */
+/* For pl_request_report(): records why a receive failed with this class, and returns it. */
 int pl_partitioned_report(const struct pl_request *request, int error);
 
 #endif

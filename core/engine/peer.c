@@ -24,7 +24,7 @@
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 
-/* The address of one transport in a card; NULL: it has none, or the card is damaged. */
+/* An entry of a card: a transport's address, or a client's settings. NULL: there is none, or the card is damaged. */
 static const void *card_address(const unsigned char *card, size_t card_length, const char *transport, size_t *length)
 {
     const unsigned char *at = card + 8, *end = card + card_length;
@@ -58,7 +58,7 @@ static void grow_peers(struct pl_engine *engine)
     size_t buckets = engine->peers.buckets * 2;
     struct pl_peer **table = pl_calloc(buckets, sizeof *table);
     if (!table)
-        return; /* longer chains */
+        return; /* the chains get longer */
     for (size_t i = 0; i < engine->peers.buckets; i++)
         for (struct pl_peer *peer = engine->peers.table[i], *next; peer; peer = next) {
             next = peer->next;
@@ -70,32 +70,32 @@ static void grow_peers(struct pl_engine *engine)
     engine->peers.buckets = buckets;
 }
 
-/* "self, shm": those of a card. */
+/* The transports of a card: "self, shm". */
 static void name_transports(const unsigned char *card, size_t length, char text[64])
 {
     static const char *const names[] = { "self", "shm", PL_NETWORK };
     text[0] = '\0';
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (pl_engine_card_has(card, length, names[i]))
-            strcat(strcat(text, *text ? ", " : ""), names[i]); /* all together have room */
+            strcat(strcat(text, *text ? ", " : ""), names[i]); /* all of them fit */
 }
 
-/* `tried`: one that both have, but not for this peer. */
+/* `tried`: a transport that both have refused this peer. */
 static int fail_unreachable(const struct pl_engine *engine, const struct pl_peer *peer, const unsigned char *card,
                             size_t card_length, bool tried)
 {
-    char why[PL_DETAIL_MAX], who[PL_JOB_NAME_MAX + 32], own[64], theirs[64];
-    pl_jobs_describe(peer->proc, who, sizeof who);
+    char why[PL_DETAIL_MAX], label[PL_JOB_NAME_MAX + 32], own[64], theirs[64];
+    pl_jobs_describe(peer->proc, label, sizeof label);
     snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
     if (tried)
-        return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s): %s", who,
+        return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s): %s", label,
                        pl_config_text("transport"), why);
     name_transports(engine->card, engine->card_length, own);
     name_transports(card, card_length, theirs);
     return pl_fail(MPI_ERR_OTHER,
                    "no transport reaches %s (PLENUM_TRANSPORT=%s): this process has %s, that one %s; "
                    "shm is missing where there is no shared memory (PLENUM_LOG=engine:warning says why)",
-                   who, pl_config_text("transport"), *own ? own : "none", *theirs ? theirs : "none");
+                   label, pl_config_text("transport"), *own ? own : "none", *theirs ? theirs : "none");
 }
 
 static int connect_peer(struct pl_engine *engine, struct pl_peer *peer, const unsigned char *card, size_t card_length)
@@ -175,7 +175,8 @@ void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer)
     free(peer);
 }
 
-/* The card of a communicator's rank: one's own, from when it was made, or what a process of the World published. */
+/* The card of a communicator's rank: this engine's own, one of the communicator's address vector, or the one that a
+ * process of the World published. */
 static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *length)
 {
     struct pl_engine *engine = &comm->instance->engine;

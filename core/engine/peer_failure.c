@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See peer_failure.h. */
+/* Checks for dead processes, and breaks the communicators that have them. See peer_failure.h. */
 #include "core/engine/peer_failure.h"
 
 #include <stdlib.h>
@@ -21,16 +21,16 @@
 #include "core/job/process.h"
 
 enum {
-    LOOK_MS = 10,
-    DYING_MS = 20, /* from the first of what a process loses when it ends to the last */
+    FAILURE_CHECK_MS = 10,
+    FAILURE_DYING_MS = 20, /* from the first resource that a process loses when it ends to the last */
 };
 
 struct pl_failure {
     struct pl_hook hook;
     struct pl_engine *engine;
-    long look_at;       /* milliseconds */
+    long check_at;      /* milliseconds */
     uint32_t *first;    /* [job size] deaths before this engine */
-    uint32_t counted[]; /* [2 * job size] deaths that have been dealt with; then `first` */
+    uint32_t counted[]; /* [2 * job size] deaths that were handled; then `first` */
 };
 
 static long failure_now_ms(void)
@@ -40,7 +40,7 @@ static long failure_now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The order of the two questions matters: one who dies and is replaced in between is counted the next time, not
+/* The order of the two calls matters: a process that dies and is replaced in between is counted at the next check, not
  * twice. */
 static uint32_t failure_deaths(int rank)
 {
@@ -48,7 +48,7 @@ static uint32_t failure_deaths(int rank)
     return before + pl_process_died(PL_PROC(0, rank));
 }
 
-static void end_receives(struct pl_comm *comm)
+static void failure_end_receives(struct pl_comm *comm)
 {
     struct pl_list *node;
     pl_match_index_drop(comm);
@@ -57,8 +57,8 @@ static void end_receives(struct pl_comm *comm)
             pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_failure_class(comm));
 }
 
-/* To those who live: they may have given up the communicator, and then never look for it. */
-static void end_sends(struct pl_engine *engine, const struct pl_comm *comm)
+/* Sends to surviving ranks: they may have left the communicator, and then never match the message. */
+static void failure_end_sends(struct pl_engine *engine, const struct pl_comm *comm)
 {
     struct pl_list *lists[] = { &engine->sends.moving, &engine->sends.awaiting };
     for (int i = 0; i < 2; i++)
@@ -67,11 +67,11 @@ static void end_sends(struct pl_engine *engine, const struct pl_comm *comm)
                 pl_send_ask_back(request);
 }
 
-static void break_one(struct pl_engine *engine, struct pl_comm *comm, int rank)
+static void failure_break_comm(struct pl_engine *engine, struct pl_comm *comm, int rank)
 {
     atomic_store(&comm->health.failed, rank + 1);
-    end_receives(comm);
-    end_sends(engine, comm);
+    failure_end_receives(comm);
+    failure_end_sends(engine, comm);
     for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
         if (pl_engine_clients[i].failed)
             pl_engine_clients[i].failed(comm);
@@ -83,13 +83,13 @@ void pl_failure_break(struct pl_engine *engine, uint64_t proc)
 {
     for (size_t i = 0; i < engine->comms.buckets; i++)
         for (struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next) {
-            const struct pl_comm *whole = comm->whole ? comm->whole : comm;
+            const struct pl_comm *whole = comm->role.whole ? comm->role.whole : comm;
             int rank = pl_group_find(whole->group, proc);
             if (rank < 0 && comm->inter.remote)
                 rank = pl_group_find(comm->inter.remote, proc);
             if (rank < 0 || atomic_load(&comm->health.failed))
                 continue;
-            break_one(engine, comm, rank);
+            failure_break_comm(engine, comm, rank);
         }
 }
 
@@ -107,7 +107,8 @@ void pl_failure_starve(struct pl_engine *engine, struct pl_comm *comm, const str
         *first = *header;
     } else if (!atomic_load(&comm->health.failed)) {
         comm->health.starved = true;
-        break_one(engine, comm, header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0);
+        failure_break_comm(engine, comm,
+                           header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0);
     }
 }
 
@@ -118,7 +119,7 @@ void pl_failure_adopt(struct pl_engine *engine, struct pl_comm *comm)
         pl_failure_starve(engine, comm, first);
 }
 
-/* Does a front door already know the one that has taken the place of the dead? Its engine's id, 0: no. */
+/* The id of the engine that has replaced a dead process's, as far as this listener knows; 0: none. */
 static uint64_t failure_successor(const struct pl_engine *engine, int dead)
 {
     unsigned char card[PL_CARD_MAX];
@@ -130,8 +131,8 @@ static uint64_t failure_successor(const struct pl_engine *engine, int dead)
     return id;
 }
 
-/* Nothing is sent to the dead any more, and nobody waits for what they took. */
-static void lose_peers(struct pl_engine *engine, int dead)
+/* Ends sends to a dead process, and waits for its answers. */
+static void failure_end_peers(struct pl_engine *engine, int dead)
 {
     uint64_t spared = failure_successor(engine, dead);
     for (size_t i = 0; i < engine->peers.buckets; i++)
@@ -143,29 +144,29 @@ static void lose_peers(struct pl_engine *engine, int dead)
             }
 }
 
-static void failure_look(struct pl_engine *engine)
+static void failure_check(struct pl_engine *engine)
 {
     struct pl_failure *failed = engine->failure;
     for (int r = 0; failed && r < pl_process.place.size; r++) {
         uint32_t now = r == pl_process.place.rank ? failed->counted[r] : failure_deaths(r);
-        if ((int32_t)(now - failed->counted[r]) <= 0) /* less when it is replaced between the two questions */
+        if ((int32_t)(now - failed->counted[r]) <= 0) /* less when it is replaced between the two calls */
             continue;
         failed->counted[r] = now;
-        lose_peers(engine, r);
+        failure_end_peers(engine, r);
         pl_failure_break(engine, PL_PROC(0, r));
         pl_engine_wake(engine);
     }
 }
 
-/* Is the member not the one with that rank that lives? Without a card it is one of the World, who were there first. */
-static bool is_outdated(const struct pl_failure *failed, const struct pl_comm *comm, uint64_t proc)
+/* Has this member been replaced? A member without a card is the World's first process of that rank. */
+static bool member_is_replaced(const struct pl_failure *failed, const struct pl_comm *comm, uint64_t proc)
 {
-    const struct pl_av *books[] = { comm->peers.av, comm->inter.local ? comm->inter.local->peers.av : NULL };
+    const struct pl_av *avs[] = { comm->peers.av, comm->inter.local ? comm->inter.local->peers.av : NULL };
     int member = PL_PROC_RANK(proc);
     for (int b = 0; b < 2; b++) {
-        int at = books[b] ? pl_group_find(books[b]->group, proc) : -1;
+        int at = avs[b] ? pl_group_find(avs[b]->group, proc) : -1;
         size_t length = 0;
-        const void *card = at < 0 ? NULL : pl_av_card(books[b], at, &length);
+        const void *card = at < 0 ? NULL : pl_av_card(avs[b], at, &length);
         uint64_t id;
         if (length < sizeof id)
             continue;
@@ -179,23 +180,23 @@ void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm)
 {
     const struct pl_group *groups[] = { comm->group, comm->inter.remote };
     int found = 0;
-    failure_look(engine);
+    failure_check(engine);
     for (int g = 0; g < 2 && groups[g]; g++)
         for (int i = 0; i < groups[g]->size && !found; i++) {
             uint64_t proc = pl_group_proc(groups[g], i);
-            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && is_outdated(engine->failure, comm, proc))
+            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && member_is_replaced(engine->failure, comm, proc))
                 found = i + 1;
         }
     atomic_store(&comm->health.failed, found);
 }
 
-static int look_sometimes(struct pl_hook *hook)
+static int failure_check_hook(struct pl_hook *hook)
 {
     struct pl_failure *failed = PL_CONTAINER(hook, struct pl_failure, hook);
     long now = failure_now_ms();
-    if (now >= failed->look_at) {
-        failed->look_at = now + LOOK_MS;
-        failure_look(failed->engine);
+    if (now >= failed->check_at) {
+        failed->check_at = now + FAILURE_CHECK_MS;
+        failure_check(failed->engine);
     }
     return 0;
 }
@@ -207,9 +208,9 @@ int pl_failure_open(struct pl_engine *engine)
     struct pl_failure *failed =
         pl_calloc(1, sizeof *failed + 2 * (size_t)pl_process.place.size * sizeof *failed->counted);
     if (!failed)
-        return pl_fail_memory("the watch over the processes of a pool");
+        return pl_fail_memory("the failure detection of a pool");
     failed->engine = engine;
-    failed->hook.run = look_sometimes;
+    failed->hook.run = failure_check_hook;
     failed->first = failed->counted + pl_process.place.size;
     for (int r = 0; r < pl_process.place.size; r++)
         failed->first[r] = failed->counted[r] = failure_deaths(r);
@@ -240,10 +241,10 @@ bool pl_failure_outlived(uint64_t engine, uint64_t proc)
 int pl_failure_explain(const struct pl_comm *comm, int rc)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    failure_look(engine);
-    for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && waited < DYING_MS; waited++) {
+    failure_check(engine);
+    for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && waited < FAILURE_DYING_MS; waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-        failure_look(engine);
+        failure_check(engine);
     }
     return atomic_load(&comm->health.failed) ? pl_failure_record(comm) : rc;
 }
@@ -253,11 +254,11 @@ int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *wh
     const struct pl_group *group =
         comm->inter.remote && rank < comm->inter.remote->size ? comm->inter.remote : comm->group;
     uint64_t proc = rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
-    char who[PL_JOB_NAME_MAX + 32];
+    char label[PL_JOB_NAME_MAX + 32];
     if (PL_PROC_JOB(proc) == 0)
         return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d of %s %s", rank, pl_comm_label(comm), what);
-    pl_jobs_describe(proc, who, sizeof who);
-    return pl_fail(MPI_ERR_PROC_ABORTED, "%s, %srank %d of %s, %s", who, comm->inter.remote ? "remote " : "", rank,
+    pl_jobs_describe(proc, label, sizeof label);
+    return pl_fail(MPI_ERR_PROC_ABORTED, "%s, %srank %d of %s, %s", label, comm->inter.remote ? "remote " : "", rank,
                    pl_comm_label(comm), what);
 }
 
@@ -267,5 +268,5 @@ int pl_failure_record(const struct pl_comm *comm)
     if (comm->health.starved)
         return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank,
                        pl_comm_label(comm));
-    return pl_failure_record_about(comm->whole ? comm->whole : comm, rank, "has died");
+    return pl_failure_record_about(comm->role.whole ? comm->role.whole : comm, rank, "has died");
 }

@@ -2,11 +2,11 @@
 /*
  * Processes that die while the others go on: in a pool, and in a job that survives failures (pl_identity.watched), each
  * engine checks regularly which processes live; of another job the transport reports it. A communicator with a member
- * that died is broken: everything that waits in it ends with MPI_ERR_PROC_ABORTED, from whichever rank it waits for a
- * message, since surviving ranks would soon wait for one that has given up.
+ * that died is broken. Every wait in it ends with MPI_ERR_PROC_ABORTED, whichever rank it is for: surviving ranks would
+ * soon wait for one that has given up.
  *
- * In a pool the last byte of an engine's id, with which its card begins, is the number of deaths as that rank when the
- * engine opened: it tells a process that has died from its replacement. The engine's lock is held in all functions
+ * In a pool the last byte of an engine's id, with which its card begins, counts the deaths as that rank before the engine
+ * opened. It tells a process that has died from its replacement. The engine's lock is held in all functions
  * except open and close.
  */
 #ifndef PLENUM_CORE_ENGINE_PEER_FAILURE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests: making, completing, waiting for, letting go. */
+/* Requests: creation, reuse, completion, waiting, freeing. */
 #include "core/engine/request.h"
 
 #include "core/base/error.h"
@@ -13,9 +13,9 @@
 #include "core/engine/wait.h"
 
 /*
- * Sends and receives come and go by the million. A used one stays with its communicator, which it goes on holding, and
- * without a handle, so that the next needs no memory, no lock of its own and no atomic operation. The spares go when
- * the user frees the communicator; from then on none is kept.
+ * Programs make sends and receives by the million. A completed request becomes a spare of its communicator: it keeps its
+ * reference to that and has no handle. The next operation then needs no memory, no further lock and no atomic operation.
+ * When the user frees the communicator its spares are freed, and no more are kept.
  */
 enum { SPARES_MAX = 256 };
 
@@ -90,7 +90,7 @@ void pl_request_sent_forget(void)
     pl_object_release(atomic_exchange(&pl_request_the_sent, NULL));
 }
 
-/* Keeps it, if it is one that can be kept. */
+/* Keeps a send or receive as a spare, if it can be reused. */
 static inline bool request_reuse(struct pl_request *request)
 {
     bool plain = request->kind <= PL_REQ_RECV && request->comm && !request->on.destroyed &&
@@ -102,7 +102,7 @@ static inline bool request_reuse(struct pl_request *request)
     return plain && keep_spare(request);
 }
 
-/* The same for one with a schedule, which it keeps. */
+/* The same for a collective, with its schedule. */
 static inline bool reuse_coll(struct pl_request *request)
 {
     if (request->kind != PL_REQ_COLL || request->on.owner ||
@@ -200,7 +200,7 @@ void pl_request_complete(struct pl_request *request, int error)
     bool detached = request->is.detached;
     if (detached)
         pl_list_append(&engine->deferred.frees, &request->link);
-    /* From here on the request belongs to the thread that waits for it. */
+    /* From here on the waiting thread owns the request. */
     atomic_store_explicit(&request->done, 1, memory_order_release);
     if (engine && atomic_load_explicit(&engine->wait.sleepers, memory_order_seq_cst) > 0)
         pl_engine_wake(engine);

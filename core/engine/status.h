@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a status holds behind MPI_SOURCE, MPI_TAG and MPI_ERROR: the number of bytes received, in two ints since the
- * struct is aligned for int only, and whether the operation was cancelled.
+ * The internal fields of MPI_Status: the number of bytes received, in two ints since the struct is aligned for int only,
+ * and whether the operation was cancelled.
  *
- * MPI_STATUS_IGNORE is a null pointer and is accepted by the setters.
+ * pl_status_set() and pl_status_empty() accept MPI_STATUS_IGNORE, a null pointer.
  */
 #ifndef PLENUM_CORE_ENGINE_STATUS_H
 #define PLENUM_CORE_ENGINE_STATUS_H
@@ -14,7 +14,7 @@
 #include "mpi.h"
 
 enum {
-    PL_STATUS_BYTES = 0, /* and the one after it */
+    PL_STATUS_BYTES = 0, /* and the next one */
     PL_STATUS_CANCELLED = 2,
 };
 
@@ -40,7 +40,7 @@ static inline bool pl_status_cancelled(const MPI_Status *status)
     return status->MPI_internal[PL_STATUS_CANCELLED] != 0;
 }
 
-/* All but MPI_ERROR, which belongs to the functions that fill arrays of statuses: they assign it themselves. */
+/* Sets all fields except MPI_ERROR, which only functions with arrays of statuses assign. */
 static inline void pl_status_set(MPI_Status *status, const struct pl_outcome *outcome)
 {
     if (!status)
@@ -51,7 +51,7 @@ static inline void pl_status_set(MPI_Status *status, const struct pl_outcome *ou
     pl_status_set_cancelled(status, outcome->cancelled);
 }
 
-/* The empty status of MPI-5.0 section 3.7.3, for null and inactive requests; MPI_ERROR included. */
+/* Sets the empty status of MPI-5.0 section 3.7.3, for null and inactive requests, with MPI_ERROR. */
 static inline void pl_status_empty(MPI_Status *status)
 {
     if (!status)

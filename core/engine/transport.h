@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a transport is: it moves messages from an engine to another process's engine.
+ * Transports: they move messages from an engine to the engines of other processes.
  *
- * A message is a header and packed data. The transport decides how it travels: small ones eagerly, in one piece; large
- * ones as bulk, where the header goes ahead and the data follows once the receiver has matched it and asks. Messages
- * from one engine to another over one endpoint arrive in the order in which they were sent.
+ * A message is a header and packed data. The transport chooses the protocol: short messages go eagerly, as a whole; long
+ * ones by rendezvous, where the header goes ahead and the data follows once the receiver has matched it. Messages over
+ * one endpoint arrive in the order in which they were sent.
  *
- * Every function of the ops is called with the engine's lock held (so a transport needs no lock of its own), must not
- * block, and must not call MPI or user code, except where its line says otherwise. A transport reaches the library
- * only through struct pl_host, so that it may live in a shared object of its own.
+ * Unless a slot says otherwise, the ops are called with the engine's lock held, so that a transport needs no lock, must
+ * not block, and must not call MPI or user code. A transport calls the library only through struct pl_host, so that it
+ * may be a shared object.
  *
- * Whatever comes from a peer is not to be trusted: lengths and offsets are checked before they are used.
+ * Data from a peer is not trusted: lengths and offsets are checked before they are used.
  */
 #ifndef PLENUM_CORE_ENGINE_TRANSPORT_H
 #define PLENUM_CORE_ENGINE_TRANSPORT_H
@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "core/datatype/cursor.h"
 #include "core/datatype/datatype.h"
 
 struct pl_engine;
@@ -28,29 +29,29 @@ struct pl_request;
 
 enum { PL_TRANSPORT_ABI = 6 };
 
-/* Goes in front of every message. 40 bytes, in the byte order of the machine. */
+/* The header of every message. 40 bytes, in the machine's byte order. */
 struct pl_header {
-    uint64_t home;   /* communicator id: who made it ... */
-    uint32_t serial; /* ... and its how many-th */
+    uint64_t home;   /* communicator id: the process that chose it ... */
+    uint32_t serial; /* ... and a number that is unique there */
     int32_t source;  /* sender's rank in the communicator */
     int32_t tag;
     uint8_t kind;   /* enum pl_message_kind */
     uint8_t flags;  /* enum pl_message_flag */
-    uint16_t part;  /* of a kind that has several: which */
+    uint16_t part;  /* the message type within its kind, where a kind has several */
     uint64_t size;  /* bytes of packed data */
-    uint64_t token; /* names the send in replies, among all of its engine's; 0: no reply wanted */
+    uint64_t token; /* names the send in replies, unique in its engine; 0: no reply is wanted */
 };
 
 enum pl_message_kind {
     PL_MSG_P2P,             /* matched with receives of the user */
-    PL_MSG_COLL,            /* matched with receives of collectives: the same queues apart */
-    PL_MSG_PARTITIONED,     /* matched with those of partitioned communication: queues of their own, too */
-    PL_QUEUES,              /* so many are matched */
+    PL_MSG_COLL,            /* matched with receives of collectives, in separate queues */
+    PL_MSG_PARTITIONED,     /* matched with receives of partitioned communication, in separate queues */
+    PL_QUEUES,              /* the number of kinds that are matched */
     PL_MSG_ACK = PL_QUEUES, /* the receiver has matched an eager synchronous send: token */
     PL_MSG_CANCEL,          /* withdraw the unmatched message with this token */
-    PL_MSG_CANCELLED,       /* answer: it was withdrawn (tag 1) or had been matched (tag 0) */
-    PL_MSG_LISTENER,        /* between front doors */
-    PL_MSG_RMA,             /* of a window (rma.h) */
+    PL_MSG_CANCELLED,       /* the answer: it was withdrawn (tag 1) or had been matched (tag 0) */
+    PL_MSG_LISTENER,        /* to the engine itself: between listeners */
+    PL_MSG_RMA,             /* of a window (core/rma) */
     PL_MSG_KINDS
 };
 
@@ -58,15 +59,15 @@ enum pl_message_flag {
     PL_FLAG_SYNC = 1, /* an eager message is acknowledged when it is matched */
 };
 
-/* Who sent a message: the engine at the other end of an incoming connection. Owned by the transport, and stays where it
- * is until the transport closes. */
+/* The sender of a message: the engine at the other end of an incoming connection. The transport owns it and keeps it at
+ * its address until it closes. */
 struct pl_origin {
     uint64_t engine;  /* id of the sending engine */
-    const void *card; /* how to reach it: its address card */
+    const void *card; /* its address card */
     size_t card_length;
 };
 
-/* An outgoing connection. A transport's own endpoint begins with this. */
+/* An outgoing connection. A transport's endpoint struct begins with this. */
 struct pl_endpoint {
     const struct pl_transport_ops *ops;
     struct pl_peer *peer;
@@ -74,12 +75,12 @@ struct pl_endpoint {
 
 /* Memory that a transport shares. */
 struct pl_shared {
-    uint64_t place;
+    uint64_t place; /* by which others attach it */
     size_t bytes;
     void *memory;
 };
 
-/* Memory here and in the peer, piece by piece; both have as many bytes, at most PL_CMA_BYTES. */
+/* A copy between this process's memory and the peer's. Both lists have `bytes` in total, at most PL_CMA_BYTES. */
 enum { PL_CMA_BYTES = 1 << 30 };
 struct pl_cma {
     struct iovec *here, *there;
@@ -89,48 +90,48 @@ struct pl_cma {
     size_t moved; /* out: bytes that were copied */
 };
 
-/* Bulk data that waits at the sender. A transport's own begins with this. Made by the transport, given to the engine
- * in host->arrived(), given back in fetch() or drop(). */
+/* Data that waits at the sender, of a rendezvous message. A transport's struct begins with this. The transport makes it
+ * and hands it to host->arrived(); fetch() or drop() consume it. */
 struct pl_rndv {
     const struct pl_transport_ops *ops;
 };
 
-/* A message on its way out, embedded in a request. Filled in by the engine; `header` and `data` stay valid until the
- * message is sent. */
+/* A message to send, embedded in a request. The engine fills it in; `header` and `data` stay valid until the message is
+ * sent. */
 struct pl_outgoing {
     struct pl_header header;
     struct pl_cursor data;
-    bool rndv;             /* set by the transport: went as bulk, so that completion means that it was matched */
-    uint64_t transport[6]; /* the transport's own notes while it is pending */
+    bool rndv;             /* set by the transport: sent by rendezvous, so that completion means that it was matched */
+    uint64_t transport[6]; /* the transport's state while it is pending */
 };
 
-/* A matched bulk message on its way in, embedded in a request. */
+/* A matched rendezvous message to fetch, embedded in a request. */
 struct pl_incoming {
-    struct pl_cursor data; /* where it goes: data.total is the room; more than that is thrown away */
+    struct pl_cursor data; /* the destination, of data.total bytes; excess bytes are dropped */
     uint64_t size;         /* what the sender has, bytes */
     uint64_t transport[6];
 };
 
-/* What the library offers to a transport. All of it is called with the engine's lock held. */
+/* What the library offers to a transport. The transport calls it with the engine's lock held. */
 struct pl_host {
     uint32_t abi;
 
-    /* A message has arrived. Either `bulk` is NULL and `data` are header->size bytes; or the data is waiting behind
-     * `bulk`. Header and data are valid during the call only; the header is aligned, and nobody changes it. */
+    /* A message has arrived. Either `rndv` is NULL and `data` has header->size bytes, or the data waits at the sender.
+     * Header and data are valid during the call only; the header is aligned and does not change meanwhile. */
     void (*arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                     const void *data, struct pl_rndv *rndv);
 
-    /* A message for which send() said PL_PENDING is done: the buffer may be reused. `error`: MPI error class. */
+    /* A message for which send() returned PL_PENDING is sent: the buffer may be reused. `error`: MPI error class. */
     void (*sent)(struct pl_engine *engine, struct pl_outgoing *message, int error);
 
-    /* A message for which fetch() said PL_PENDING is in place. */
+    /* A message for which fetch() returned PL_PENDING is in place. */
     void (*fetched)(struct pl_engine *engine, struct pl_incoming *message, int error);
 
-    /* The peer behind an endpoint or an origin is gone; what was under way to or from it has been reported with an
-     * error. Either may be NULL. */
+    /* The peer of an endpoint or an origin is gone. Messages under way to or from it have been reported with an error.
+     * Either may be NULL. */
     void (*failed)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from);
 
-    /* The peer has closed, as everybody may: what is sent to it vanishes. Either may be NULL. */
+    /* The peer has closed in good order: messages sent to it vanish. Either may be NULL. */
     void (*closed)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from);
 
     uint64_t (*engine_id)(const struct pl_engine *engine);
@@ -154,84 +155,85 @@ struct pl_transport_ops {
     uint32_t abi;     /* PL_TRANSPORT_ABI */
     const char *name; /* "shm" */
 
-    /* Open for an engine, before its card exists. MPI error class, or PL_UNREACHABLE: cannot work here (recorded
-     * why). */
+    /* Opens the transport for an engine, before its card exists. MPI error class, or PL_UNREACHABLE: it cannot work here
+     * (the reason is recorded). */
     int (*open)(struct pl_engine *engine, const struct pl_host *host, void **self);
 
-    /* Ends everything: connections, memory, descriptors, threads. No message is pending any more, or is given up. */
+    /* Releases everything: connections, memory, descriptors, threads. Messages that are pending are given up. */
     void (*close)(void *self);
 
-    /* Writes this transport's address, at most `room` bytes. */
-    int (*address)(void *self, void *buffer, size_t room, size_t *length);
+    /* Writes this transport's address, at most `capacity` bytes. */
+    int (*address)(void *self, void *buffer, size_t capacity, size_t *length);
 
-    /* Makes an endpoint to the engine with this address; it may complete later, in progress(). PL_UNREACHABLE: not
-     * with this transport (recorded why). */
+    /* Makes an endpoint to the engine with this address; the connection may complete later, in progress().
+     * PL_UNREACHABLE: not with this transport (the reason is recorded). */
     int (*connect)(void *self, const void *address, size_t length, struct pl_peer *peer, struct pl_endpoint **endpoint);
 
-    /* Frees an endpoint; messages that are pending on it are given up without a report. */
+    /* Frees an endpoint. Its pending messages are given up without a report. */
     void (*disconnect)(struct pl_endpoint *endpoint);
 
-    /* Sends. MPI_SUCCESS: the data is copied, nothing more will be said. PL_PENDING: host->sent() will be called
-     * (not before this returns). PL_AGAIN: no room now; the engine tries again, keeping the order. Else: error. */
+    /* Sends. MPI_SUCCESS: the data is copied, and no report follows. PL_PENDING: host->sent() will be called, not before
+     * this returns. PL_AGAIN: there is no room; the engine tries again and keeps the order. Else an MPI error class. */
     int (*send)(struct pl_endpoint *endpoint, struct pl_outgoing *message);
 
-    /* The short ways, for data that is one run; NULL where there is none.
-     * send_now() sends what can be sent at once and needs no answer. False: nothing has happened, send() it. The
-     * header's tag and size come apart, so that the rest can be kept: one that was just put together is slow to copy.
-     * take_next() receives what comes next from that peer, if it is a message with this header up to its flags, but for
-     * source and tag, which come apart, of at most `room` bytes, and returns how many it has. PL_AGAIN: so many looks,
-     * and nothing has come. PL_PENDING: something else has, or has to be done: progress(). */
+    /* Fast paths, for data that is one run; NULL: there are none.
+     * send_now() sends a message that can be sent at once and needs no answer. False: nothing has happened; the engine
+     * calls send(). Tag and size are arguments, so that the header can be constant: a header that was just assembled is
+     * slow to copy.
+     * take_next() receives the next message from that peer if its header, up to the flags, equals `wanted` with this
+     * source and tag, and it has at most `capacity` bytes; returns their number. PL_AGAIN: nothing has come within `polls`
+     * polls. PL_PENDING: something else has come, or progress() is needed. */
     bool (*send_now)(struct pl_endpoint *endpoint, const struct pl_header *header, int tag, size_t size,
                      const void *data);
     ptrdiff_t (*take_next)(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int polls,
-                           void *buffer, size_t room);
+                           void *buffer, size_t capacity);
 
-    /* Gets the data of a matched bulk message. MPI_SUCCESS: all there. PL_PENDING: host->fetched() will be called.
-     * Consumes `bulk`. */
+    /* Fetches the data of a matched rendezvous message. MPI_SUCCESS: it is in place. PL_PENDING: host->fetched() will be
+     * called. Consumes `rndv`. */
     int (*fetch)(void *self, struct pl_rndv *rndv, struct pl_incoming *message);
 
-    /* Throws a bulk message away: for a send that is cancelled (`cancelled`: the sender gets no completion from the
-     * transport for it) or a communicator that is gone (the sender's send completes). Consumes `bulk`. */
+    /* Drops a rendezvous message: of a cancelled send (`cancelled`: the sender's transport reports no completion), or of
+     * a communicator that is gone (the sender's send completes). Consumes `rndv`. */
     void (*drop)(void *self, struct pl_rndv *rndv, bool cancelled);
 
-    /* Withdraws a pending send: true: given up, host->sent() will not be called. */
+    /* Withdraws a pending send. True: it is given up, and host->sent() will not be called. */
     bool (*withdraw)(struct pl_endpoint *endpoint, struct pl_outgoing *message);
 
-    /* Moves things on; returns the number of events. */
+    /* Makes progress; returns the number of events. */
     int (*progress)(void *self);
 
-    /* Memory that others map too. share(): own and zeroed, at a place by which owner and size others attach() to it;
-     * unshare() with `reuse` when nobody else uses it any more. ring() wakes a peer that may sleep while what it waits
-     * for has been put into such memory. All five may be NULL together: the transport has none. */
+    /* Memory that processes share. share() allocates it, zeroed; other processes attach() it by owner, place and size.
+     * unshare() frees it, for reuse if `reuse` says that no other process uses it any more. ring() wakes a peer that may
+     * sleep while it waits for data in such memory. All five may be NULL together: the transport cannot share. */
     int (*share)(void *self, size_t bytes, struct pl_shared *shared);
     void (*unshare)(void *self, struct pl_shared *shared, bool reuse);
     int (*attach)(struct pl_endpoint *owner, uint64_t place, size_t bytes, void **memory);
     void (*detach)(void *memory, size_t bytes);
     void (*ring)(struct pl_endpoint *peer);
 
-    /* Copies from or to any memory of the peer, which does nothing for it. Called by any thread, WITHOUT the lock.
+    /* Copies from or to any memory of the peer, which takes no part. Called by any thread, WITHOUT the lock.
      * MPI_ERR_PROC_ABORTED: the peer is gone. MPI_ERR_RMA_RANGE: behind `moved` bytes there is no memory, here or
-     * there. MPI_ERR_NO_MEM. PL_UNREACHABLE: it is not allowed. None of them is recorded. NULL: the transport
-     * cannot. */
+     * there. MPI_ERR_NO_MEM. PL_UNREACHABLE: the kernel does not permit it. None of these is recorded. NULL: the
+     * transport cannot. */
     int (*cma)(struct pl_endpoint *peer, struct pl_cma *cma);
 
-    /* True when all that was sent has been taken by its receivers, or they are gone: nothing is lost by close(). */
+    /* Have the receivers taken all that was sent, or are they gone? Then close() loses nothing. */
     bool (*flushed)(void *self);
 
-    /* Sleeping. arm() announces it: false means that there is something to do. sleep() is called WITHOUT the lock and
-     * returns at an event, at wake(), or after `microseconds`. disarm() follows in any case. wake() may be called by
-     * any thread, without the lock. All four may be NULL together: the transport cannot sleep. */
+    /* Sleeping. arm() announces it; false: there is something to do. sleep() is called WITHOUT the lock and returns at
+     * an event, at wake(), or after `microseconds`. disarm() follows in any case. Any thread may call wake(), without
+     * the lock. All four may be NULL together: the transport cannot sleep. */
     bool (*arm)(void *self);
     void (*sleep)(void *self, long microseconds);
     void (*disarm)(void *self);
     void (*wake)(void *self);
 
-    /* The process behind an endpoint has died, others say: what is pending is reported with an error in progress(), and
-     * nothing is waited for any more. NULL: the transport sees that by itself. */
+    /* The engine knows that the process of an endpoint has died: progress() reports pending messages with an error, and
+     * the transport waits for nothing from it. NULL: the transport notices that itself. */
     void (*lose)(struct pl_endpoint *endpoint);
 };
 
-/* The symbol that a transport in a shared object exports: a struct pl_transport_ops. */
+/* The symbol of type struct pl_transport_ops that a transport in a shared object exports. */
 #define PL_TRANSPORT_SYMBOL "plenum_transport"
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See report.h. Locking: the page of this process by `lock`, which is taken inside an engine's. */
+/* See wait_record.h. Locking: `lock` protects this process's page; it is taken inside an engine's lock. */
 #include "core/engine/wait_record.h"
 
 #include <stdio.h>
@@ -20,18 +20,18 @@
 
 enum {
     ENGINES = 8,
-    TESTS_LAST = 120000000, /* nanoseconds, of one and the same test */
-    TESTS_TOLD = 240000000, /* of tests of all kinds, until they are told in any case: before the runtime gives up */
+    TESTS_SAME = 120000000, /* ns of the same unsuccessful test, until it counts as a wait */
+    TESTS_ANY = 240000000,  /* ns of changing tests, until the last one does: before the runtime stops asking */
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REPORT);
-static uint32_t begun;                             /* the question that the page belongs to */
-static const struct pl_engine *described[ENGINES]; /* whose queues are in it */
+static uint32_t begun;                             /* the question that the page answers */
+static const struct pl_engine *described[ENGINES]; /* engines whose queues are in it */
 static _Thread_local uint32_t answered;
 
 /* --- items ----------------------------------------------------------------------------------- */
 
-/* Starts a new answer, unless another thread has. Lock held. */
+/* Clears the page for a new answer, unless another thread has. Lock held. */
 static void wait_record_begin(struct pl_job_page *page, uint32_t question)
 {
     if (begun == question)
@@ -61,7 +61,7 @@ void pl_wait_record_add_rank(struct pl_job_item *item, int rank)
         item->awaited[item->awaited_count++] = rank;
 }
 
-/* Members in order of their ranks in the communicator, runs of them as one range. */
+/* Adds a group's members in the order of their ranks there; a run of consecutive job ranks is one range. */
 static void put_members(struct pl_job_item *item, const struct pl_group *group)
 {
     for (int i = 0; i < group->size; i++) {
@@ -87,7 +87,7 @@ static void put_members(struct pl_job_item *item, const struct pl_group *group)
 static void put_session(struct pl_job_item *item, const struct pl_instance *instance)
 {
     if (!instance)
-        snprintf(item->session, sizeof item->session, "front door");
+        snprintf(item->session, sizeof item->session, "listener");
     else if (instance->world)
         snprintf(item->session, sizeof item->session, "World");
     else
@@ -105,7 +105,7 @@ static void put_comm(struct pl_job_item *item, const struct pl_comm *comm)
     put_members(item, comm->group);
 }
 
-/* Of the own job: it is awaited. Of another: its name there, since its runtime may be another too. */
+/* A process of this job becomes an awaited rank. One of another job, which may have another runtime, is named. */
 static void put_process(struct pl_job_item *item, const struct pl_comm *comm, int rank)
 {
     const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
@@ -120,7 +120,6 @@ static void put_process(struct pl_job_item *item, const struct pl_comm *comm, in
     snprintf(item->far_job, sizeof item->far_job, "%.63s", pl_jobs_name(PL_PROC_JOB(proc), &key));
 }
 
-/* A rank of the communicator without which it does not go on. */
 void pl_wait_record_add_peer(struct pl_job_item *item, const struct pl_comm *comm, int peer)
 {
     if (peer == MPI_ANY_SOURCE || peer == PL_ANY) {
@@ -194,11 +193,11 @@ static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 static void add_list(struct pl_job_page *page, const struct pl_list *list, const struct pl_request *waited)
 {
     PL_LIST_EACH(request, list, struct pl_request, link)
-        if (request->comm && request->context == PL_MSG_P2P && !request->is.caller_owned) /* those are waited for */
+        if (request->comm && request->context == PL_MSG_P2P && !request->is.caller_owned) /* a thread waits for those */
             add_pending(page, request, waited);
 }
 
-/* Once an answer. Engine lock held. */
+/* Adds an engine's queues, once in each answer. Engine lock held. */
 static void add_queues(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_request *waited)
 {
     for (int i = 0; i < ENGINES; i++) {
@@ -223,7 +222,7 @@ static void add_queues(struct pl_job_page *page, const struct pl_engine *engine,
 
 /* --- the answer ----------------------------------------------------------------------------------- */
 
-/* The receivers of what is left to send. */
+/* Adds the receivers of pending sends. */
 static void await_receivers(struct pl_job_item *item, const struct pl_engine *engine)
 {
     PL_LIST_EACH(peer, &engine->sends.busy, struct pl_peer, link)
@@ -239,7 +238,7 @@ static void put_waiting(struct pl_job_item *item, const struct pl_waiting *waiti
     item->tag = waiting->tag;
 }
 
-/* Those of the requests at hand that are in no queue. */
+/* Adds the requests of a wait for several that are in no queue. */
 static void add_requests(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_waiting *waiting,
                          const struct pl_request *waited)
 {
@@ -258,7 +257,7 @@ static int64_t wait_record_now(void)
     return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
-/* Locks of the engine, if there is one, and of the page held. */
+/* The engine's lock, if there is an engine, and `lock` are held. */
 static void write_answer(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_request *request,
                          const struct pl_wait *wait)
 {
@@ -292,8 +291,7 @@ static void write_answer(struct pl_job_page *page, const struct pl_engine *engin
         add_queues(page, engine, request);
 }
 
-/* A test in vain says little: what counts is the same one for a while. True: it is to be told, as a wait since
- * *since. */
+/* One unsuccessful test says little; a repeated one is a wait. True: report it, as a wait since *since. */
 static bool keeps_testing(uint32_t question, const struct pl_request *request, const struct pl_wait *wait, long *since)
 {
     static _Thread_local struct {
@@ -318,7 +316,7 @@ static bool keeps_testing(uint32_t question, const struct pl_request *request, c
     last.peer = peer;
     last.tag = tag;
     *since = last.since;
-    return time - last.since >= TESTS_LAST || time - last.first >= TESTS_TOLD;
+    return time - last.since >= TESTS_SAME || time - last.first >= TESTS_ANY;
 }
 
 void pl_wait_record_check(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait)

@@ -9,6 +9,7 @@
 #ifndef PLENUM_CORE_FILE_ACCESS_H
 #define PLENUM_CORE_FILE_ACCESS_H
 
+#include "core/datatype/cursor.h"
 #include "core/file/file.h"
 
 /* What a public function requests. */

@@ -44,8 +44,8 @@ static inline bool pl_datarep_converts(const struct pl_datarep *datarep, bool wr
  * MPI_ERR_VALUE_TOO_LARGE. Runs user code. */
 int pl_datarep_type(const struct pl_datarep *datarep, struct pl_type *type, struct pl_type **in_file);
 
-/* Converts `count` elements into `filebuf`, where they take `bytes` bytes. Or back from it, as many whole basic elements
- * as it has; `native` is their size in the user's memory. MPI_ERR_CONVERSION. Runs user code. */
+/* Converts `count` elements into `filebuf`, where they take `bytes` bytes. Or back from it, as many whole basic
+ * elements as it has; `native` is their size in the user's memory. MPI_ERR_CONVERSION. Runs user code. */
 int pl_datarep_write(const struct pl_datarep *datarep, const void *buf, MPI_Count count, const struct pl_type *type,
                      void *filebuf, size_t bytes);
 int pl_datarep_read(const struct pl_datarep *datarep, void *buf, MPI_Count count, const struct pl_type *type,

@@ -186,8 +186,8 @@ static int file_make_comm(struct pl_comm *parent, const char *name, struct pl_co
                                : pl_comm_create_members(parent, parent->group, comm);
     if (rc)
         return rc;
-    (*comm)->serves = "file";
-    strncpy((*comm)->name, name, sizeof(*comm)->name - 1);
+    (*comm)->role.serves = "file";
+    strncpy((*comm)->name, name, MPI_MAX_OBJECT_NAME - 1);
     return MPI_SUCCESS;
 }
 

@@ -88,7 +88,8 @@ int pl_file_get_size(const struct pl_file *file, MPI_Offset *size); /* not colle
 int pl_file_sync(struct pl_file *file);
 int pl_file_set_atomicity(struct pl_file *file, bool atomic);
 
-/* MPI_ERR_UNSUPPORTED_OPERATION for a file with MPI_MODE_SEQUENTIAL, which has only a shared pointer. Not collective. */
+/* MPI_ERR_UNSUPPORTED_OPERATION for a file with MPI_MODE_SEQUENTIAL, which has only a shared pointer. Not
+ * collective. */
 int pl_file_check_random(const struct pl_file *file);
 
 /* Records a system error and returns its class. `what` ("open", "write to") and the file's name are for the message.

@@ -50,7 +50,7 @@ void pl_pointer_offer(struct pl_file_pointer *pointer, struct pl_file_notice *no
     notice->ino = (uint64_t)st.st_ino;
 }
 
-/* Compares device and inode: the other process may have closed the memory and opened another file as this descriptor. */
+/* Compares device and inode: the other process may have closed the memory and opened a file as this descriptor. */
 bool pl_pointer_attach(struct pl_file_pointer *pointer, const struct pl_file_notice *notice)
 {
     char path[64];

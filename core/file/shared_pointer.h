@@ -3,9 +3,9 @@
  * The shared file pointer.
  *
  * Processes that can open each other's descriptors share a word of anonymous memory, which atomic instructions change:
- * no process waits for another, and nothing is left behind when they die. Elsewhere, as on several nodes, the pointer is
- * kept in a small hidden file beside the file. It is protected by a lock of the system, and exists from the pointer's
- * first use until the file is closed.
+ * no process waits for another, and nothing is left behind when they die. Elsewhere, as on several nodes, the pointer
+ * is kept in a small hidden file beside the file. It is protected by a lock of the system, and exists from the
+ * pointer's first use until the file is closed.
  */
 #ifndef PLENUM_CORE_FILE_SHARED_POINTER_H
 #define PLENUM_CORE_FILE_SHARED_POINTER_H

@@ -12,6 +12,7 @@
 #ifndef PLENUM_CORE_FILE_VIEW_H
 #define PLENUM_CORE_FILE_VIEW_H
 
+#include "core/datatype/cursor.h"
 #include "core/datatype/datatype.h"
 #include "core/file/datarep.h"
 #include "mpi.h"

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/job/attach_file.h"
 #include "core/job/process.h"
 
 enum { FREE, BUSY, ATTACHED };

@@ -46,22 +46,4 @@ int pl_attach_end(void);
 /* For the bootstrap: takes the seat that the functions above, or PLENUM_ATTACH, have prepared. PL_UNREACHABLE: none. */
 int pl_attach_take(struct pl_seat *seat);
 
-/* attach_file.c: takes a rank in the pool of a directory; makes and opens an anonymous pool; takes a rank in one.
- * Everything of the seat is set, or nothing is held. */
-int pl_seat_in_directory(const char *directory, int rank, int size, struct pl_seat *seat);
-int pl_seat_make(int size, uint64_t cookie, struct pl_seat *seat);
-int pl_seat_open(int pid, int fd, int size, uint64_t cookie, struct pl_seat *seat);
-int pl_seat_claim(struct pl_seat *seat, int rank);
-void pl_seat_leave(struct pl_seat *seat);
-
-/* MPI_SUCCESS: attached, or has left or not come yet. MPI_ERR_PROC_ABORTED (not recorded): died since this process
- * came, and nobody has its place. */
-int pl_seat_alive(const struct pl_seat *seat, int rank);
-
-/* How many have died as this rank and concern this process no more, or have been replaced. */
-uint32_t pl_seat_deaths(const struct pl_seat *seat, int rank);
-
-/* A card of another rank. PL_AGAIN: not there. MPI_ERR_PROC_ABORTED: it has died. */
-int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, void *card, size_t *length);
-
 #endif

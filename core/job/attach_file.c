@@ -3,6 +3,8 @@
  * The files of pools, and the record locks in them. Byte r is rank r's; the byte MAKER is locked by who makes, enters
  * or leaves a file that has a name, so that it is made once and removed by the last.
  */
+#include "core/job/attach_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -17,7 +19,6 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/job/attach.h"
 #include "core/job/card.h"
 #include "core/job/sets.h"
 

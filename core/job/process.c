@@ -15,7 +15,9 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/datatype/datatype.h"
+#include "core/datatype/parametric.h"
 #include "core/job/jobs.h"
 #include "core/job/services.h"
 #include "core/object/errhandler.h"

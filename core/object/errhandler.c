@@ -14,7 +14,9 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/error_codes.h"
 #include "core/base/lock.h"
+#include "core/base/log.h"
 #include "core/object/errhandler_policy.h"
 #include "core/object/errhandler_standard.h"
 #include "core/object/info.h"

@@ -12,6 +12,7 @@
 #ifndef PLENUM_CORE_RMA_DELEGATE_H
 #define PLENUM_CORE_RMA_DELEGATE_H
 
+#include "core/datatype/cursor.h"
 #include "core/datatype/wire.h"
 #include "core/engine/transport.h"
 #include "core/rma/accumulate.h"

@@ -10,8 +10,6 @@
 #include "core/datatype/op.h"
 #include "core/rma/window.h"
 
-struct pl_awaited;
-
 enum pl_rma_kind { PL_RMA_PUT, PL_RMA_GET, PL_RMA_ACCUMULATE, PL_RMA_GET_ACCUMULATE, PL_RMA_COMPARE_AND_SWAP };
 
 /* An operation. All pointers are borrowed until pl_rma_start() returns, the buffers until the operation completes. */

@@ -9,9 +9,6 @@
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/engine/instance.h"
-#include "core/engine/peer_failure.h"
-#include "core/engine/wait.h"
-#include "core/engine/wait_record.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"
 #include "core/object/info.h"
@@ -35,8 +32,8 @@ static int window_make_comm(struct pl_comm *parent, struct pl_win *win)
     if (rc)
         return rc;
     pl_object_retain(win->comm);
-    win->comm->serves = "window";
-    win->comm->unnamed = "unnamed window";
+    win->comm->role.serves = "window";
+    win->comm->role.unnamed = "unnamed window";
     return MPI_SUCCESS;
 }
 

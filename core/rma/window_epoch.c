@@ -11,7 +11,6 @@
 #include "core/engine/wait.h"
 #include "core/rma/message_response.h"
 #include "core/rma/message_send.h"
-#include "core/rma/rma.h"
 #include "core/rma/window.h"
 #include "core/rma/window_lock.h"
 #include "core/rma/window_wait.h"

@@ -4,8 +4,6 @@
 
 #include "core/base/error.h"
 #include "core/engine/instance.h"
-#include "core/engine/wait.h"
-#include "core/rma/rma.h"
 #include "core/rma/window.h"
 #include "core/rma/window_wait.h"
 

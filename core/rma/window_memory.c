@@ -12,7 +12,6 @@
 #include "core/comm/hw.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer.h"
-#include "core/rma/delegate.h"
 #include "core/rma/delegate_slot.h"
 #include "core/rma/path_direct.h"
 #include "core/rma/window.h"

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/job/attach.h"
+#include "core/job/attach_file.h"
 #include "core/job/card.h"
 #include "core/job/process.h"
 

@@ -20,6 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/engine/transport.h"
 #include "core/job/card.h"
 #include "core/job/process.h"

@@ -11,6 +11,7 @@
 #ifndef PLENUM_PLUGINS_SHM_RING_H
 #define PLENUM_PLUGINS_SHM_RING_H
 
+#include "core/datatype/cursor.h"
 #include "plugins/shm/shm.h"
 
 /* A record that waits for space in the ring. */

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "core/base/config.h"
+#include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"

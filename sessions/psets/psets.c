@@ -9,6 +9,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/base/pset_name.h"
 #include "core/job/process.h"

@@ -4,7 +4,7 @@
  *
  * - a flag that two processes pass back and forth
  * - a copy within one of them
- * - a copy by both through a few shared buffers, one copying in while the other copies out, in one direction and in both
+ * - a copy by both through a few shared buffers, one copying in as the other copies out, in one direction or in both
  * - a copy by the kernel out of the other's memory
  *
  * In both directions each process uses as much memory as in pair.c, a window of messages out and one in. With messages

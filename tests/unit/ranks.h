@@ -176,6 +176,7 @@ static int ranks_wait(struct pl_request *request);
 #define pl_request_wait   ranks_wait
 #include "core/coll/collective.c"
 #include "core/coll/schedule.c"
+#include "core/datatype/cursor.h"
 #undef pl_coll_select
 
 /* --- the world turns --------------------------------------------------------------------------------------------- */

@@ -87,7 +87,7 @@ static int read_copy(struct pl_group *group, const unsigned char *travelled, siz
 START_TEST(cards_come_back)
 {
     struct pl_instance *instance = open_instance();
-    struct pl_group *group = pl_group_create_range(instance, MEMBERS, 0, 1);
+    struct pl_group *group = pl_group_create_range(instance, instance->serial, MEMBERS, 0, 1);
     struct pl_av *av = make_vector(group), *other = pl_av_create(group);
     check_vector(av);
     size_t size = pl_av_size(av);
@@ -110,7 +110,7 @@ END_TEST
 START_TEST(damage)
 {
     struct pl_instance *instance = open_instance();
-    struct pl_group *group = pl_group_create_range(instance, MEMBERS, 0, 1);
+    struct pl_group *group = pl_group_create_range(instance, instance->serial, MEMBERS, 0, 1);
     struct pl_av *av = make_vector(group);
     size_t size = pl_av_size(av);
     unsigned char *travelled = malloc(size);
@@ -145,7 +145,7 @@ START_TEST(a_million_processes)
 {
     struct pl_instance *instance = open_instance();
     const struct pl_engine *engine = &instance->engine;
-    struct pl_group *all = pl_group_create_range(instance, MANY, 0, 1);
+    struct pl_group *all = pl_group_create_range(instance, instance->serial, MANY, 0, 1);
     struct mallinfo2 before = mallinfo2();
     struct pl_av *av = pl_av_create(all);
     ck_assert_int_eq(pl_av_open(av, engine->card_length * MANY), MPI_SUCCESS);

@@ -15,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/job/attach.h"
+#include "core/job/attach_file.h"
 
 enum { SIZE = 3 };
 

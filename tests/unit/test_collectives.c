@@ -7,6 +7,7 @@
 
 #include "core/base/config.h"
 #include "core/datatype/build.h"
+#include "core/datatype/cursor.h"
 
 enum { DRAWS = 40, UNIT = 2 /* int64s in a unit of data: one element of the derived types */ };
 

@@ -142,7 +142,7 @@ START_TEST(bad_values)
                  "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log, plenum://backtrace, "
                  "plenum://callback or plugin://NAME");
     expect_error("PLENUM_TRANSPORT", "shm,tcp",
-                 "PLENUM_TRANSPORT is \"shm,tcp\": it must be a list, with commas, of auto|self|shm|ucx");
+                 "PLENUM_TRANSPORT is \"shm,tcp\": it must be a comma-separated list of auto|self|shm|ucx");
     expect_error("PLENUM_LOG", "match:loud",
                  "PLENUM_LOG is \"match:loud\": it must be error, warning, info or debug, or subsystem:level,...");
     char value[100000];
@@ -355,12 +355,12 @@ END_TEST
 
 static const struct wrong_file wrong[] = {
     { "{ \"transport\": \"shm\"\n \"log\": \"\" }", 2, "column" },
-    { "[ ]", 1, "the top must be an object" },
+    { "[ ]", 1, "the top-level value must be an object" },
     { "{ \"shm_eager\": 5,\n \"transprot\": \"shm\" }", 2,
       "transprot: is not a variable of Plenum; the nearest name is transport" },
     { "{ \"\": 5 }", 1, "is not a variable of Plenum" },
     { "{\n\n\"transport\": \"tcp\" }", 3,
-      "transport: is \"tcp\": it must be a list, with commas, of auto|self|shm|ucx" },
+      "transport: is \"tcp\": it must be a comma-separated list of auto|self|shm|ucx" },
     { "{ \"transport\": [\"self\", [\"shm\"]] }", 1, "transport: must be a text, a whole number" },
     { "{ \"transport\": [] }", 1, "transport: is \"\": it must be a list" },
     { "{ \"transport\": null }", 1, "transport: must be a text" },

@@ -2,7 +2,10 @@
 /* Datatypes that are made again from their contents, the normal form of layouts, and what is huge or deep. */
 #include "type_arena.h"
 
+#include "core/datatype/cursor.h"
 #include "core/datatype/layout.h"
+#include "core/datatype/parametric.h"
+#include "core/datatype/signature.h"
 
 enum { ROUNDS = 1000, DEPTH = 4 };
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random nested datatypes, and runs of every length, against their type maps: measures, packing and unpacking in
  * pieces, runs, elements, copies. */
+#include "core/datatype/cursor.h"
+#include "core/datatype/parametric.h"
+#include "core/datatype/signature.h"
 #include "type_arena.h"
 
 enum { ROUNDS = 1000, DEPTH = 4 };

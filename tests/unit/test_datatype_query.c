@@ -9,6 +9,8 @@
 
 #include "core/base/memory.h"
 #include "core/datatype/build.h"
+#include "core/datatype/cursor.h"
+#include "core/datatype/parametric.h"
 
 /* Every datatype of the ABI, with the bytes that it has. */
 static const struct {

@@ -4,6 +4,9 @@
 
 #include "core/base/memory.h"
 #include "core/datatype/build.h"
+#include "core/datatype/cursor.h"
+#include "core/datatype/parametric.h"
+#include "core/datatype/signature.h"
 #include "type_arena.h"
 
 enum { ROUNDS = 1500, DEPTH = 4, DAMAGES = 40, LAST_RUN = 50 };

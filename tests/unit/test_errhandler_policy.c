@@ -165,11 +165,11 @@ END_TEST
 
 static const struct wrong_file wrong[] = {
     { "", 0, "" },
-    { "[]", 1, "the top must be an object" },
+    { "[]", 1, "the top-level value must be an object" },
     { "{\n \"rules\": [ \n } ", 3, "column" },
     { "{}", 1, "\"rules\" must be an array" },
     { "{ \"rules\":\n {} }", 2, "rules: \"rules\" must be an array" },
-    { "{ \"rules\": [],\n \"extra\": 1 }", 2, "extra: this key is not known, allowed are rules" },
+    { "{ \"rules\": [],\n \"extra\": 1 }", 2, "extra: this key is not known; allowed are rules" },
     { "{ \"rules\": [\n\n 5 ] }", 3, "rules/0: a rule must be an object" },
     { "{ \"rules\": [\n {} ] }", 2, "rules/0: the rule has no \"handler\"" },
     { "{ \"rules\": [ { \"handler\": \"own\" },\n { \"handler\": \"own\",\n \"kin\": \"session\" } ] }", 3,

@@ -102,7 +102,7 @@ START_TEST(published)
     ck_assert_str_eq(pl_error_detail(NULL), "");
     publish("MPI_Comm_dup", 4711);
     ck_assert_str_eq(string_of(4711),
-                     "MPI_Comm_dup: an error that has no class of its own (code 4711 of MPI_ERR_UNKNOWN)");
+                     "MPI_Comm_dup: an error without a class of its own (code 4711 of MPI_ERR_UNKNOWN)");
 }
 END_TEST
 

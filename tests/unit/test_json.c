@@ -36,7 +36,7 @@ START_TEST(whole_files)
     pl_json_close(&json);
     refused("{ \"a\": 1,\n  \"b\": }", "2: column 8: ");
     refused("{\n\"a\": 1,\n\"a\": 2 }", "3: ");
-    refused("[]", "1: the top must be an object");
+    refused("[]", "1: the top-level value must be an object");
     refused("", "1: ");
     ck_assert_int_eq(pl_json_open("/nonexistent/file", &json), MPI_ERR_ARG);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "/nonexistent/file: cannot be opened"));
@@ -78,7 +78,7 @@ START_TEST(unknown_keys)
     put("{ \"one\": 1,\n \"tw~o\": 2 }");
     ck_assert_int_eq(pl_json_open(path, &json), MPI_SUCCESS);
     ck_assert_int_eq(pl_json_keys(&json, "", json.root, allowed), MPI_ERR_ARG);
-    snprintf(want, sizeof want, "%s:2: tw~0o: this key is not known, allowed are one, two", path);
+    snprintf(want, sizeof want, "%s:2: tw~0o: this key is not known; allowed are one, two", path);
     ck_assert_str_eq(pl_error_detail(NULL), want);
     json_object_del(json.root, "tw~o");
     ck_assert_int_eq(pl_json_keys(&json, "", json.root, allowed), MPI_SUCCESS);

@@ -9,6 +9,7 @@
 #include <limits.h>
 
 #include "core/datatype/op.h"
+#include "core/datatype/parametric.h"
 
 typedef __float128 number;
 

@@ -9,6 +9,7 @@
 #include <wchar.h>
 
 #include "core/datatype/external.h"
+#include "core/datatype/parametric.h"
 
 enum { ROUNDS = 1000, DEPTH = 3 };
 

@@ -130,12 +130,12 @@ START_TEST(of_a_node)
     uint32_t came[SIZE] = { 0 };
     struct pl_comm *whole = comm_of(all, came), *part = comm_of(two, came);
     strcpy(whole->name, "ocean");
-    part->whole = whole;
+    part->role.whole = whole;
     dead[3] = true;
     ck_assert_int_eq(failed(comm_of(all, came)), 3);
     ck_assert_int_eq(pl_coll_check(part), MPI_ERR_PROC_ABORTED);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 3 of ocean has died"));
-    part->whole = NULL;
+    part->role.whole = NULL;
     pl_handle_drop(part);
     pl_handle_drop(whole);
     pl_handle_drop(two);

@@ -120,10 +120,10 @@ static const struct {
     const char *text, *said;
 } wrong[] = {
     { "{ \"psets\": {", ":1: column" },
-    { "[]", ":1: the top must be an object" },
+    { "[]", ":1: the top-level value must be an object" },
     { "{}", ":1: \"psets\" must be an object" },
     { "{ \"psets\": [] }", ":1: psets: \"psets\" must be an object" },
-    { "{ \"psets\": {},\n\"more\": 1 }", ":2: more: this key is not known, allowed are psets" },
+    { "{ \"psets\": {},\n\"more\": 1 }", ":2: more: this key is not known; allowed are psets" },
     { "{ \"psets\": {\n\"ocean\": {\"ranks\": 0} } }", ":2: psets/ocean: \"ocean\" is not a process set name" },
     { "{ \"psets\": {\n\"a://b c\": {\"ranks\": 0} } }", "character" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": 0},\n\"A://X\": {\"ranks\": 0} } }",

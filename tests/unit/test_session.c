@@ -217,7 +217,7 @@ START_TEST(room_for_a_report)
     }
     ck_assert_int_eq(pl_leak_report(session, text, sizeof text), 30);
     ck_assert(strstr(text, "aaaa") && strstr(text, "(not freed), communicator \"bbbb"));
-    comms[7]->serves = "window";
+    comms[7]->role.serves = "window";
     for (int i = 0; i < 30; i++)
         if (i != 7)
             ck_assert_int_eq(pl_comm_free(comms[i]), MPI_SUCCESS);

@@ -17,6 +17,7 @@
 
 #include "core/base/error.h"
 #include "core/base/list.h"
+#include "core/datatype/cursor.h"
 #include "core/engine/transport.h"
 #include "core/job/segment.h"
 

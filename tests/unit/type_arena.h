@@ -6,6 +6,7 @@
 #ifndef PLENUM_TESTS_TYPE_ARENA_H
 #define PLENUM_TESTS_TYPE_ARENA_H
 
+#include "core/datatype/cursor.h"
 #include "typemap.h"
 
 enum { COUNT_MAX = 4 };

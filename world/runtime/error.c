@@ -28,7 +28,7 @@ int pl_rt_fail_null(const char *what)
     return pl_rt_fail(PLENUM_ERR_ARGUMENT, "the %s is NULL", what);
 }
 
-static enum plenum_error error_of(int number)
+static enum plenum_error rt_error_of(int number)
 {
     switch (number) {
     case ENOENT:
@@ -52,5 +52,5 @@ enum plenum_error pl_rt_fail_errno(const char *format, ...)
     va_end(args);
     if (used >= 0 && (size_t)used < sizeof last_error)
         snprintf(last_error + used, sizeof last_error - (size_t)used, ": %s", strerrordesc_np(number));
-    return error_of(number);
+    return rt_error_of(number);
 }

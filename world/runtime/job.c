@@ -8,15 +8,12 @@
 #include <unistd.h>
 
 #include "core/base/memory.h"
-#include "core/job/spawn.h"
 #include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
 
 enum { GRACE_DEFAULT = 2000 };
 
 static _Atomic uint64_t last_id;
-
-/* --- life -------------------------------------------------------------------------------------------------- */
 
 int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
 {

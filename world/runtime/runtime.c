@@ -53,7 +53,7 @@ static void eventfd_lower(int fd)
     eventfd_read(fd, &count);
 }
 
-static void keeper_ready(struct pl_source *source)
+static void runtime_keeper_ready(struct pl_source *source)
 {
     struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, keeper.source);
     struct pl_keeper_notice notice;
@@ -67,7 +67,7 @@ static void keeper_ready(struct pl_source *source)
     }
 }
 
-static void wake_ready(struct pl_source *source)
+static void runtime_wake_ready(struct pl_source *source)
 {
     struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, poll.wake_source);
     struct pl_pmix_abort abort;
@@ -79,7 +79,7 @@ static void wake_ready(struct pl_source *source)
     }
 }
 
-static void timer_ready(struct pl_source *source)
+static void runtime_timer_ready(struct pl_source *source)
 {
     struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, poll.timer_source);
     int64_t now = pl_clock_ms();
@@ -108,24 +108,24 @@ void pl_runtime_set_timer(struct plenum_runtime *rt)
 
 /* --- opening and closing ----------------------------------------------------------------------------------- */
 
-static void close_fd(int fd)
+static void runtime_close_fd(int fd)
 {
     if (fd >= 0)
         close(fd);
 }
 
-static void close_descriptors(struct plenum_runtime *rt)
+static void runtime_close_descriptors(struct plenum_runtime *rt)
 {
-    close_fd(rt->notes.pipe[0]);
-    close_fd(rt->notes.pipe[1]);
-    close_fd(rt->poll.timer);
-    close_fd(rt->poll.wake);
-    close_fd(rt->poll.events);
-    close_fd(rt->poll.outer);
-    close_fd(rt->poll.inner);
+    runtime_close_fd(rt->notes.pipe[0]);
+    runtime_close_fd(rt->notes.pipe[1]);
+    runtime_close_fd(rt->poll.timer);
+    runtime_close_fd(rt->poll.wake);
+    runtime_close_fd(rt->poll.events);
+    runtime_close_fd(rt->poll.outer);
+    runtime_close_fd(rt->poll.inner);
 }
 
-static int open_descriptors(struct plenum_runtime *rt)
+static int runtime_open_descriptors(struct plenum_runtime *rt)
 {
     rt->poll.inner = epoll_create1(EPOLL_CLOEXEC);
     rt->poll.outer = epoll_create1(EPOLL_CLOEXEC);
@@ -167,9 +167,9 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     rt->scratch = scratch;
     rt->keeper.link.fd = -1;
     rt->notes.pipe[0] = rt->notes.pipe[1] = -1;
-    rt->keeper.source.ready = keeper_ready;
-    rt->poll.wake_source.ready = wake_ready;
-    rt->poll.timer_source.ready = timer_ready;
+    rt->keeper.source.ready = runtime_keeper_ready;
+    rt->poll.wake_source.ready = runtime_wake_ready;
+    rt->poll.timer_source.ready = runtime_timer_ready;
     pthread_mutex_init(&rt->lock, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -181,7 +181,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     pl_list_init(&rt->queue);
     pl_list_init(&rt->events);
 
-    err = open_descriptors(rt);
+    err = runtime_open_descriptors(rt);
     if (err)
         goto close_descriptors;
     err = pl_runtime_watch(rt, rt->poll.wake, &rt->poll.wake_source);
@@ -196,7 +196,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     return PLENUM_OK;
 
 close_descriptors:
-    close_descriptors(rt);
+    runtime_close_descriptors(rt);
     pthread_cond_destroy(&rt->changed);
     pthread_mutex_destroy(&rt->lock);
 free_runtime:
@@ -216,7 +216,7 @@ void plenum_runtime_close(struct plenum_runtime *rt)
     }
     PL_LIST_EACH(event, &rt->events, struct pl_event, node)
         plenum_event_free(&event->public);
-    close_descriptors(rt);
+    runtime_close_descriptors(rt);
     free(rt->scratch);
     pthread_cond_destroy(&rt->changed);
     pthread_mutex_destroy(&rt->lock);

@@ -8,6 +8,7 @@
 #include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/coll/area/area.h"
 #include "core/coll/collective.h"
@@ -57,7 +58,7 @@ static void release_part(struct pl_comm *part)
         return;
     struct pl_engine *engine = &part->instance->engine;
     pl_engine_enter(engine);
-    part->whole = NULL;
+    part->role.whole = NULL;
     pl_engine_leave(engine);
     pl_request_free_spares(part);
     pl_object_release(part);
@@ -81,11 +82,11 @@ static int make_part(struct pl_comm *whole, const int *ranks, int count, struct 
         pl_handle_drop(group);
     if (rc)
         return rc;
-    made->serves = "";
+    made->role.serves = "";
     pl_handle_drop(pl_object_retain(made)); /* a reference without a handle */
     snprintf(made->name, sizeof made->name, "%.80s (%s)", pl_comm_label(whole), what);
     made->coll.no_hierarchy = true;
-    made->whole = whole;
+    made->role.whole = whole;
     made->id = id;
     pl_engine_enter(engine);
     pl_engine_add_comm(engine, made);

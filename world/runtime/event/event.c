@@ -92,7 +92,7 @@ void plenum_event_free(struct plenum_event *event)
 
 /* --- in words ---------------------------------------------------------------------------------------------- */
 
-static int describe_exit(const struct plenum_event *e, char *text, size_t size)
+static int event_describe_exit(const struct plenum_event *e, char *text, size_t size)
 {
     if (e->flags & PLENUM_EVENT_UNFINALIZED)
         return snprintf(text, size, "rank %d (pid %d) exited with code %d without calling MPI_Finalize", e->rank,
@@ -100,14 +100,14 @@ static int describe_exit(const struct plenum_event *e, char *text, size_t size)
     return snprintf(text, size, "rank %d (pid %d) exited with code %d", e->rank, e->pid, e->code);
 }
 
-static int describe_lost(const struct plenum_event *e, char *text, size_t size)
+static int event_describe_lost(const struct plenum_event *e, char *text, size_t size)
 {
     const char *name = sigdescr_np(e->signal);
     return snprintf(text, size, "rank %d (pid %d) was killed by signal %d (%s%s)", e->rank, e->pid, e->signal,
                     name ? name : "unknown", e->flags & PLENUM_EVENT_CORE ? ", core dumped" : "");
 }
 
-static int describe_abort(const struct plenum_event *e, char *text, size_t size)
+static int event_describe_abort(const struct plenum_event *e, char *text, size_t size)
 {
     char name[32];
     size_t length = (size_t)snprintf(name, sizeof name, "rank %d ", e->rank);
@@ -131,9 +131,9 @@ int plenum_event_describe(const struct plenum_event *e, char *text, size_t size)
     case PLENUM_EVENT_OUTPUT:
         return snprintf(text, size, "rank %d wrote %zu bytes to %s", e->rank, e->length,
                         e->stream == 1 ? "standard output" : "standard error");
-    case PLENUM_EVENT_EXITED: return describe_exit(e, text, size);
-    case PLENUM_EVENT_LOST: return describe_lost(e, text, size);
-    case PLENUM_EVENT_ABORTED: return describe_abort(e, text, size);
+    case PLENUM_EVENT_EXITED: return event_describe_exit(e, text, size);
+    case PLENUM_EVENT_LOST: return event_describe_lost(e, text, size);
+    case PLENUM_EVENT_ABORTED: return event_describe_abort(e, text, size);
     case PLENUM_EVENT_TIMEOUT:
         return snprintf(text, size, "the time limit of %g seconds has expired; ending the job", e->code / 1000.0);
     case PLENUM_EVENT_FINISHED:

@@ -198,7 +198,7 @@ free_all:
     return err;
 }
 
-static bool program_is_native(const struct plenum_job *job, const struct pl_program *program)
+static bool compose_is_native(const struct plenum_job *job, const struct pl_program *program)
 {
     struct pl_vars env = { 0 };
     char *wdir = NULL, *file = NULL;
@@ -213,7 +213,7 @@ static bool program_is_native(const struct plenum_job *job, const struct pl_prog
 bool pl_compose_all_native(const struct plenum_job *job)
 {
     for (int i = 0; i < job->desc.program_count; i++)
-        if (!program_is_native(job, &job->desc.programs[i]))
+        if (!compose_is_native(job, &job->desc.programs[i]))
             return false;
     return true;
 }

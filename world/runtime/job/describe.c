@@ -49,7 +49,7 @@ static void *describe_grow(void *array, int count, size_t each)
 
 /* --- programs ---------------------------------------------------------------------------------------------- */
 
-static bool copy_argv(struct pl_program *program, const char *const argv[])
+static bool describe_copy_argv(struct pl_program *program, const char *const argv[])
 {
     int count = 0;
     while (argv[count])
@@ -78,7 +78,7 @@ static int describe_add_program(struct plenum_job *job, int ranks, const char *c
         return describe_no_memory();
     job->desc.programs = grown;
     struct pl_program *program = &grown[job->desc.program_count];
-    if (!copy_argv(program, argv)) {
+    if (!describe_copy_argv(program, argv)) {
         pl_program_fini(program);
         return describe_no_memory();
     }
@@ -97,7 +97,7 @@ int plenum_job_add_program(struct plenum_job *job, int ranks, const char *const 
     return err ? err : describe_end(job, describe_add_program(job, ranks, argv, program));
 }
 
-static int check_program(const struct plenum_job *job, int program)
+static int describe_check_program(const struct plenum_job *job, int program)
 {
     if (program >= 0 && program < job->desc.program_count)
         return PLENUM_OK;
@@ -114,7 +114,7 @@ int plenum_job_env(struct plenum_job *job, int program, const char *name, const 
     if (err)
         return err;
     if (program != PLENUM_ALL)
-        err = check_program(job, program);
+        err = describe_check_program(job, program);
     if (!err && !pl_vars_set(program == PLENUM_ALL ? &job->desc.env : &job->desc.programs[program].env, name, value))
         err = describe_no_memory();
     return describe_end(job, err);
@@ -130,7 +130,7 @@ int plenum_job_env_clear(struct plenum_job *job)
 }
 
 /* Sets the text at `offset` in struct pl_program, for one program or all. */
-static int set_text(struct plenum_job *job, int program, size_t offset, const char *text)
+static int describe_set_text(struct plenum_job *job, int program, size_t offset, const char *text)
 {
     int first = program, last = program;
     int err = text ? describe_begin(job) : pl_rt_fail_null("directory");
@@ -139,7 +139,7 @@ static int set_text(struct plenum_job *job, int program, size_t offset, const ch
     if (program == PLENUM_ALL)
         first = 0, last = job->desc.program_count - 1;
     else
-        err = check_program(job, program);
+        err = describe_check_program(job, program);
     for (int i = first; !err && i <= last; i++) {
         char **at = (char **)((char *)&job->desc.programs[i] + offset);
         char *own = pl_strdup(text);
@@ -155,17 +155,17 @@ static int set_text(struct plenum_job *job, int program, size_t offset, const ch
 
 int plenum_job_wdir(struct plenum_job *job, int program, const char *directory)
 {
-    return set_text(job, program, offsetof(struct pl_program, wdir), directory);
+    return describe_set_text(job, program, offsetof(struct pl_program, wdir), directory);
 }
 
 int plenum_job_path(struct plenum_job *job, int program, const char *path)
 {
-    return set_text(job, program, offsetof(struct pl_program, path), path);
+    return describe_set_text(job, program, offsetof(struct pl_program, path), path);
 }
 
 /* --- process sets, redirects, options ---------------------------------------------------------------------- */
 
-static int add_pset(struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
+static int describe_add_pset(struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
 {
     struct pl_pset *grown = describe_grow(job->desc.psets, job->desc.pset_count, sizeof *grown);
     if (!grown)
@@ -205,11 +205,11 @@ int plenum_job_pset(struct plenum_job *job, const char *name, const int (*ranges
     for (int i = 0; !err && i < job->desc.pset_count; i++)
         if (pl_pset_name_same(job->desc.psets[i].name, name))
             err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\" is already defined", name);
-    return describe_end(job, err ? err : add_pset(job, name, ranges, count));
+    return describe_end(job, err ? err : describe_add_pset(job, name, ranges, count));
 }
 
 /* Steals descriptor and file, also when it fails. */
-static int add_redirect(struct plenum_job *job, struct pl_redirect redirect)
+static int describe_add_redirect(struct plenum_job *job, struct pl_redirect redirect)
 {
     struct pl_redirect *grown = describe_grow(job->desc.redirects, job->desc.redirect_count, sizeof *grown);
     if (!grown) {
@@ -240,11 +240,11 @@ int plenum_job_redirect(struct plenum_job *job, int rank, int number, int fd)
     int own = fd < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (own < 0)
         return describe_end(job, pl_rt_fail_errno("cannot duplicate descriptor %d", fd));
-    return describe_end(job, add_redirect(job, (struct pl_redirect){ rank, number, own, NULL }));
+    return describe_end(job, describe_add_redirect(job, (struct pl_redirect){ rank, number, own, NULL }));
 }
 
 /* The pattern with the current directory before it. The directory's percent signs are doubled. */
-static char *absolute_pattern(const char *file)
+static char *describe_absolute_pattern(const char *file)
 {
     char *here = file[0] == '/' ? pl_strdup("") : pl_getcwd();
     char *whole = here ? pl_malloc(2 * strlen(here) + strlen(file) + 2) : NULL, *to = whole;
@@ -272,7 +272,7 @@ int plenum_job_redirect_file(struct plenum_job *job, int rank, int number, const
     for (const char *at = strchr(file, '%'); at; at = strchr(at + 2, '%'))
         if (at[1] != 'r' && at[1] != '%')
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\": only r (the rank) and %% may follow %%", file);
-    char *whole = absolute_pattern(file);
+    char *whole = describe_absolute_pattern(file);
     if (!whole)
         return describe_no_memory();
     err = describe_begin(job);
@@ -280,7 +280,7 @@ int plenum_job_redirect_file(struct plenum_job *job, int rank, int number, const
         free(whole);
         return err;
     }
-    return describe_end(job, add_redirect(job, (struct pl_redirect){ rank, number, -1, whole }));
+    return describe_end(job, describe_add_redirect(job, (struct pl_redirect){ rank, number, -1, whole }));
 }
 
 /* The largest value of an option. */

@@ -68,22 +68,6 @@ static void follow_kill(struct plenum_job *job)
     follow_send_signal(job, PLENUM_ALL, SIGKILL);
 }
 
-/* Each job of a spawn tree, the root included. */
-#define EACH_IN_SPAWN_TREE(member, of)                                                                                 \
-    PL_LIST_EACH(member, &(of)->runtime->alive, struct plenum_job, alive)                                              \
-        if (pl_job_root(member) == pl_job_root(of))
-
-static void follow_end_one(struct plenum_job *job);
-
-void pl_job_end(struct plenum_job *job)
-{
-    if (pl_job_is_starting(job))
-        follow_end_one(job); /* the parents learn of it */
-    else
-        EACH_IN_SPAWN_TREE(member, job)
-    follow_end_one(member);
-}
-
 static void follow_end_one(struct plenum_job *job)
 {
     if (job->phase != PL_JOB_RUNNING)
@@ -103,6 +87,18 @@ static void follow_end_one(struct plenum_job *job)
     pl_runtime_set_timer(job->runtime);
 }
 
+/* The parents of a starting job learn of its end; the rest of the tree does not end with it. */
+void pl_job_end(struct plenum_job *job)
+{
+    if (pl_job_is_starting(job)) {
+        follow_end_one(job);
+        return;
+    }
+    PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
+        if (pl_job_root(member) == pl_job_root(job))
+            follow_end_one(member);
+}
+
 int plenum_job_cancel(struct plenum_job *job)
 {
     if (!job)
@@ -119,12 +115,22 @@ int plenum_job_cancel(struct plenum_job *job)
         job->outcome.cancelled = true;
         pl_job_end(job);
     } else if (job->phase == PL_JOB_ENDING) {
-        EACH_IN_SPAWN_TREE(member, job)
-        follow_kill(member);
+        PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
+            if (pl_job_root(member) == pl_job_root(job))
+                follow_kill(member);
     } else if (job->phase == PL_JOB_DESCRIBED) {
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
     }
     pthread_mutex_unlock(&job->runtime->lock);
+    return err;
+}
+
+static int follow_signal_tree(struct plenum_job *job, int signo)
+{
+    int err = PLENUM_OK;
+    PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
+        if (!err && pl_job_root(member) == pl_job_root(job))
+            err = follow_send_signal(member, PLENUM_ALL, signo);
     return err;
 }
 
@@ -143,8 +149,7 @@ int plenum_job_signal(struct plenum_job *job, int rank, int signo)
     else if (rank != PLENUM_ALL)
         err = follow_send_signal(job, rank, signo);
     else
-        EACH_IN_SPAWN_TREE(member, job)
-    err = err ? err : follow_send_signal(member, PLENUM_ALL, signo);
+        err = follow_signal_tree(job, signo);
     pthread_mutex_unlock(&job->runtime->lock);
     return err;
 }

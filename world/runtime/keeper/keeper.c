@@ -32,7 +32,7 @@ struct keeper {
     int children; /* signalfd: SIGCHLD */
     int embedder; /* pidfd of the embedding program, -1 where the kernel has none */
     struct pl_kept_job *jobs;
-    int *shared;
+    int *shared; /* for pl_keeper_spawn() */
 };
 
 static struct pl_kept_job *keeper_find_job(struct keeper *k, uint32_t id)

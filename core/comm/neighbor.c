@@ -7,7 +7,7 @@
  * other is the k-th at both. In grids a message sent in one direction arrives from the opposite one. That only matters
  * where both neighbors of a dimension are the same process, so the two receives of each dimension start in reverse.
  */
-#include "core/coll/algorithm.h"
+#include "core/comm/neighbor.h"
 
 #include "core/comm/topology.h"
 
