@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The application binary interface: its version and sizes, what a Fortran binding tells about its compiler, and
+ * The application binary interface: its version and sizes, a Fortran binding's description of its compiler, and
  * integers for handles.
  *
- * Locking: `fortran.lock` protects what the Fortran binding told; the integers need none.
+ * Locking: `fortran.lock` protects the Fortran binding's description; the integers need no lock.
  */
 #include <assert.h>
 #include <limits.h>
@@ -58,7 +58,7 @@ int MPI_Abi_get_info(MPI_Info *info)
     return pl_call_leave(&call);
 }
 
-/* What a Fortran binding may tell: sizes, which must be those of our datatypes, and which optional types there are. */
+/* A Fortran binding's description: sizes, which must be those of the library's datatypes, and its optional types. */
 static const struct fortran_key {
     const char *name;
     int size; /* bytes; 0: the value is "true" or "false" */
@@ -107,14 +107,14 @@ static int mpi_abi_read_answer(const struct fortran_key *key, const char *text, 
 
     if (key->size > 0) {
         if (strtol(text, &end, 10) != key->size || end == text || *end)
-            return pl_fail(MPI_ERR_ABI, "%s is \"%s\", this library has %d", key->name, text, key->size);
+            return pl_fail(MPI_ERR_ABI, "%s is \"%s\"; this library has %d", key->name, text, key->size);
         *answer = TOLD_SIZE;
     } else if (strcmp(text, "true") == 0) {
         *answer = TOLD_TRUE;
     } else if (strcmp(text, "false") == 0) {
         *answer = TOLD_FALSE;
     } else {
-        return pl_fail(MPI_ERR_INFO_VALUE, "%s is \"%s\", neither true nor false", key->name, text);
+        return pl_fail(MPI_ERR_INFO_VALUE, "%s is \"%s\"; it must be true or false", key->name, text);
     }
     return MPI_SUCCESS;
 }
@@ -248,17 +248,17 @@ int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *log
 /* --- handles as integers --------------------------------------------------------------------------------------- */
 
 /*
- * A predefined handle is its ABI constant. Any other lies in the arena (core/object/arena.h), at a multiple of 64 bytes and
- * within 16 GiB of all others, so that its address, counted in 64 bytes and taken modulo the integers that there are,
- * belongs to it alone. To go back, one only has to know the region: `region` is where the handle lay that was made an
- * integer last. (When the arena has moved, no older integer belongs to a live object.) There is no table to keep: the
- * integer of a freed object is answered like its handle, by asking the arena.
+ * The integer of a predefined handle is its ABI constant. Any other object lies in the arena (core/object/arena.h), at
+ * a multiple of 64 bytes and within 16 GiB of all others. So its address in units of 64 bytes, modulo the number of
+ * integers, is unique. The way back only needs the region: `region` is that of the handle most recently converted to an
+ * integer. (When the arena has moved, no older integer belongs to a live object.) There is no table: the arena tells
+ * whether the integer of a freed object is valid, as it does for the handle.
  */
 enum { GRAIN = 64 };
 static const int64_t integers = (int64_t)INT_MAX - PL_ABI_CONSTANTS + 1;
 static _Atomic int64_t region;
 
-/* The null handle's integer for a bad handle, since there is no way to return an error. */
+/* The null handle's integer for a bad handle, since the function cannot return an error. */
 static int to_int(enum pl_kind kind, const void *handle)
 {
     if ((uintptr_t)handle < PL_ABI_CONSTANTS)
@@ -271,7 +271,7 @@ static int to_int(enum pl_kind kind, const void *handle)
     return (int)(PL_ABI_CONSTANTS + grain % integers);
 }
 
-/* The null handle for the integer of no live object. */
+/* The null handle for an integer that does not belong to a live object. */
 static void *from_int(enum pl_kind kind, int integer)
 {
     if (integer < 0)

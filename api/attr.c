@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attributes of communicators, datatypes and windows, and what the standard caches on every communicator.
+ * Attributes of communicators, datatypes and windows, and the standard's attributes of every communicator.
  *
- * The standard's attributes are read through a pointer to an int that belongs to the library; an attribute of the user
+ * The value of a standard attribute is a pointer to an int that belongs to the library. The value of a user's attribute
  * is the pointer itself.
  */
 #include "core/object/attr.h"
@@ -14,7 +14,7 @@
 #include "core/base/error_codes.h"
 #include "core/job/process.h"
 
-/* Where the value of one of the standard's attributes is; NULL: not known here. */
+/* The address of a standard attribute's value; NULL: not a standard attribute. */
 static const int *predefined_value(int keyval)
 {
     static const int tag_ub = INT_MAX, any_source = MPI_ANY_SOURCE, no_host = MPI_PROC_NULL, not_global = 0;
@@ -30,7 +30,7 @@ static const int *predefined_value(int keyval)
     }
 }
 
-/* The others are the World's: communicators of sessions have them not (MPI-5.0 section 9.1.2). */
+/* The others are the World's: communicators of sessions do not have them (MPI-5.0 section 9.1.2). */
 static bool has_predefined(const struct pl_comm *comm, int keyval)
 {
     return comm->instance->world || keyval == MPI_TAG_UB || keyval == MPI_LASTUSEDCODE;
@@ -48,7 +48,7 @@ static void refuse_predefined(struct pl_call *call, enum pl_kind kind, int keyva
         pl_call_error(call, MPI_ERR_KEYVAL, "keyval %d is predefined; it cannot be set, deleted or freed", keyval);
 }
 
-/* --- what the three kinds of objects share. `call` has resolved its object -------------------------------------- */
+/* --- for all three kinds of objects; `call` has resolved the object --------------------------------------------- */
 
 static int create_keyval(struct pl_call *call, enum pl_kind kind, union pl_attr_copy copy, union pl_attr_delete delete,
                          void *extra, int *keyval)
@@ -254,7 +254,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
     return set_attr(&call, w ? &w->attrs : NULL, PL_WIN, win, win_keyval, attribute_val);
 }
 
-/* The base is the attribute itself; the others are pointed to. */
+/* The base is the attribute itself; the others are pointers. */
 static void *value_of_window(struct pl_win *win, int keyval)
 {
     switch (keyval) {

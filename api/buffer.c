@@ -26,7 +26,7 @@ static int mpi_buffer_attach(struct pl_call *call, struct pl_bsend_place place, 
 {
     bool automatic = buffer == MPI_BUFFER_AUTOMATIC;
     if (!automatic && size < 0)
-        pl_call_error(call, MPI_ERR_ARG, "size is %lld, a number of bytes is 0 or more", (long long)size);
+        pl_call_error(call, MPI_ERR_ARG, "size is %lld; it must not be negative", (long long)size);
     if (!automatic && size > 0)
         pl_arg_output(call, buffer, "buffer");
     if (!call->err)
@@ -34,7 +34,7 @@ static int mpi_buffer_attach(struct pl_call *call, struct pl_bsend_place place, 
     return pl_call_leave(call);
 }
 
-/* `address` is where the user wants the buffer's address: a void ** in disguise. */
+/* `address` receives the buffer's address: it is a void ** in disguise. */
 static int mpi_buffer_detach(struct pl_call *call, struct pl_bsend_place place, void *address, int *narrow,
                              MPI_Count *wide)
 {

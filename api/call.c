@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way into and out of public functions: see call.h. Locking: an object's own lock while its name is read. */
+/* The entry and exit of public functions. See call.h. Locking: an object's lock while its name is read. */
 #include "api/call.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* --- the way out --------------------------------------------------------------------------------------------- */
+/* --- exit ---------------------------------------------------------------------------------------------------- */
 
 int pl_call_fail(struct pl_call *call)
 {
@@ -27,12 +27,6 @@ int pl_call_fail(struct pl_call *call)
 int pl_call_failed(const char *function, struct pl_comm *comm, int class)
 {
     return pl_call_fail(&(struct pl_call){ .function = function, .err = class, .kind = PL_COMM, .object = comm });
-}
-
-int pl_call_unsupported(struct pl_call *call)
-{
-    pl_call_error(call, MPI_ERR_UNSUPPORTED_OPERATION, "this version of Plenum does not have it");
-    return pl_call_fail(call);
 }
 
 void pl_call_error(struct pl_call *call, int class, const char *format, ...)
@@ -58,7 +52,7 @@ static void *call_resolve(struct pl_call *call, enum pl_kind kind, const void *h
     return object;
 }
 
-/* Sets the object whose error handler is invoked, unless an earlier argument has. */
+/* Sets the object whose error handler is invoked, unless an earlier argument has set it. */
 static void call_attach(struct pl_call *call, enum pl_kind kind, void *object)
 {
     if (call->kind)
@@ -67,8 +61,8 @@ static void call_attach(struct pl_call *call, enum pl_kind kind, void *object)
     call->object = object;
 }
 
-/* MPI_COMM_WORLD and MPI_COMM_SELF are known by name even while there is no World. */
-static void explain_comm(struct pl_call *call, MPI_Comm comm)
+/* A message that names MPI_COMM_WORLD or MPI_COMM_SELF while there is no World. */
+static void call_explain_comm(struct pl_call *call, MPI_Comm comm)
 {
     if (comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF)
         return;
@@ -85,7 +79,7 @@ struct pl_comm *pl_resolve_comm(struct pl_call *call, MPI_Comm comm)
     if (c)
         call_attach(call, PL_COMM, c);
     else
-        explain_comm(call, comm);
+        call_explain_comm(call, comm);
     return c;
 }
 
@@ -94,7 +88,7 @@ struct pl_comm *pl_arg_intracomm(struct pl_call *call, MPI_Comm comm)
     struct pl_comm *c = pl_arg_comm(call, comm);
     if (!c || !pl_comm_is_inter(c))
         return c;
-    pl_call_error(call, MPI_ERR_COMM, "comm is an intercommunicator; an intracommunicator is needed");
+    pl_call_error(call, MPI_ERR_COMM, "comm is an intercommunicator; it must be an intracommunicator");
     return NULL;
 }
 
@@ -103,7 +97,7 @@ struct pl_comm *pl_arg_intercomm(struct pl_call *call, MPI_Comm comm)
     struct pl_comm *c = pl_arg_comm(call, comm);
     if (!c || pl_comm_is_inter(c))
         return c;
-    pl_call_error(call, MPI_ERR_COMM, "comm is an intracommunicator; an intercommunicator is needed");
+    pl_call_error(call, MPI_ERR_COMM, "comm is an intracommunicator; it must be an intercommunicator");
     return NULL;
 }
 
@@ -190,7 +184,7 @@ struct pl_file *pl_arg_file(struct pl_call *call, MPI_File file)
 void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struct pl_group *group)
 {
     if (!call->err && pl_group_check_same(comm->group, group))
-        pl_call_error(call, MPI_ERR_GROUP, "group comes from another session than %s", pl_comm_label(comm));
+        pl_call_error(call, MPI_ERR_GROUP, "group is from another session than %s", pl_comm_label(comm));
     for (int i = 0; !call->err && i < group->size; i++)
         if (pl_group_find(comm->group, pl_group_proc(group, i)) == MPI_UNDEFINED)
             pl_call_error(call, MPI_ERR_GROUP, "rank %d of group is not in %s", i, pl_comm_label(comm));
@@ -252,17 +246,18 @@ void pl_bad_output(struct pl_call *call, const char *name)
     pl_call_error(call, MPI_ERR_ARG, "%s is NULL", name);
 }
 
-/* With MPI_BOTTOM, which is NULL too, the type holds the addresses: data near address 0 is nobody's. */
+/* With MPI_BOTTOM, which is NULL, too, the type holds the addresses. No object lies near address 0. */
 void pl_check_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type)
 {
-    enum { NOBODYS = 4096 };
+    enum { UNMAPPED = 4096 };
     MPI_Count bytes;
     if (type && __builtin_mul_overflow(count, type->size, &bytes))
-        pl_call_error(call, MPI_ERR_COUNT, "count is %lld, of a datatype of %lld bytes: more bytes than can be counted",
+        pl_call_error(call, MPI_ERR_COUNT,
+                      "count is %lld, of a datatype of %lld bytes; the product must fit into MPI_Count",
                       (long long)count, (long long)type->size);
     if (buf == MPI_IN_PLACE)
-        pl_call_error(call, MPI_ERR_BUFFER, "the buffer is MPI_IN_PLACE, which has no meaning here");
-    else if ((uintptr_t)buf < NOBODYS && type && count > 0 && type->size > 0 && type->true_lb > -NOBODYS &&
-             type->true_lb < NOBODYS)
+        pl_call_error(call, MPI_ERR_BUFFER, "the buffer is MPI_IN_PLACE, which is not allowed here");
+    else if ((uintptr_t)buf < UNMAPPED && type && count > 0 && type->size > 0 && type->true_lb > -UNMAPPED &&
+             type->true_lb < UNMAPPED)
         pl_call_error(call, MPI_ERR_BUFFER, "the buffer is NULL, with %lld elements of data", (long long)count);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every public function does on its way in and out.
+ * The entry and exit of every public function.
  *
  *     struct pl_call call = PL_CALL(MPI_Send);
  *     struct pl_comm *c = pl_arg_comm(&call, comm);
@@ -9,10 +9,10 @@
  *         call.err = pl_send(...);
  *     return pl_call_leave(&call);
  *
- * The record keeps the first error: after it the further checks do nothing (and return NULL), so that they stand as
- * straight lines. pl_call_leave() is the only place that invokes error handlers. The handler is that of the object in
- * `kind` and `object`, which the pl_arg_* functions of communicators, windows, files and sessions set (the first one
- * wins); without one it is MPI_COMM_SELF's while the World is initialized, else the initial one.
+ * The record keeps the first error. Checks after it do nothing (and return NULL), so that they are straight lines.
+ * pl_call_leave() is the only place that invokes error handlers. It uses the handler of `object`, which the pl_arg_*
+ * functions of communicators, windows, files and sessions set; the first one wins. Without an object it uses
+ * MPI_COMM_SELF's while the World is initialized, else the initial one.
  */
 #ifndef PLENUM_API_CALL_H
 #define PLENUM_API_CALL_H
@@ -36,10 +36,10 @@
 
 struct pl_call {
     const char *function;
-    int err;                       /* first error class, MPI_SUCCESS so far */
-    enum pl_kind kind;             /* of object; 0: none */
-    void *object;                  /* whose error handler is invoked */
-    struct pl_errhandler *handler; /* invoked instead, for the constructors that are given one; borrowed */
+    int err;                       /* the first error class, or MPI_SUCCESS */
+    enum pl_kind kind;             /* of object; 0: no object */
+    void *object;                  /* its error handler is invoked */
+    struct pl_errhandler *handler; /* invoked instead, for constructors with an error handler argument; borrowed */
 };
 
 #define PL_CALL(name)                                                                                                  \
@@ -47,18 +47,14 @@ struct pl_call {
         .function = #name                                                                                              \
     }
 
-/* Returns the error class, after invoking the error handler if there is one. */
+/* Invokes the error handler and returns the error class. */
 int pl_call_fail(struct pl_call *call) __attribute__((cold, noinline));
-/* For a function without a record so far, that failed with this class on this communicator. */
+/* The same for a function without a record that failed with this class on this communicator. */
 int pl_call_failed(const char *function, struct pl_comm *comm, int class) __attribute__((cold, noinline));
 static inline int pl_call_leave(struct pl_call *call)
 {
     return __builtin_expect(call->err == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_fail(call);
 }
-
-/* For a function that is not built: MPI_ERR_UNSUPPORTED_OPERATION through the object's handler (unless an argument
- * was already found bad); returns what the function returns. */
-int pl_call_unsupported(struct pl_call *call) __attribute__((cold));
 
 /* Records an error of an argument if it is the first one: like pl_fail(). */
 void pl_call_error(struct pl_call *call, int class, const char *format, ...)
@@ -74,7 +70,7 @@ static inline struct pl_comm *pl_arg_comm(struct pl_call *call, MPI_Comm comm)
     call->kind = PL_COMM;
     return call->object = world;
 }
-/* The same where it must be fast and nothing is said: NULL: bad, or a constant other than MPI_COMM_WORLD. */
+/* The same for fast paths; records no error. NULL: bad, or a constant other than MPI_COMM_WORLD. */
 static inline struct pl_comm *pl_comm_known(MPI_Comm comm)
 {
     if (comm == MPI_COMM_WORLD)
@@ -101,7 +97,7 @@ static inline struct pl_request *pl_arg_request(struct pl_call *call, MPI_Reques
                                                                                   : pl_resolve_request(call, request);
 }
 struct pl_errhandler *pl_arg_errhandler(struct pl_call *call, MPI_Errhandler errhandler, enum pl_kind target);
-/* That of the info key "plenum_errhandler", to release; NULL: there is none. */
+/* The one that the info key "plenum_errhandler" names, retained; NULL: the info has no such key. */
 struct pl_errhandler *pl_arg_info_errhandler(struct pl_call *call, struct pl_info *info);
 struct pl_info *pl_arg_info(struct pl_call *call, MPI_Info info);         /* MPI_INFO_NULL is an error */
 struct pl_info *pl_arg_info_or_null(struct pl_call *call, MPI_Info info); /* MPI_INFO_NULL gives NULL */
@@ -109,10 +105,10 @@ struct pl_instance *pl_arg_session(struct pl_call *call, MPI_Session session);
 struct pl_win *pl_arg_win(struct pl_call *call, MPI_Win win);
 struct pl_file *pl_arg_file(struct pl_call *call, MPI_File file); /* MPI_FILE_NULL is an error here */
 
-/* Is every member of the group in the communicator? MPI_ERR_GROUP when not. */
+/* MPI_ERR_GROUP unless every member of the group is in the communicator. */
 void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struct pl_group *group);
 
-/* Values. What is wrong with one is said out of line: pl_bad_*(). */
+/* Values. The pl_bad_*() functions record the errors, out of line. */
 void pl_bad_count(struct pl_call *call, MPI_Count count) __attribute__((cold));
 void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, int rank)
     __attribute__((cold));
@@ -176,8 +172,8 @@ static inline void pl_arg_output(struct pl_call *call, const void *pointer, cons
         pl_bad_output(call, name);
 }
 
-/* A data buffer: NULL with data to move is MPI_ERR_BUFFER unless the type is absolute (MPI_BOTTOM); so is MPI_IN_PLACE,
- * which those who take it do not bring here. */
+/* A data buffer. NULL with data to move is MPI_ERR_BUFFER unless the type is absolute (MPI_BOTTOM). So is MPI_IN_PLACE;
+ * callers that accept it test for it first. */
 static inline void pl_arg_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type)
 {
     if ((uintptr_t)buf <= (uintptr_t)MPI_IN_PLACE || count > INT32_MAX || (type && type->size > INT32_MAX))

@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/call.h"
+#include "api/comm.h"
 #include "api/pmpi.h"
-#include "api/topology.h"
 #include "core/base/memory.h"
 #include "core/comm/create.h"
 #include "core/comm/hw.h"
 #include "core/comm/intercomm.h"
 #include "core/engine/comm_info.h"
 #include "sessions/create/create.h"
+#include "sessions/create/intercomm.h"
 #include "sessions/psets/psets.h"
 
 /* --- queries ------------------------------------------------------------------------------------------------------ */
@@ -107,7 +107,7 @@ int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     if (call.err)
         return pl_call_leave(&call);
     pl_lock_take(&c->lock);
-    strncpy(c->name, comm_name, sizeof c->name - 1); /* what is too long is cut, as the standard asks */
+    strncpy(c->name, comm_name, sizeof c->name - 1); /* too long a name is truncated, as the standard requires */
     pl_lock_drop(&c->lock);
     return MPI_SUCCESS;
 }
@@ -140,7 +140,7 @@ int pl_comm_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
     return pl_call_leave(call);
 }
 
-/* The same for a communicator whose info object may choose an error handler; `chosen` is stolen. */
+/* The same for a communicator whose info object may select an error handler; `chosen` is stolen. */
 static int give_handled(struct pl_call *call, struct pl_comm *made, struct pl_errhandler *chosen, MPI_Comm *newcomm)
 {
     if (!call->err && made && chosen)
@@ -236,19 +236,19 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     pl_arg_output(&call, newcomm, "newcomm");
     if (color < 0 && color != MPI_UNDEFINED)
-        pl_call_error(&call, MPI_ERR_ARG, "color is %d, allowed are 0 and above and MPI_UNDEFINED", color);
+        pl_call_error(&call, MPI_ERR_ARG, "color is %d; it must not be negative, or be MPI_UNDEFINED", color);
     if (!call.err)
         call.err = pl_comm_split(c, color, key, &made);
     return pl_comm_leave(&call, made, newcomm);
 }
 
-/* The members of the process set that `info` names, for MPI_COMM_TYPE_RESOURCE_GUIDED. A handle, or NULL: none such. */
+/* The members of the process set that `info` names, for MPI_COMM_TYPE_RESOURCE_GUIDED, with a handle. NULL: unknown. */
 static struct pl_group *named_members(struct pl_call *call, const struct pl_comm *comm, const char *name)
 {
     struct pl_group *members = NULL;
     if (!name || call->err || pl_psets_group(comm->instance, name, &members) == MPI_SUCCESS)
         return members;
-    pl_error_clear(); /* a name that is not known: MPI_COMM_NULL, says the standard */
+    pl_error_clear(); /* the standard requires MPI_COMM_NULL for an unknown name */
     return NULL;
 }
 
@@ -266,7 +266,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Co
     pl_arg_output(&call, newcomm, "newcomm");
     struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
     if (!is_split_type(split))
-        pl_call_error(&call, MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_*", split);
+        pl_call_error(&call, MPI_ERR_ARG, "split_type is %d; it must be one of MPI_COMM_TYPE_*", split);
     char text[MPI_MAX_PSET_NAME_LEN];
     size_t length;
     bool named =
@@ -282,11 +282,11 @@ int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Co
     return give_handled(&call, made, chosen, newcomm);
 }
 
-/* What the constructors from groups are told of the communicator to be. */
+/* Arguments of the constructors from groups. */
 struct wishes {
     struct pl_info *info;
-    struct pl_errhandler *handler; /* of errors on the way, too; NULL: none */
-    struct pl_errhandler *chosen;  /* by the info object, goes before; owned, NULL: none */
+    struct pl_errhandler *handler; /* also for errors of the constructor; or NULL */
+    struct pl_errhandler *chosen;  /* by the info object, preferred; owned; or NULL */
 };
 
 static struct wishes arg_wishes(struct pl_call *call, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
@@ -302,7 +302,7 @@ static struct wishes arg_wishes(struct pl_call *call, const char *stringtag, MPI
     call->handler = wishes.handler;
     call->kind = wishes.handler ? PL_COMM : 0;
     if (!call->err && strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)
-        pl_call_error(call, MPI_ERR_ARG, "stringtag has %zu characters, allowed are %d", strlen(stringtag),
+        pl_call_error(call, MPI_ERR_ARG, "stringtag has %zu characters; at most %d are allowed", strlen(stringtag),
                       MPI_MAX_STRINGTAG_LEN - 1);
     return wishes;
 }
@@ -325,7 +325,7 @@ int MPI_Comm_free(MPI_Comm *comm)
     pl_arg_output(&call, comm, "comm");
     struct pl_comm *c = call.err ? NULL : pl_arg_comm(&call, *comm);
     if (c && c->obj.predefined)
-        pl_call_error(&call, MPI_ERR_COMM, "%s is not the user's to free", pl_comm_label(c));
+        pl_call_error(&call, MPI_ERR_COMM, "%s belongs to the library and cannot be freed", pl_comm_label(c));
     bool parent = c && c == pl_parent_comm;
     if (!call.err)
         call.err = pl_comm_free(c);
@@ -365,7 +365,7 @@ int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 
 /* --- intercommunicators ------------------------------------------------------------------------------------------- */
 
-/* A process, unlike pl_arg_dest(): nobody leads in the place of MPI_PROC_NULL. */
+/* A process, unlike pl_arg_dest(): MPI_PROC_NULL cannot be a leader. */
 static void arg_leader(struct pl_call *call, const struct pl_comm *comm, int rank, const char *name)
 {
     if (comm && (rank < 0 || rank >= pl_comm_targets(comm)))
@@ -378,7 +378,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
     struct pl_call call = PL_CALL(MPI_Intercomm_create);
     struct pl_comm *local = pl_arg_intracomm(&call, local_comm), *peer = NULL, *made = NULL;
     arg_leader(&call, local, local_leader, "local_leader");
-    if (!call.err && local->rank == local_leader) { /* the other arguments are the leader's alone */
+    if (!call.err && local->rank == local_leader) { /* the other arguments are significant only at the leader */
         peer = pl_arg_comm(&call, peer_comm);
         arg_leader(&call, peer, remote_leader, "remote_leader");
         if (!call.err && peer->instance != local->instance)
@@ -408,7 +408,7 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     struct pl_call call = PL_CALL(MPI_Intercomm_create_from_groups);
     struct pl_group *local = pl_arg_group(&call, local_group, "local_group"), *remote = NULL;
     struct pl_comm *made = NULL;
-    if (!call.err && local->rank == local_leader) /* the remote group is the leader's alone */
+    if (!call.err && local->rank == local_leader) /* the remote group is significant only at the leader */
         remote = pl_arg_group(&call, remote_group, "remote_group");
     struct wishes w = arg_wishes(&call, stringtag, info, errhandler, newintercomm);
     if (!call.err)

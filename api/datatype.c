@@ -44,7 +44,7 @@ static void arg_blocklength(struct pl_call *call, MPI_Count blocklength)
         pl_call_error(call, MPI_ERR_ARG, "a blocklength is %lld; it must not be negative", (long long)blocklength);
 }
 
-/* An array that may only be missing when it has no elements. */
+/* An array that may be NULL only if it has no elements. */
 static void mpi_type_arg_array(struct pl_call *call, MPI_Count count, const void *array, const char *name)
 {
     if (!array && count > 0)
@@ -318,7 +318,7 @@ int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exte
     return mpi_type_resized(&call, true, oldtype, lb, extent, newtype);
 }
 
-/* The copy is committed if the original is, and gets the attributes whose copy callbacks allow it. */
+/* The copy is committed if the original is, and has the attributes whose copy callbacks allow it. */
 int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_dup);
@@ -350,7 +350,7 @@ int MPI_Type_commit(MPI_Datatype *datatype)
     return pl_call_leave(&call);
 }
 
-/* The last handle takes the attributes with it; a delete callback that fails keeps the datatype alive. */
+/* Freeing the last handle deletes the attributes; a delete callback that fails keeps the datatype alive. */
 int MPI_Type_free(MPI_Datatype *datatype)
 {
     struct pl_call call = PL_CALL(MPI_Type_free);

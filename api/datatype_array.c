@@ -12,7 +12,7 @@ static void arg_ndims(struct pl_call *call, int ndims)
 static void arg_order(struct pl_call *call, int order)
 {
     if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN)
-        pl_call_error(call, MPI_ERR_ARG, "order is %d, neither MPI_ORDER_C nor MPI_ORDER_FORTRAN", order);
+        pl_call_error(call, MPI_ERR_ARG, "order is %d; it must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
 }
 
 static void arg_sizes(struct pl_call *call, struct pl_counts sizes, const char *name)
@@ -29,10 +29,10 @@ static void arg_selection(struct pl_call *call, int ndims, struct pl_counts size
         if (size < 1)
             pl_call_error(call, MPI_ERR_ARG, "dimension %d has size %lld; it must be positive", i, size);
         else if (subsize < 1 || subsize > size)
-            pl_call_error(call, MPI_ERR_ARG, "dimension %d has subsize %lld, not within 1 and its size %lld", i,
+            pl_call_error(call, MPI_ERR_ARG, "dimension %d has subsize %lld; it must be from 1 to its size, %lld", i,
                           subsize, size);
         else if (start < 0 || start > size - subsize)
-            pl_call_error(call, MPI_ERR_ARG, "dimension %d starts at %lld, not within 0 and %lld", i, start,
+            pl_call_error(call, MPI_ERR_ARG, "dimension %d starts at %lld; it must be from 0 to %lld", i, start,
                           size - subsize);
     }
 }
@@ -91,7 +91,7 @@ int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], cons
                               (struct pl_counts){ .wide = array_of_starts }, order, oldtype, newtype);
 }
 
-/* How an array is laid out over a grid of processes. */
+/* The distribution of an array over a grid of processes. */
 struct distribution {
     int size, rank, ndims;
     struct pl_counts gsizes;
@@ -106,7 +106,7 @@ static void arg_dimension(struct pl_call *call, const struct distribution *d, in
         pl_call_error(call, MPI_ERR_ARG, "dimension %d has size %lld; it must be positive", i,
                       (long long)pl_count_at(d->gsizes, i));
     else if (psize < 1)
-        pl_call_error(call, MPI_ERR_ARG, "dimension %d has %d processes; there must be some", i, psize);
+        pl_call_error(call, MPI_ERR_ARG, "dimension %d has %d processes; the number must be positive", i, psize);
     else if (distrib != MPI_DISTRIBUTE_NONE && distrib != MPI_DISTRIBUTE_BLOCK && distrib != MPI_DISTRIBUTE_CYCLIC)
         pl_call_error(call, MPI_ERR_ARG, "dimension %d has an unknown distribution %d", i, distrib);
     else if (distrib == MPI_DISTRIBUTE_NONE && psize != 1)
@@ -126,14 +126,14 @@ static void arg_distribution(struct pl_call *call, const struct distribution *d)
     if (d->size < 1)
         pl_call_error(call, MPI_ERR_ARG, "size is %d; it must be positive", d->size);
     if (d->rank < 0 || d->rank >= d->size)
-        pl_call_error(call, MPI_ERR_RANK, "rank is %d, not within 0 and %d", d->rank, d->size - 1);
+        pl_call_error(call, MPI_ERR_RANK, "rank is %d; it must be from 0 to %d", d->rank, d->size - 1);
     for (int i = 0; !call->err && i < d->ndims; i++) {
         arg_dimension(call, d, i);
-        if (processes <= d->size) /* beyond that it is wrong in any case, and must not overflow */
+        if (processes <= d->size) /* if it is larger it is wrong, and the product must not overflow */
             processes *= d->psizes[i];
     }
     if (processes != d->size)
-        pl_call_error(call, MPI_ERR_ARG, "the grid of processes does not have %d of them, the size", d->size);
+        pl_call_error(call, MPI_ERR_ARG, "the product of array_of_psizes is not size, %d", d->size);
     arg_order(call, d->order);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What datatypes say of themselves: sizes, extents, contents, names; predefined ones that are found by what they can
- * hold; and addresses, which displacements are made of. */
+/* Queries of datatypes: sizes, extents, contents, names; predefined types by the values that they can hold; and
+ * addresses, from which displacements are computed. */
 #include "api/call.h"
 #include "api/pmpi.h"
 
@@ -122,11 +122,11 @@ static const struct pl_type_envelope *arg_envelope(struct pl_call *call, MPI_Dat
     return t && t->envelope ? t->envelope : &named;
 }
 
-/* The int forms have no place for large counts. */
+/* The int forms cannot return large counts. */
 static void arg_small(struct pl_call *call, const struct pl_type_envelope *envelope)
 {
     if (pl_envelope_is_large(envelope))
-        pl_call_error(call, MPI_ERR_TYPE, "datatype was made with large counts: only %s_c can return them",
+        pl_call_error(call, MPI_ERR_TYPE, "datatype was made with large counts, which only %s_c can return",
                       call->function);
 }
 
@@ -178,10 +178,10 @@ struct contents {
     MPI_Datatype *datatypes;
 };
 
-static void arg_room(struct pl_call *call, MPI_Count room, const void *array, size_t needed, const char *what)
+static void arg_contents(struct pl_call *call, MPI_Count max, const void *array, size_t needed, const char *what)
 {
-    if (room < 0 || (size_t)room < needed)
-        pl_call_error(call, MPI_ERR_ARG, "max_%s is %lld; the datatype has %zu", what, (long long)room, needed);
+    if (max < 0 || (size_t)max < needed)
+        pl_call_error(call, MPI_ERR_ARG, "max_%s is %lld; the datatype has %zu", what, (long long)max, needed);
     else if (!array && needed > 0)
         pl_call_error(call, MPI_ERR_ARG, "array_of_%s is NULL; the datatype has %zu", what, needed);
 }
@@ -189,11 +189,11 @@ static void arg_room(struct pl_call *call, MPI_Count room, const void *array, si
 static int get_contents(struct pl_call *call, const struct pl_type_envelope *e, struct contents to)
 {
     if (e->combiner == MPI_COMBINER_NAMED)
-        pl_call_error(call, MPI_ERR_TYPE, "datatype is a named predefined one: it has no contents");
-    arg_room(call, to.max_integers, to.integers, e->ints, "integers");
-    arg_room(call, to.max_addresses, to.addresses, e->addresses, "addresses");
-    arg_room(call, to.max_large_counts, to.large_counts, e->counts, "large_counts");
-    arg_room(call, to.max_datatypes, to.datatypes, e->types, "datatypes");
+        pl_call_error(call, MPI_ERR_TYPE, "datatype is a named predefined datatype, which has no contents");
+    arg_contents(call, to.max_integers, to.integers, e->ints, "integers");
+    arg_contents(call, to.max_addresses, to.addresses, e->addresses, "addresses");
+    arg_contents(call, to.max_large_counts, to.large_counts, e->counts, "large_counts");
+    arg_contents(call, to.max_datatypes, to.datatypes, e->types, "datatypes");
     if (!call->err) {
         for (size_t i = 0; i < e->ints; i++)
             to.integers[i] = e->integer[i];
@@ -201,7 +201,7 @@ static int get_contents(struct pl_call *call, const struct pl_type_envelope *e, 
             to.addresses[i] = e->address[i];
         for (size_t i = 0; i < e->counts; i++)
             to.large_counts[i] = e->count[i];
-        for (size_t i = 0; i < e->types; i++) /* a derived one is a handle more, for the user to free */
+        for (size_t i = 0; i < e->types; i++) /* the user gets one more handle of a derived one, and must free it */
             to.datatypes[i] = pl_type_handle(e->type[i]->permanent ? e->type[i] : pl_handle_share(e->type[i]));
     }
     return pl_call_leave(call);
@@ -258,7 +258,7 @@ int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     return pl_call_leave(&call);
 }
 
-/* --- predefined types by what they hold --- */
+/* --- predefined types by the values that they hold --- */
 
 /* Fortran's types by size. */
 static const struct {
@@ -296,7 +296,7 @@ static int mpi_query_f90(struct pl_call *call, int combiner, int p, int r, MPI_D
     struct pl_type *type = NULL;
     pl_arg_output(call, newtype, "newtype");
     if ((p < 0 && p != MPI_UNDEFINED) || (r < 0 && r != MPI_UNDEFINED) || (p == MPI_UNDEFINED && r == MPI_UNDEFINED))
-        pl_call_error(call, MPI_ERR_ARG, "precision %d and range %d ask for no type", p, r);
+        pl_call_error(call, MPI_ERR_ARG, "precision %d and range %d select no type", p, r);
     if (!call->err)
         call->err = pl_type_f90(combiner, p, r, &type);
     if (!call->err && !type)

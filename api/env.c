@@ -11,7 +11,6 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/base/memory.h"
 #include "core/base/memory_libc.h"
 #include "core/base/version.h"
 #include "core/comm/topology_hw.h"
@@ -47,7 +46,7 @@ int MPI_Get_processor_name(char *name, int *resultlen)
     pl_arg_output(&call, name, "name");
     pl_arg_output(&call, resultlen, "resultlen");
     if (!call.err && uname(&host) != 0)
-        call.err = pl_fail_errno(MPI_ERR_OTHER, "cannot tell the name of this host");
+        call.err = pl_fail_errno(MPI_ERR_OTHER, "cannot find the name of this host");
     if (!call.err) {
         _Static_assert(sizeof host.nodename <= MPI_MAX_PROCESSOR_NAME, "every host name fits");
         strcpy(name, host.nodename);
@@ -79,14 +78,14 @@ double MPI_Wtick(void)
 
 int MPI_Pcontrol(const int level, ...)
 {
-    (void)level; /* for profiling tools, which take this function over */
+    (void)level; /* for profiling tools, which replace this function */
     return MPI_SUCCESS;
 }
 
 /* --- memory -------------------------------------------------------------------------------------------------- */
 
-/* The alignment that an info object asks for, at least that of a cache line. */
-static void read_alignment(struct pl_call *call, struct pl_info *info, size_t *alignment)
+/* The alignment that an info object requests, at least that of a cache line. */
+static void info_read_alignment(struct pl_call *call, struct pl_info *info, size_t *alignment)
 {
     static const char key[] = "mpi_minimum_memory_alignment";
     *alignment = 64;
@@ -114,7 +113,7 @@ int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     if (size < 0)
         pl_call_error(&call, MPI_ERR_ARG, "size is %lld; it must not be negative", (long long)size);
     if (!call.err)
-        read_alignment(&call, hints, &alignment);
+        info_read_alignment(&call, hints, &alignment);
     if (!call.err && !(memory = pl_aligned_alloc(alignment, size ? (size_t)size : 1)))
         call.err = pl_fail(MPI_ERR_NO_MEM, "cannot allocate %lld bytes", (long long)size);
     if (!call.err)
@@ -137,8 +136,8 @@ static int note_type(void *info, const struct pl_topology_place *place, const ui
     return place->index == 0 ? pl_info_set(info, place->type, "false") : 0; /* each type begins with number 0 */
 }
 
-/* "true" for the resources of which the process is confined to one, "false" for the other types that there are; nothing
- * where the topology of the machine is not known. */
+/* "true" for the types of resources of which the process is confined to one, "false" for the machine's other types.
+ * Nothing if the topology of the machine is not known. */
 static int describe_hardware(struct pl_info *info)
 {
     enum { PLACES = 64 };

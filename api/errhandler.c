@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Error handlers beyond the standard (mpi-ext.h): by name, with a context pointer, and the callback. */
+/* Error handlers beyond the standard (mpi-ext.h): by name, with a context pointer, with a callback. */
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/object/errhandler_callback.h"

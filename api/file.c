@@ -9,9 +9,9 @@
 /* Errors here are those of MPI_FILE_NULL: there is no file yet. */
 int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
-    struct pl_call call = { .function = "MPI_File_open", .kind = PL_FILE };
+    struct pl_call call = { .function = __func__, .kind = PL_FILE };
     struct pl_comm *c = pl_arg_intracomm(&call, comm);
-    bool alone = call.err; /* else the others wait for this process, also when it has found a mistake */
+    bool alone = call.err; /* otherwise the others wait for this process, even after an error */
     pl_arg_output(&call, filename, "filename");
     pl_arg_output(&call, fh, "fh");
     struct pl_info *i = pl_arg_info_or_null(&call, info);
@@ -48,7 +48,7 @@ int MPI_File_close(MPI_File *fh)
 
 int MPI_File_delete(const char *filename, MPI_Info info)
 {
-    struct pl_call call = { .function = "MPI_File_delete", .kind = PL_FILE };
+    struct pl_call call = { .function = __func__, .kind = PL_FILE };
     pl_arg_output(&call, filename, "filename");
     pl_arg_info_or_null(&call, info);
     if (!call.err)

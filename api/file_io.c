@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading and writing files, blocking (MPI-5.0 section 14.4), and the worker of all forms. */
-#include "api/file.h"
+#include "api/file_io.h"
 
 #include "api/pmpi.h"
 #include "core/engine/status.h"
@@ -19,7 +19,7 @@ static void mpi_file_io_check_access(struct pl_call *call, const struct pl_file 
         pl_call_error(call, MPI_ERR_ARG, "offset is %lld; it must not be negative", (long long)io->offset);
 }
 
-/* From the first to the second half of a split collective there is no other collective access. */
+/* Between the two halves of a split collective there must be no other collective access. */
 static void check_split(struct pl_call *call, struct pl_file *file)
 {
     if (call->err)
@@ -38,7 +38,7 @@ static void set_status(MPI_Status *status, MPI_Count bytes)
     pl_status_set(status, &outcome);
 }
 
-/* It has happened; what is left is to say so. */
+/* The access is complete; this returns its result. */
 static void mpi_file_io_give(struct pl_file *file, const struct pl_file_io *io, const struct pl_file_form *form,
                              struct pl_request *request, MPI_Count bytes)
 {
@@ -58,7 +58,7 @@ static void mpi_file_io_give(struct pl_file *file, const struct pl_file_io *io, 
     }
 }
 
-/* A nonblocking collective is each process's own access: it must not wait for the others. */
+/* In a nonblocking collective each process performs its own access, since it must not wait for the others. */
 int pl_do_file(struct pl_call *call, MPI_File fh, struct pl_file_io io, MPI_Datatype datatype, struct pl_file_form form)
 {
     struct pl_file *file = pl_arg_file(call, fh);
@@ -101,9 +101,9 @@ int pl_do_file_end(struct pl_call *call, MPI_File fh, bool write, enum pl_file_p
     if (!split.active)
         pl_call_error(call, MPI_ERR_IO, "no split collective is active on %s", file->name);
     else if (!fits && split.buf != buf)
-        pl_call_error(call, MPI_ERR_BUFFER, "buf is not the one with which the split collective began");
+        pl_call_error(call, MPI_ERR_BUFFER, "buf is not the buffer of the first half of the split collective");
     else if (!fits)
-        pl_call_error(call, MPI_ERR_IO, "the split collective that is active on %s is another one", file->name);
+        pl_call_error(call, MPI_ERR_IO, "another split collective is active on %s", file->name);
     else
         set_status(status, split.bytes);
     return pl_call_leave(call);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading and writing files, nonblocking and split collective (MPI-5.0 section 14.4): the blocking ones, started. */
-#include "api/file.h"
+/* Reading and writing files, nonblocking and split collective (MPI-5.0 section 14.4). */
+#include "api/file_io.h"
 
 #include "api/pmpi.h"
 

@@ -16,12 +16,12 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     struct pl_type *e = pl_arg_type(&call, etype), *f = pl_arg_type(&call, filetype);
     pl_arg_output(&call, datarep, "datarep");
     struct pl_info *i = pl_arg_info_or_null(&call, info);
-    if (file) /* the others wait for this process, also when it has found a mistake */
+    if (file) /* the others wait for this process, even after an error */
         call.err = pl_file_set_view(file, call.err, disp, e, f, datarep, i);
     return pl_call_leave(&call);
 }
 
-/* The types are the user's own, with one handle more. */
+/* Returns the user's types, with one more handle each. */
 int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
 {
     struct pl_call call = PL_CALL(MPI_File_get_view);
@@ -136,7 +136,7 @@ static int register_datarep(struct pl_call *call, const char *name, struct pl_da
     call->kind = PL_FILE;
     pl_arg_output(call, name, "datarep");
     pl_arg_output(call, (const void *)(uintptr_t)datarep->extent, "dtype_file_extent_fn");
-    if (!call->err && strlen(name) < sizeof datarep->name) /* else it stays empty, which is refused */
+    if (!call->err && strlen(name) < sizeof datarep->name) /* else the name stays empty, which is an error */
         strcpy(datarep->name, name);
     if (!call->err)
         call->err = pl_datarep_register(datarep);

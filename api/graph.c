@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Process topologies (MPI-5.0 chapter 8): graphs, and distributed graphs with their weights. */
+#include "api/comm.h"
 #include "api/topology.h"
 
 #include "api/pmpi.h"
@@ -17,12 +18,12 @@ static const struct pl_topology *arg_dist_graph(struct pl_call *call, MPI_Comm c
     return pl_arg_topology(call, comm, MPI_DIST_GRAPH, "distributed graph");
 }
 
-/* The same for an array that takes what fits, as MPI_Dist_graph_neighbors wants it. */
-static void arg_some_room(struct pl_call *call, const int array[], const char *name, int room)
+/* An array of MPI_Dist_graph_neighbors, which may hold fewer elements than there are. */
+static void arg_any_capacity(struct pl_call *call, const int array[], const char *name, int capacity)
 {
-    if (room < 0)
-        pl_call_error(call, MPI_ERR_ARG, "the room in %s is %d elements; it must not be negative", name, room);
-    if (room > 0)
+    if (capacity < 0)
+        pl_call_error(call, MPI_ERR_ARG, "the size of %s is %d; it must not be negative", name, capacity);
+    if (capacity > 0)
         pl_arg_output(call, array, name);
 }
 
@@ -31,11 +32,11 @@ static int mpi_graph_least(int a, int b)
     return a < b ? a : b;
 }
 
-/* A graph, as MPI_Graph_create has it. */
+/* The arguments of MPI_Graph_create. */
 static void arg_nodes(struct pl_call *call, const struct pl_comm *comm, int nnodes, const int indx[], const int edges[])
 {
     if (comm && (nnodes < 0 || nnodes > comm->size))
-        pl_call_error(call, MPI_ERR_ARG, "nnodes is %d, %s has %d processes", nnodes, pl_comm_label(comm), comm->size);
+        pl_call_error(call, MPI_ERR_ARG, "nnodes is %d; %s has %d processes", nnodes, pl_comm_label(comm), comm->size);
     if (nnodes > 0)
         pl_arg_output(call, indx, "index");
     for (int i = 0; i < nnodes && !call->err; i++)
@@ -47,7 +48,7 @@ static void arg_nodes(struct pl_call *call, const struct pl_comm *comm, int nnod
         pl_arg_output(call, edges, "edges");
     for (int i = 0; i < nedges && !call->err; i++)
         if (edges[i] < 0 || edges[i] >= nnodes)
-            pl_call_error(call, MPI_ERR_ARG, "edges[%d] is %d, the graph has %d nodes", i, edges[i], nnodes);
+            pl_call_error(call, MPI_ERR_ARG, "edges[%d] is %d; the graph has %d nodes", i, edges[i], nnodes);
 }
 
 /* Ranks at the ends of edges. */
@@ -59,11 +60,11 @@ static void arg_ends(struct pl_call *call, const struct pl_comm *comm, int n, co
         pl_arg_output(call, ranks, name);
     for (int i = 0; i < n && !call->err; i++)
         if (ranks[i] < 0 || ranks[i] >= comm->size)
-            pl_call_error(call, MPI_ERR_RANK, "%s[%d] is %d, %s has %d processes", name, i, ranks[i],
+            pl_call_error(call, MPI_ERR_RANK, "%s[%d] is %d; %s has %d processes", name, i, ranks[i],
                           pl_comm_label(comm), comm->size);
 }
 
-/* The weights of n edges; NULL when there are none. */
+/* The weights of n edges, or NULL. */
 static const int *arg_weights(struct pl_call *call, int n, const int weights[], const char *name)
 {
     if (call->err || n == 0 || weights == MPI_UNWEIGHTED)
@@ -122,8 +123,8 @@ int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edg
     struct pl_call call = PL_CALL(MPI_Graph_get);
     const struct pl_topology *topology = arg_graph(&call, comm);
     if (topology) {
-        pl_arg_room(&call, indx, "index", maxindex, topology->nnodes);
-        pl_arg_room(&call, edges, "edges", maxedges, topology->nedges);
+        pl_arg_capacity(&call, indx, "index", maxindex, topology->nnodes);
+        pl_arg_capacity(&call, edges, "edges", maxedges, topology->nedges);
     }
     if (!call.err) {
         pl_copy_ints(indx, topology->index, topology->nnodes);
@@ -151,7 +152,7 @@ int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors
     if (topology)
         pl_arg_node(&call, rank, topology->nnodes, "graph");
     int n = call.err ? 0 : pl_graph_degree(topology->index, rank);
-    pl_arg_room(&call, neighbors, "neighbors", maxneighbors, n);
+    pl_arg_capacity(&call, neighbors, "neighbors", maxneighbors, n);
     if (!call.err)
         pl_copy_ints(neighbors, topology->edges + pl_graph_first(topology->index, rank), n);
     return pl_call_leave(&call);
@@ -178,7 +179,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     };
     if (indegree > 0 && outdegree > 0 && !edges.source_weights != !edges.dest_weights)
         pl_call_error(&call, MPI_ERR_ARG,
-                      "one of sourceweights and destweights is MPI_UNWEIGHTED; both must be, or none");
+                      "only one of sourceweights and destweights is MPI_UNWEIGHTED; both must be, or neither");
     struct pl_info *hints = pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, comm_dist_graph, "comm_dist_graph");
     (void)reorder; /* each process knows its own edges only, and keeps its rank */
@@ -189,7 +190,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     return pl_comm_leave(&call, made, comm_dist_graph);
 }
 
-/* How many edges the degrees make. */
+/* The sum of the degrees. */
 static int arg_degrees(struct pl_call *call, int n, const int degrees[])
 {
     int sum = 0;
@@ -199,7 +200,7 @@ static int arg_degrees(struct pl_call *call, int n, const int degrees[])
         if (degrees[i] < 0)
             pl_call_error(call, MPI_ERR_ARG, "degrees[%d] is %d; it must not be negative", i, degrees[i]);
         else if (__builtin_add_overflow(sum, degrees[i], &sum))
-            pl_call_error(call, MPI_ERR_ARG, "degrees has more edges than can be counted");
+            pl_call_error(call, MPI_ERR_ARG, "the sum of degrees does not fit into an int");
     return sum;
 }
 
@@ -238,7 +239,7 @@ int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree,
     return pl_call_leave(&call);
 }
 
-/* Weights may be refused with MPI_UNWEIGHTED, and are left alone when the graph has none. */
+/* The caller may decline weights with MPI_UNWEIGHTED. They are not written for a graph without weights. */
 static bool mpi_graph_wants(const int weights[])
 {
     return weights != MPI_UNWEIGHTED && weights != MPI_WEIGHTS_EMPTY;
@@ -249,8 +250,8 @@ int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int 
 {
     struct pl_call call = PL_CALL(MPI_Dist_graph_neighbors);
     const struct pl_topology *topology = arg_dist_graph(&call, comm);
-    arg_some_room(&call, sources, "sources", maxindegree);
-    arg_some_room(&call, destinations, "destinations", maxoutdegree);
+    arg_any_capacity(&call, sources, "sources", maxindegree);
+    arg_any_capacity(&call, destinations, "destinations", maxoutdegree);
     if (call.err)
         return pl_call_leave(&call);
     int in = mpi_graph_least(maxindegree, topology->indegree), out = mpi_graph_least(maxoutdegree, topology->outdegree);

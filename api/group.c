@@ -160,7 +160,7 @@ int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *new
     return choose_ranges(&call, pl_group_excl, group, n, ranges, newgroup);
 }
 
-/* MPI_GROUP_EMPTY may be what an operation gave, so that freeing it is no mistake. */
+/* MPI_GROUP_EMPTY may be the result of an operation, so freeing it is allowed. */
 int MPI_Group_free(MPI_Group *group)
 {
     struct pl_call call = PL_CALL(MPI_Group_free);

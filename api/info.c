@@ -8,7 +8,7 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 
-/* An info that the user may change: MPI_INFO_ENV is not one. */
+/* An info object that the user may change: not MPI_INFO_ENV. */
 static struct pl_info *arg_own_info(struct pl_call *call, MPI_Info info)
 {
     struct pl_info *i = pl_arg_info(call, info);
@@ -25,7 +25,7 @@ static void arg_key(struct pl_call *call, const char *key)
         call->err = pl_info_check_key(key);
 }
 
-/* Gives a new info to the user; NULL: out of memory. */
+/* Returns a new info object to the user; NULL: out of memory. */
 static void hand_out(struct pl_call *call, struct pl_info *made, MPI_Info *info)
 {
     if (made)
@@ -137,7 +137,7 @@ int MPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value
     return pl_call_leave(&call);
 }
 
-/* Deprecated: `value` has room for valuelen characters and a NUL. */
+/* Deprecated: `value` has space for valuelen characters and a NUL. */
 int MPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
 {
     struct pl_call call = PL_CALL(MPI_Info_get);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reduction operations: the user's own, and the local reduction. */
+/* Reduction operations: user-defined ones, and the local reduction. */
 #include "core/datatype/op.h"
 
 #include "api/call.h"

@@ -9,7 +9,7 @@
 #include "core/engine/p2p_blocking.h"
 #include "core/engine/status.h"
 
-/* --- what all check ----------------------------------------------------------------------------------------------- */
+/* --- arguments ---------------------------------------------------------------------------------------------------- */
 
 /* The envelope and data of one direction, from arguments to objects. */
 struct side {
@@ -17,8 +17,8 @@ struct side {
     struct pl_type *type;
 };
 
-/* Most calls have the usual arguments, which a few comparisons find right: a basic type, data somewhere, a rank, a tag.
- * False: they have others, or wrong ones, and mpi_p2p_sending() or mpi_p2p_receiving() will tell. */
+/* The fast path: a few comparisons find that the arguments are a basic type, a data address, a rank and a tag. False:
+ * they are others, or wrong; mpi_p2p_sending() or mpi_p2p_receiving() must check them. */
 static inline bool mpi_p2p_fast(struct side *side, const void *buf, MPI_Count count, MPI_Datatype datatype, int rank,
                                 int tag, MPI_Comm comm)
 {
@@ -56,8 +56,8 @@ static inline struct side mpi_p2p_receiving(struct pl_call *call, const void *bu
 
 /* --- sends: blocking, nonblocking, persistent --------------------------------------------------------------------- */
 
-static __attribute__((noinline)) int send_any(const char *function, int mode, const void *buf, MPI_Count count,
-                                              MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static __attribute__((noinline)) int mpi_p2p_send_any(const char *function, int mode, const void *buf, MPI_Count count,
+                                                      MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     struct pl_call call = { .function = function };
     struct side side = mpi_p2p_sending(&call, buf, count, datatype, dest, tag, comm);
@@ -71,14 +71,14 @@ static inline int mpi_p2p_send(const char *function, const void *buf, MPI_Count 
 {
     struct side side;
     if (!mpi_p2p_fast(&side, buf, count, datatype, dest, tag, comm))
-        return send_any(function, PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
+        return mpi_p2p_send_any(function, PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
     int rc = pl_send_standard(side.comm, buf, count, side.type, dest, tag);
     return __builtin_expect(rc == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
 }
 
-static __attribute__((noinline)) int isend_any(const char *function, int mode, const void *buf, MPI_Count count,
-                                               MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                                               MPI_Request *request)
+static __attribute__((noinline)) int mpi_p2p_isend_any(const char *function, int mode, const void *buf, MPI_Count count,
+                                                       MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                                                       MPI_Request *request)
 {
     struct pl_call call = { .function = function };
     struct side side = mpi_p2p_sending(&call, buf, count, datatype, dest, tag, comm);
@@ -107,13 +107,13 @@ static inline int mpi_p2p_isend(const char *function, const void *buf, MPI_Count
     struct pl_request *sent;
     if (!request || !mpi_p2p_fast(&side, buf, count, datatype, dest, tag, comm) || !(sent = pl_request_sent()) ||
         !pl_send_fast(side.comm, buf, count, side.type, dest, tag))
-        return isend_any(function, PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
+        return mpi_p2p_isend_any(function, PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
     *request = (MPI_Request)sent;
     return MPI_SUCCESS;
 }
 
-static int send_init(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                     int tag, MPI_Comm comm, MPI_Request *request)
+static int mpi_p2p_send_init(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                             int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct side side = mpi_p2p_sending(call, buf, count, datatype, dest, tag, comm);
     struct pl_request *made;
@@ -129,151 +129,152 @@ static int send_init(struct pl_call *call, int mode, const void *buf, MPI_Count 
 
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return mpi_p2p_send("MPI_Send", buf, count, datatype, dest, tag, comm);
+    return mpi_p2p_send(__func__, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return mpi_p2p_send("MPI_Send_c", buf, count, datatype, dest, tag, comm);
+    return mpi_p2p_send(__func__, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send_any("MPI_Ssend", PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
+    return mpi_p2p_send_any(__func__, PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send_any("MPI_Ssend_c", PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
+    return mpi_p2p_send_any(__func__, PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send_any("MPI_Rsend", PL_SEND_READY, buf, count, datatype, dest, tag, comm);
+    return mpi_p2p_send_any(__func__, PL_SEND_READY, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send_any("MPI_Rsend_c", PL_SEND_READY, buf, count, datatype, dest, tag, comm);
+    return mpi_p2p_send_any(__func__, PL_SEND_READY, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send_any("MPI_Bsend", PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
+    return mpi_p2p_send_any(__func__, PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send_any("MPI_Bsend_c", PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
+    return mpi_p2p_send_any(__func__, PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return mpi_p2p_isend("MPI_Isend", buf, count, datatype, dest, tag, comm, request);
+    return mpi_p2p_isend(__func__, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    return mpi_p2p_isend("MPI_Isend_c", buf, count, datatype, dest, tag, comm, request);
+    return mpi_p2p_isend(__func__, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    return isend_any("MPI_Issend", PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
+    return mpi_p2p_isend_any(__func__, PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    return isend_any("MPI_Issend_c", PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
+    return mpi_p2p_isend_any(__func__, PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    return isend_any("MPI_Irsend", PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
+    return mpi_p2p_isend_any(__func__, PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    return isend_any("MPI_Irsend_c", PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
+    return mpi_p2p_isend_any(__func__, PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    return isend_any("MPI_Ibsend", PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
+    return mpi_p2p_isend_any(__func__, PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    return isend_any("MPI_Ibsend_c", PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
+    return mpi_p2p_isend_any(__func__, PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                   MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Send_init), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm,
-                     request);
+    return mpi_p2p_send_init(&(struct pl_call)PL_CALL(MPI_Send_init), PL_SEND_STANDARD, buf, count, datatype, dest, tag,
+                             comm, request);
 }
 
 int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                     MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Send_init_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm,
-                     request);
+    return mpi_p2p_send_init(&(struct pl_call)PL_CALL(MPI_Send_init_c), PL_SEND_STANDARD, buf, count, datatype, dest,
+                             tag, comm, request);
 }
 
 int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                    MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Ssend_init), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm,
-                     request);
+    return mpi_p2p_send_init(&(struct pl_call)PL_CALL(MPI_Ssend_init), PL_SEND_SYNC, buf, count, datatype, dest, tag,
+                             comm, request);
 }
 
 int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                      MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Ssend_init_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm,
-                     request);
+    return mpi_p2p_send_init(&(struct pl_call)PL_CALL(MPI_Ssend_init_c), PL_SEND_SYNC, buf, count, datatype, dest, tag,
+                             comm, request);
 }
 
 int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                    MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Rsend_init), PL_SEND_READY, buf, count, datatype, dest, tag, comm,
-                     request);
+    return mpi_p2p_send_init(&(struct pl_call)PL_CALL(MPI_Rsend_init), PL_SEND_READY, buf, count, datatype, dest, tag,
+                             comm, request);
 }
 
 int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                      MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Rsend_init_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm,
-                     request);
+    return mpi_p2p_send_init(&(struct pl_call)PL_CALL(MPI_Rsend_init_c), PL_SEND_READY, buf, count, datatype, dest, tag,
+                             comm, request);
 }
 
 int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                    MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Bsend_init), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm,
-                     request);
+    return mpi_p2p_send_init(&(struct pl_call)PL_CALL(MPI_Bsend_init), PL_SEND_BUFFERED, buf, count, datatype, dest,
+                             tag, comm, request);
 }
 
 int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                      MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Bsend_init_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag,
-                     comm, request);
+    return mpi_p2p_send_init(&(struct pl_call)PL_CALL(MPI_Bsend_init_c), PL_SEND_BUFFERED, buf, count, datatype, dest,
+                             tag, comm, request);
 }
 
 /* --- receives ----------------------------------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) int recv_any(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype,
-                                              int source, int tag, MPI_Comm comm, MPI_Status *status)
+static __attribute__((noinline)) int mpi_p2p_recv_any(const char *function, void *buf, MPI_Count count,
+                                                      MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                                                      MPI_Status *status)
 {
     struct pl_call call = { .function = function };
     struct side side = mpi_p2p_receiving(&call, buf, count, datatype, source, tag, comm);
@@ -287,13 +288,14 @@ static inline int mpi_p2p_recv(const char *function, void *buf, MPI_Count count,
 {
     struct side side;
     if (!mpi_p2p_fast(&side, buf, count, datatype, source, tag, comm))
-        return recv_any(function, buf, count, datatype, source, tag, comm, status);
+        return mpi_p2p_recv_any(function, buf, count, datatype, source, tag, comm, status);
     int rc = pl_recv(side.comm, buf, count, side.type, source, tag, status);
     return __builtin_expect(rc == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
 }
 
-static __attribute__((noinline)) int irecv_any(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype,
-                                               int source, int tag, MPI_Comm comm, MPI_Request *request)
+static __attribute__((noinline)) int mpi_p2p_irecv_any(const char *function, void *buf, MPI_Count count,
+                                                       MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                                                       MPI_Request *request)
 {
     struct pl_call call = { .function = function };
     struct side side = mpi_p2p_receiving(&call, buf, count, datatype, source, tag, comm);
@@ -315,13 +317,13 @@ static inline int mpi_p2p_irecv(const char *function, void *buf, MPI_Count count
     struct pl_request *made;
     if (!request || !mpi_p2p_fast(&side, buf, count, datatype, source, tag, comm) ||
         !pl_irecv_fast(side.comm, buf, count, side.type, source, tag, &made))
-        return irecv_any(function, buf, count, datatype, source, tag, comm, request);
+        return mpi_p2p_irecv_any(function, buf, count, datatype, source, tag, comm, request);
     *request = (MPI_Request)made;
     return MPI_SUCCESS;
 }
 
-static int recv_init(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                     MPI_Comm comm, MPI_Request *request)
+static int mpi_p2p_recv_init(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+                             int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct side side = mpi_p2p_receiving(call, buf, count, datatype, source, tag, comm);
     struct pl_request *made;
@@ -337,35 +339,36 @@ static int recv_init(struct pl_call *call, void *buf, MPI_Count count, MPI_Datat
 
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return mpi_p2p_recv("MPI_Recv", buf, count, datatype, source, tag, comm, status);
+    return mpi_p2p_recv(__func__, buf, count, datatype, source, tag, comm, status);
 }
 
 int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Status *status)
 {
-    return mpi_p2p_recv("MPI_Recv_c", buf, count, datatype, source, tag, comm, status);
+    return mpi_p2p_recv(__func__, buf, count, datatype, source, tag, comm, status);
 }
 
 int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return mpi_p2p_irecv("MPI_Irecv", buf, count, datatype, source, tag, comm, request);
+    return mpi_p2p_irecv(__func__, buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    return mpi_p2p_irecv("MPI_Irecv_c", buf, count, datatype, source, tag, comm, request);
+    return mpi_p2p_irecv(__func__, buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return recv_init(&(struct pl_call)PL_CALL(MPI_Recv_init), buf, count, datatype, source, tag, comm, request);
+    return mpi_p2p_recv_init(&(struct pl_call)PL_CALL(MPI_Recv_init), buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                     MPI_Request *request)
 {
-    return recv_init(&(struct pl_call)PL_CALL(MPI_Recv_init_c), buf, count, datatype, source, tag, comm, request);
+    return mpi_p2p_recv_init(&(struct pl_call)PL_CALL(MPI_Recv_init_c), buf, count, datatype, source, tag, comm,
+                             request);
 }
 
 PL_NAMES_P2P(PL_PMPI)

@@ -37,7 +37,7 @@ static MPI_Count mpi_pack_bytes_of(struct pl_call *call, MPI_Count count, MPI_Co
     return bytes;
 }
 
-/* Where in the packed buffer the data goes or comes from: `bytes` from the position on, which must be there. */
+/* The address of the data in the packed buffer, which must have `bytes` bytes from the position on. */
 static char *arg_packed(struct pl_call *call, const void *buffer, MPI_Count size, struct position position,
                         MPI_Count bytes, const char *name)
 {
@@ -49,7 +49,7 @@ static char *arg_packed(struct pl_call *call, const void *buffer, MPI_Count size
         pl_call_error(call, MPI_ERR_ARG, "position is %lld, not within %s of %lld bytes", (long long)at, name,
                       (long long)size);
     else if (bytes > size - at)
-        pl_call_error(call, MPI_ERR_TRUNCATE, "%lld bytes from position %lld on are more than %s of %lld bytes has",
+        pl_call_error(call, MPI_ERR_TRUNCATE, "%lld bytes from position %lld on extend beyond %s of %lld bytes",
                       (long long)bytes, (long long)at, name, (long long)size);
     else if (!buffer && bytes > 0)
         pl_call_error(call, MPI_ERR_BUFFER, "%s is NULL", name);
@@ -161,7 +161,7 @@ static void arg_datarep(struct pl_call *call, const char *datarep)
 {
     pl_arg_output(call, datarep, "datarep");
     if (!call->err && strcmp(datarep, "external32") != 0)
-        pl_call_error(call, MPI_ERR_ARG, "datarep is \"%.64s\"; only \"external32\" is known", datarep);
+        pl_call_error(call, MPI_ERR_ARG, "datarep is \"%.64s\"; it must be \"external32\"", datarep);
 }
 
 static int pack_external(struct pl_call *call, const char *datarep, const void *inbuf, MPI_Count incount,
@@ -173,7 +173,7 @@ static int pack_external(struct pl_call *call, const char *datarep, const void *
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_buffer(call, inbuf, incount, t);
     if (t)
-        mpi_pack_bytes_of(call, incount, t->size); /* not less than outside */
+        mpi_pack_bytes_of(call, incount, t->size); /* not less than in external32 */
     MPI_Count bytes = call->err ? 0 : incount * pl_external_size(t);
     char *packed = arg_packed(call, outbuf, outsize, at, bytes, "outbuf");
     if (!call->err) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Partitioned communication (MPI-5.0 chapter 4): one message that is sent, and may be used, in parts. */
+/* Partitioned communication (MPI-5.0 chapter 4): a message that is sent, and may be used, in parts. */
 #include "core/engine/partitioned.h"
 #include "api/call.h"
 #include "api/pmpi.h"
@@ -18,8 +18,9 @@ static int mpi_partitioned_init(struct pl_call *call, bool send, void *buf, int 
         pl_call_error(call, MPI_ERR_ARG, "partitions is %d; it must not be negative", partitions);
     pl_arg_count(call, count);
     if (!call->err && __builtin_mul_overflow(count, (MPI_Count)partitions, &all))
-        pl_call_error(call, MPI_ERR_COUNT, "count is %lld in each of %d partitions: more than can be counted",
-                      (long long)count, partitions);
+        pl_call_error(call, MPI_ERR_COUNT,
+                      "count is %lld in each of %d partitions; the product must fit into MPI_Count", (long long)count,
+                      partitions);
     pl_arg_buffer(call, buf, all, type);
     pl_arg_dest(call, c, peer);
     pl_arg_tag(call, tag);
@@ -63,7 +64,7 @@ int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype da
 
 /* --- ready ----------------------------------------------------------------------------------------------------- */
 
-/* Errors of a request are its communicator's. */
+/* Errors of a request go to its communicator's handler. */
 static void mpi_partitioned_blame(struct pl_call *call, const struct pl_request *request)
 {
     call->kind = request->comm ? PL_COMM : 0;
@@ -77,9 +78,9 @@ static struct pl_request *arg_psend(struct pl_call *call, MPI_Request handle)
         return NULL;
     mpi_partitioned_blame(call, request);
     if (!pl_is_psend(request))
-        pl_call_error(call, MPI_ERR_REQUEST, "request is not one of MPI_Psend_init");
+        pl_call_error(call, MPI_ERR_REQUEST, "request was not made by MPI_Psend_init");
     else if (!request->is.active)
-        pl_call_error(call, MPI_ERR_REQUEST, "request is not active; MPI_Start it first");
+        pl_call_error(call, MPI_ERR_REQUEST, "request is not active; call MPI_Start first");
     return request;
 }
 
@@ -142,7 +143,7 @@ int MPI_Parrived(MPI_Request request, int partition, int *flag)
     if (r) {
         mpi_partitioned_blame(&call, r);
         if (!pl_is_precv(r))
-            pl_call_error(&call, MPI_ERR_REQUEST, "request is not one of MPI_Precv_init");
+            pl_call_error(&call, MPI_ERR_REQUEST, "request was not made by MPI_Precv_init");
         arg_partition(&call, r, partition);
     }
     if (!call.err)

@@ -7,7 +7,7 @@
 
 static const struct pl_outcome nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
 
-/* All four probes: waiting or not, taking the message out or leaving it. */
+/* All four probes: waiting or not, extracting the message or not. */
 static int mpi_probe_do(struct pl_call *call, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
                         MPI_Status *status)
 {
@@ -57,9 +57,8 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
     return call.err ? pl_call_leave(&call) : mpi_probe_do(&call, source, tag, comm, flag, message, status);
 }
 
-/* From a message handle to a started receive. MPI_MESSAGE_NO_PROC gives a request that is complete. */
-/* `lost`: a message whose session has ended, for the caller to drop once the error is raised: there is no other way to
- * free it. Else NULL. */
+/* From a message handle to a started receive. MPI_MESSAGE_NO_PROC gives a complete request. `lost`: a message whose
+ * session has ended, or NULL. The caller must drop it after raising the error: there is no other way to free it. */
 static struct pl_request *mpi_probe_start(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
                                           MPI_Message *message, struct pl_message **failed)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Process sets that come, change and go: what mpi-ext.h adds to the Sessions Model. */
+/* Process sets that appear, change and disappear: the extension of the Sessions Model in mpi-ext.h. */
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "mpi-ext.h"
-#include "sessions/psets/psets.h"
+#include "sessions/psets/publish.h"
+#include "sessions/psets/watch.h"
 
 #define NAMES(X) X(MPIX_Session_pset_publish) X(MPIX_Session_pset_withdraw) X(MPIX_Session_pset_watch)
 NAMES(PL_WEAK)
@@ -15,7 +16,7 @@ int MPIX_Session_pset_publish(MPI_Session session, const char *pset_name, MPI_Gr
     pl_arg_output(&call, pset_name, "pset_name");
     struct pl_group *g = pl_arg_group(&call, group, "group");
     if (!call.err && g->size > 0 && (g->instance != s || g->instance_serial != s->serial))
-        pl_call_error(&call, MPI_ERR_GROUP, "the group is not of this session");
+        pl_call_error(&call, MPI_ERR_GROUP, "group is from another session");
     if (!call.err)
         call.err = pl_psets_publish(s, pset_name, g);
     return pl_call_leave(&call);

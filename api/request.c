@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One request: completion, starting, cancelling (MPI-5.0 sections 3.7 to 3.9), and generalized requests (13.2).
- * What is about many at once is in api/requests.c.
+ * For many at once: requests.c.
  */
 #include "api/pmpi.h"
 #include "api/request_parts.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 
-/* `done` of a generalized request that was freed before it was completed. */
+/* `done` of a generalized request that was freed before its completion. */
 enum { GIVEN_UP = 2 };
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
@@ -32,7 +32,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     return pl_request_leave(&call, r, request, status);
 }
 
-/* In vain: perhaps again and again, and somebody wants to know for what. */
+/* Records an unsuccessful test for the job report, since the program may be polling in a loop. */
 static bool mpi_request_test(struct pl_request *request)
 {
     bool done = pl_request_test(request);
@@ -75,17 +75,17 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-/* Nobody could tell when they are over: the standard forbids to free them while they are under way (MPI-5.0 sections
- * 4.2, 6.12 and 12.3.5). Those of a session that has ended are not. */
-static void refuse_under_way(struct pl_call *call, const struct pl_request *request)
+/* The program could not tell when they complete, so the standard forbids freeing them while they are active (MPI-5.0
+ * sections 4.2, 6.12 and 12.3.5). Those of a session that has ended are not active. */
+static void request_refuse_active(struct pl_call *call, const struct pl_request *request)
 {
-    bool together = request->kind == PL_REQ_COLL || request->kind == PL_REQ_COMM;
-    if (!request->engine || !(together || request->kind == PL_REQ_PARTITIONED || request->kind == PL_REQ_RMA))
+    bool collective = request->kind == PL_REQ_COLL || request->kind == PL_REQ_COMM;
+    if (!request->engine || !(collective || request->kind == PL_REQ_PARTITIONED || request->kind == PL_REQ_RMA))
         return;
     pl_request_blame(call, request);
     if (!request->is.persistent || request->is.active)
-        pl_call_error(call, MPI_ERR_REQUEST, "request is of %s operation under way; complete it first",
-                      together                      ? "a collective"
+        pl_call_error(call, MPI_ERR_REQUEST, "request is %s operation that is still active; complete it first",
+                      collective                    ? "a collective"
                       : request->kind == PL_REQ_RMA ? "a one-sided"
                                                     : "a partitioned");
 }
@@ -96,12 +96,12 @@ int MPI_Request_free(MPI_Request *request)
     pl_arg_output(&call, request, "request");
     struct pl_request *r = call.err ? NULL : pl_arg_request(&call, *request);
     if (r)
-        refuse_under_way(&call, r);
+        request_refuse_active(&call, r);
     if (call.err)
         return pl_call_leave(&call);
     *request = MPI_REQUEST_NULL;
     if (r->kind == PL_REQ_GENERALIZED && atomic_compare_exchange_strong(&r->done, &(int){ 0 }, GIVEN_UP))
-        return MPI_SUCCESS; /* the user's MPI_Grequest_complete() still names it, and frees it */
+        return MPI_SUCCESS; /* the user's MPI_Grequest_complete() frees it */
     if (r->kind == PL_REQ_GENERALIZED)
         call.err = r->grequest.free(r->grequest.state);
     pl_request_let_go(r);
@@ -147,7 +147,7 @@ static int mpi_request_start(struct pl_call *call, MPI_Request handle)
     pl_request_blame(call, request);
     if (!request->is.persistent || request->is.active)
         return pl_fail(MPI_ERR_REQUEST,
-                       request->is.persistent ? "the request is active already" : "the request is not persistent");
+                       request->is.persistent ? "the request is already active" : "the request is not persistent");
     if (request->kind != PL_REQ_COLL && request->kind != PL_REQ_PARTITIONED)
         return pl_p2p_start(request);
     int rc = request->coll.restart(request);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What api/request.c (one request) and api/requests.c (many) have in common: the request behind a handle, and how a
- * completed one is finished, which gives its outcome and lets go of it.
+ * Shared by api/request.c (one request) and api/requests.c (many): the request behind a handle, and how a completed
+ * request is finished, that is, its outcome is returned and it is released.
  */
 #ifndef PLENUM_API_REQUEST_PARTS_H
 #define PLENUM_API_REQUEST_PARTS_H
@@ -10,7 +10,7 @@
 #include "core/engine/p2p.h"
 #include "core/engine/status.h"
 
-/* The request behind a handle. NULL without an error: there is nothing to wait for (null handle, inactive). */
+/* The request behind a handle. NULL without an error: the call has nothing to wait for (null handle, inactive). */
 static inline struct pl_request *pl_request_live(struct pl_call *call, MPI_Request handle)
 {
     if (handle == MPI_REQUEST_NULL || call->err)
@@ -19,7 +19,8 @@ static inline struct pl_request *pl_request_live(struct pl_call *call, MPI_Reque
     return request && (!request->is.persistent || request->is.active) ? request : NULL;
 }
 
-/* The same for a handle that this call has looked at before: since then it can only have gone, being there twice. */
+/* The same for a handle that this call has checked before. Since then it can only have been freed, if it is in the
+ * array twice. */
 static inline struct pl_request *pl_request_still_live(struct pl_call *call, MPI_Request handle)
 {
     struct pl_request *request = (struct pl_request *)handle;
@@ -28,7 +29,7 @@ static inline struct pl_request *pl_request_still_live(struct pl_call *call, MPI
     return !request->is.persistent || request->is.active ? request : NULL;
 }
 
-/* Whose error handler is invoked for a request that failed: its window's or its communicator's. */
+/* Selects the error handler for a failed request: that of its window or its communicator. */
 static inline void pl_request_blame(struct pl_call *call, const struct pl_request *request)
 {
     if (request->comm && !call->object) {
@@ -38,7 +39,7 @@ static inline void pl_request_blame(struct pl_call *call, const struct pl_reques
     }
 }
 
-/* The outcome, as the status. Generalized requests ask the user. */
+/* The outcome, as the status. For generalized requests the user's query function fills it in. */
 static inline int pl_request_outcome(struct pl_request *request, MPI_Status *status)
 {
     MPI_Status own;
@@ -51,7 +52,7 @@ static inline int pl_request_outcome(struct pl_request *request, MPI_Status *sta
     return request->grequest.query(request->grequest.state, to);
 }
 
-/* Lets go of a completed request and of its handle. */
+/* Releases a completed request and its handle. */
 static inline int pl_request_end(struct pl_request *request, MPI_Request *handle)
 {
     int rc = MPI_SUCCESS;
@@ -66,7 +67,7 @@ static inline int pl_request_end(struct pl_request *request, MPI_Request *handle
     return rc;
 }
 
-/* That of a send that was done at once. */
+/* The same for a send that completed immediately. */
 static inline void pl_request_sent_take(MPI_Request *handle, MPI_Status *status)
 {
     pl_status_set(status, &(struct pl_outcome)PL_OUTCOME_OF_NOBODY);
@@ -84,7 +85,7 @@ static inline int pl_request_take(struct pl_request *request, MPI_Request *handl
     return rc ? rc : freed;
 }
 
-/* What a failed request belongs to must live until its handler was invoked. */
+/* The object of a failed request must live until its error handler has been invoked. */
 static inline int pl_request_leave(struct pl_call *call, struct pl_request *request, MPI_Request *handle,
                                    MPI_Status *status)
 {
@@ -99,7 +100,7 @@ static inline int pl_request_leave(struct pl_call *call, struct pl_request *requ
 static inline void pl_arg_requests(struct pl_call *call, int count, const void *requests)
 {
     if (count < 0)
-        pl_call_error(call, MPI_ERR_ARG, "count is %d, a number of requests is 0 or more", count);
+        pl_call_error(call, MPI_ERR_ARG, "count is %d; it must not be negative", count);
     if (count > 0)
         pl_arg_output(call, requests, "array_of_requests");
 }

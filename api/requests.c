@@ -2,16 +2,16 @@
 /*
  * Completion of many requests at once (MPI-5.0 sections 3.7.5 and 3.7.6).
  *
- * All of these look at the whole array (count_done), wait for as many as they need, and then finish all that are done.
+ * All of these check the whole array (requests_poll), wait for as many requests as they need, and then finish all
+ * complete ones.
  */
 #include "api/pmpi.h"
 #include "api/request_parts.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 
-/* One look at all requests; returns how many are done and not yet finished. A run of requests of one engine moves it
- * once. */
-static int count_done(struct pl_call *call, int count, const MPI_Request requests[], int *live, int *first)
+/* Checks all requests and returns the number of complete ones. Consecutive requests of one engine progress it once. */
+static int requests_poll(struct pl_call *call, int count, const MPI_Request requests[], int *live, int *first)
 {
     struct pl_engine *moved = NULL;
     int done = 0;
@@ -34,7 +34,7 @@ static int count_done(struct pl_call *call, int count, const MPI_Request request
     return done;
 }
 
-/* The engine to sleep in: that of the first unfinished request. */
+/* The engine to sleep in: that of the first incomplete request. */
 static struct pl_engine *mpi_requests_engine_of(int count, const MPI_Request requests[])
 {
     for (int i = 0; i < count; i++) {
@@ -45,34 +45,34 @@ static struct pl_engine *mpi_requests_engine_of(int count, const MPI_Request req
     return NULL;
 }
 
-static struct pl_waiting some_of(int count, const MPI_Request requests[])
+static struct pl_waiting requests_waiting(int count, const MPI_Request requests[])
 {
     return (struct pl_waiting){
         .what = PL_WHAT_ANY, .tag = PL_ANY, .requests = (struct pl_request *const *)requests, .count = count
     };
 }
 
-/* One look, for those that do not wait. */
-static int test_all(struct pl_call *call, int count, const MPI_Request requests[], int *live, int *first)
+/* Checks all requests once, for functions that do not wait. */
+static int requests_test(struct pl_call *call, int count, const MPI_Request requests[], int *live, int *first)
 {
-    int done = count_done(call, count, requests, live, first);
+    int done = requests_poll(call, count, requests, live, first);
     struct pl_engine *engine = !call->err && done < *live ? mpi_requests_engine_of(count, requests) : NULL;
     if (engine) {
-        const struct pl_waiting what = some_of(count, requests);
+        const struct pl_waiting what = requests_waiting(count, requests);
         pl_wait_record_poll(engine, NULL, &(struct pl_wait){ .what = &what });
         pl_engine_polled(engine);
     }
     return done;
 }
 
-/* Until `enough` are done (or all that live, or an argument is bad). */
+/* Waits until `enough` requests are complete, or all active ones are, or an argument is bad. */
 static int mpi_requests_wait_for(struct pl_call *call, int count, const MPI_Request requests[], int enough, int *live,
                                  int *first)
 {
-    const struct pl_waiting what = some_of(count, requests);
+    const struct pl_waiting what = requests_waiting(count, requests);
     struct pl_wait wait = { .what = &what };
     for (int before = -1;;) {
-        int done = count_done(call, count, requests, live, first);
+        int done = requests_poll(call, count, requests, live, first);
         if (call->err || done >= enough || done == *live)
             return done;
         if (done != before)
@@ -82,9 +82,9 @@ static int mpi_requests_wait_for(struct pl_call *call, int count, const MPI_Requ
     }
 }
 
-/* The error fields are written if, and only if, the call returns MPI_ERR_IN_STATUS: from the first failure on, and then
- * also those before it. */
-static void set_error(MPI_Status statuses[], int index, int rc, bool *failed)
+/* The error fields are written if and only if the call returns MPI_ERR_IN_STATUS: the first failure also sets those
+ * before it. */
+static void statuses_set_error(MPI_Status statuses[], int index, int rc, bool *failed)
 {
     if (rc != MPI_SUCCESS && !*failed)
         for (int i = 0; i < index; i++)
@@ -94,21 +94,21 @@ static void set_error(MPI_Status statuses[], int index, int rc, bool *failed)
         statuses[index].MPI_ERROR = rc;
 }
 
-/* The first of several requests that failed: what its error handler is told, while the function itself returns
+/* The first of several requests that failed. Its error goes to the error handler; the function itself returns
  * MPI_ERR_IN_STATUS. */
 struct failure {
-    int code;     /* MPI_SUCCESS: there is none */
-    void *blamed; /* whose error handler is invoked; retained; NULL: nobody's */
+    int code;     /* MPI_SUCCESS: none has failed */
+    void *blamed; /* the object whose error handler is invoked; retained; or NULL */
     char why[PL_DETAIL_MAX];
 };
 
-static void no_failure(struct failure *first)
+static void failure_init(struct failure *first)
 {
     first->code = MPI_SUCCESS;
     first->blamed = NULL;
 }
 
-static void note_failure(struct failure *first, int code)
+static void failure_note(struct failure *first, int code)
 {
     int class;
     if (first->code || !code)
@@ -119,9 +119,9 @@ static void note_failure(struct failure *first, int code)
         first->why[0] = '\0';
 }
 
-/* Finishes all that are done. */
-static int finish_all(struct pl_call *call, int count, MPI_Request requests[], int indices[], MPI_Status statuses[],
-                      struct failure *first)
+/* Finishes all complete requests. */
+static int requests_finish_all(struct pl_call *call, int count, MPI_Request requests[], int indices[],
+                               MPI_Status statuses[], struct failure *first)
 {
     int given = 0;
     bool failed = false;
@@ -140,9 +140,9 @@ static int finish_all(struct pl_call *call, int count, MPI_Request requests[], i
             first->blamed = pl_object_retain(call->object);
         }
         int rc = pl_request_take(request, &requests[i], status);
-        note_failure(first, rc);
+        failure_note(first, rc);
         if (status)
-            set_error(statuses, indices ? given : i, rc, &failed);
+            statuses_set_error(statuses, indices ? given : i, rc, &failed);
         if (indices)
             indices[given] = i;
         given++;
@@ -150,7 +150,7 @@ static int finish_all(struct pl_call *call, int count, MPI_Request requests[], i
     return given;
 }
 
-static int leave_all(struct pl_call *call, const struct failure *first)
+static int requests_leave(struct pl_call *call, const struct failure *first)
 {
     if (__builtin_expect(first->code == MPI_SUCCESS, 1))
         return pl_call_leave(call);
@@ -168,8 +168,8 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     struct pl_call call = PL_CALL(MPI_Waitall);
     struct failure first;
-    int late = count; /* the first that is not done */
-    no_failure(&first);
+    int late = count; /* the first incomplete request */
+    failure_init(&first);
     pl_arg_requests(&call, count, requests);
     for (int i = 0; i < count && !call.err; i++) {
         struct pl_request *request = pl_request_is_sent(requests[i]) ? NULL : pl_request_live(&call, requests[i]);
@@ -178,15 +178,15 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     }
     for (int i = late; i < count && !call.err; i++) {
         struct pl_request *request =
-            requests[i] == MPI_REQUEST_NULL ? NULL : (struct pl_request *)requests[i]; /* a good one: looked at above */
+            requests[i] == MPI_REQUEST_NULL ? NULL : (struct pl_request *)requests[i]; /* checked above */
         if (request && !pl_request_done(request) && (!request->is.persistent || request->is.active)) {
-            const struct pl_waiting all = some_of(count, requests);
+            const struct pl_waiting all = requests_waiting(count, requests);
             pl_engine_wait_among(request->engine, request, &all);
         }
     }
     if (!call.err)
-        finish_all(&call, count, requests, NULL, statuses, &first);
-    return leave_all(&call, &first);
+        requests_finish_all(&call, count, requests, NULL, statuses, &first);
+    return requests_leave(&call, &first);
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
@@ -194,21 +194,21 @@ int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuse
     struct pl_call call = PL_CALL(MPI_Testall);
     struct failure failure;
     int live = 0, first, done = 0;
-    no_failure(&failure);
+    failure_init(&failure);
     pl_arg_requests(&call, count, requests);
     pl_arg_output(&call, flag, "flag");
     if (!call.err)
-        done = test_all(&call, count, requests, &live, &first);
+        done = requests_test(&call, count, requests, &live, &first);
     if (!call.err) {
         *flag = done == live;
         if (*flag)
-            finish_all(&call, count, requests, NULL, statuses, &failure);
+            requests_finish_all(&call, count, requests, NULL, statuses, &failure);
     }
-    return leave_all(&call, &failure);
+    return requests_leave(&call, &failure);
 }
 
-/* Finishes the first that is done, for Waitany and Testany. */
-static int finish_one(struct pl_call *call, MPI_Request requests[], int index, MPI_Status *status)
+/* Finishes the first complete request, for Waitany and Testany. */
+static int requests_finish_one(struct pl_call *call, MPI_Request requests[], int index, MPI_Status *status)
 {
     struct pl_request *request = pl_request_live(call, requests[index]);
     return pl_request_leave(call, request, &requests[index], status);
@@ -223,13 +223,13 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
     if (!call.err)
         mpi_requests_wait_for(&call, count, requests, 1, &live, index);
     if (!call.err && *index != MPI_UNDEFINED)
-        return finish_one(&call, requests, *index, status);
+        return requests_finish_one(&call, requests, *index, status);
     if (!call.err)
         pl_status_empty(status);
     return pl_call_leave(&call);
 }
 
-/* Is one done, or is there none to wait for? Then the status is empty. */
+/* Whether a request is complete. Without active requests the status is empty and *flag is 1. */
 static bool mpi_requests_any(struct pl_call *call, int count, const MPI_Request requests[], int *index, int *flag,
                              MPI_Status *status)
 {
@@ -238,7 +238,7 @@ static bool mpi_requests_any(struct pl_call *call, int count, const MPI_Request 
     pl_arg_output(call, index, "index");
     pl_arg_output(call, flag, "flag");
     if (!call->err)
-        test_all(call, count, requests, &live, index);
+        requests_test(call, count, requests, &live, index);
     if (call->err)
         return false;
     *flag = live == 0 || *index != MPI_UNDEFINED;
@@ -251,7 +251,7 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
 {
     struct pl_call call = PL_CALL(MPI_Testany);
     if (mpi_requests_any(&call, count, requests, index, flag, status))
-        return finish_one(&call, requests, *index, status);
+        return requests_finish_one(&call, requests, *index, status);
     return pl_call_leave(&call);
 }
 
@@ -260,7 +260,7 @@ static int mpi_requests_some(struct pl_call *call, bool wait, int count, MPI_Req
 {
     struct failure failure;
     int live = 0, first;
-    no_failure(&failure);
+    failure_init(&failure);
     pl_arg_requests(call, count, requests);
     pl_arg_output(call, outcount, "outcount");
     if (count > 0)
@@ -268,10 +268,10 @@ static int mpi_requests_some(struct pl_call *call, bool wait, int count, MPI_Req
     if (!call->err && wait)
         mpi_requests_wait_for(call, count, requests, 1, &live, &first);
     else if (!call->err)
-        test_all(call, count, requests, &live, &first);
+        requests_test(call, count, requests, &live, &first);
     if (!call->err)
-        *outcount = live == 0 ? MPI_UNDEFINED : finish_all(call, count, requests, indices, statuses, &failure);
-    return leave_all(call, &failure);
+        *outcount = live == 0 ? MPI_UNDEFINED : requests_finish_all(call, count, requests, indices, statuses, &failure);
+    return requests_leave(call, &failure);
 }
 
 int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
@@ -286,7 +286,7 @@ int MPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices
                              statuses);
 }
 
-/* --- looking without finishing ------------------------------------------------------------------------------------ */
+/* --- checking without finishing ----------------------------------------------------------------------------------- */
 
 int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
@@ -303,7 +303,7 @@ int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *fla
     pl_arg_requests(&call, count, requests);
     pl_arg_output(&call, flag, "flag");
     if (!call.err)
-        done = test_all(&call, count, requests, &live, &first);
+        done = requests_test(&call, count, requests, &live, &first);
     if (call.err)
         return pl_call_leave(&call);
     *flag = done == live;
@@ -327,7 +327,7 @@ int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *
     if (incount > 0)
         pl_arg_output(&call, indices, "array_of_indices");
     if (!call.err)
-        test_all(&call, incount, requests, &live, &first);
+        requests_test(&call, incount, requests, &live, &first);
     if (call.err)
         return pl_call_leave(&call);
     for (int i = 0; i < incount; i++) {

@@ -27,8 +27,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     return pl_call_leave(&call);
 }
 
-/* Of a strict session the error is raised while the session is still there for its handler; then it goes all the
- * same. */
+/* A strict session raises the error while its handler still exists; then it is finalized all the same. */
 int MPI_Session_finalize(MPI_Session *session)
 {
     struct pl_call call = PL_CALL(MPI_Session_finalize);
@@ -72,7 +71,7 @@ int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_nam
     return pl_call_leave(&call);
 }
 
-/* *pset_len: in, the room in pset_name, 0 to ask only; out, what the whole name takes with its NUL. */
+/* *pset_len: in, the size of pset_name, 0 to query the length only; out, the length of the whole name with its NUL. */
 int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
 {
     struct pl_call call = PL_CALL(MPI_Session_get_nth_pset);
@@ -83,7 +82,7 @@ int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pse
     if (!call.err)
         call.err = pl_psets_name(s, n, &name);
     if (!call.err && *pset_len < 0)
-        pl_call_error(&call, MPI_ERR_ARG, "pset_len is %d, a length is 0 or more", *pset_len);
+        pl_call_error(&call, MPI_ERR_ARG, "pset_len is %d; it must not be negative", *pset_len);
     if (!call.err && *pset_len > 0)
         pl_arg_output(&call, pset_name, "pset_name");
     if (call.err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dynamic processes: ports, names, what connects through them, and spawning. */
+/* Dynamic processes: ports, names, connections through them, and spawning. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +9,9 @@
 #include "core/comm/disconnect.h"
 #include "core/job/process.h"
 #include "core/job/services.h"
+#include "sessions/port/connect.h"
+#include "sessions/port/join.h"
+#include "sessions/port/name.h"
 #include "sessions/port/port.h"
 #include "world/spawn.h"
 
@@ -48,7 +51,7 @@ int MPI_Close_port(const char *port_name)
     return pl_call_leave(&call);
 }
 
-/* Accepting and connecting. The port and the info count at the root only. */
+/* Accepting and connecting. The port and the info are significant only at the root. */
 static int mpi_spawn_meet(struct pl_call *call, const char *port_name, MPI_Info info, int root, MPI_Comm comm,
                           MPI_Comm *newcomm,
                           int (*work)(const char *, struct pl_info *, int, struct pl_comm *, struct pl_comm **))
@@ -86,7 +89,7 @@ int MPI_Comm_join(int fd, MPI_Comm *intercomm)
     struct pl_comm *self = pl_arg_comm(&call, MPI_COMM_SELF), *made = NULL;
     pl_arg_output(&call, intercomm, "intercomm");
     if (fd < 0)
-        pl_call_error(&call, MPI_ERR_ARG, "fd is %d: it must be a connected socket", fd);
+        pl_call_error(&call, MPI_ERR_ARG, "fd is %d; it must be a connected socket", fd);
     if (!call.err)
         call.err = pl_port_join(fd, self, &made);
     if (!call.err)
@@ -100,7 +103,7 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
     pl_arg_output(&call, comm, "comm");
     struct pl_comm *c = call.err ? NULL : pl_arg_comm(&call, *comm);
     if (c && c->obj.predefined)
-        pl_call_error(&call, MPI_ERR_COMM, "%s is not the user's to disconnect", pl_comm_label(c));
+        pl_call_error(&call, MPI_ERR_COMM, "%s belongs to the library and cannot be disconnected", pl_comm_label(c));
     bool parent = c && c == pl_parent_comm;
     if (!call.err)
         call.err = pl_comm_disconnect(c);
@@ -128,7 +131,7 @@ static void arg_command(struct pl_call *call, int i, const char *command, int ma
     if (!command || !*command)
         pl_call_error(call, MPI_ERR_ARG, "command %d is %s", i, command ? "empty" : "NULL");
     if (maxprocs < 0)
-        pl_call_error(call, MPI_ERR_ARG, "maxprocs of command %d is %d: it must not be negative", i, maxprocs);
+        pl_call_error(call, MPI_ERR_ARG, "maxprocs of command %d is %d; it must not be negative", i, maxprocs);
     if (maxprocs == 0)
         pl_call_error(call, MPI_ERR_SPAWN, "maxprocs of command %d is 0: there is nothing to spawn", i);
 }
@@ -143,12 +146,12 @@ static void arg_soft(struct pl_call *call, struct pl_spawn_command *command)
     free(soft);
 }
 
-/* The commands, malloc'ed; what counts at the root only is looked at there only. */
+/* The commands, for free(). Arguments that are significant only at the root are checked only there. */
 static struct pl_spawn_command *arg_commands(struct pl_call *call, int count, char *const *commands,
                                              char **const *argvs, const int *maxprocs, const MPI_Info *infos)
 {
     if (count < 1 || !commands || !maxprocs || !infos) {
-        pl_call_error(call, MPI_ERR_ARG, "count is %d, or an array is NULL: at least one command is wanted", count);
+        pl_call_error(call, MPI_ERR_ARG, "count is %d, or an array is NULL; there must be at least one command", count);
         return NULL;
     }
     struct pl_spawn_command *made = pl_calloc((size_t)count, sizeof *made);
@@ -166,7 +169,7 @@ static struct pl_spawn_command *arg_commands(struct pl_call *call, int count, ch
     return made;
 }
 
-/* An error of an argument at the root must not leave the others waiting: they are told. */
+/* An error in an argument at the root must not leave the others waiting: the root tells them. */
 static int mpi_spawn_do(struct pl_call *call, int count, char *const *commands, char **const *argvs,
                         const int *maxprocs, const MPI_Info *infos, int root, MPI_Comm comm, MPI_Comm *intercomm,
                         int *codes)
@@ -207,7 +210,7 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
-/* Info keys: plenum_scope, "runtime" or "user"; timeout, in seconds, for who looks. */
+/* Info keys: plenum_scope, "runtime" or "user"; timeout, in seconds, for lookups. */
 static void read_name_info(struct pl_call *call, MPI_Info info, bool *own_runtime_only, long *milliseconds)
 {
     struct pl_info *hints = pl_arg_info_or_null(call, info);
@@ -216,11 +219,11 @@ static void read_name_info(struct pl_call *call, MPI_Info info, bool *own_runtim
         call->err = pl_info_get(hints, "plenum_scope", &scope);
     *own_runtime_only = scope && strcmp(scope, "runtime") == 0;
     if (scope && !*own_runtime_only && strcmp(scope, "user") != 0)
-        pl_call_error(call, MPI_ERR_INFO_VALUE, "info key plenum_scope is \"%.60s\": it must be runtime or user",
+        pl_call_error(call, MPI_ERR_INFO_VALUE, "info key plenum_scope is \"%.60s\"; it must be runtime or user",
                       scope);
     free(scope);
     if (!call->err && milliseconds)
-        call->err = pl_port_patience(hints, milliseconds);
+        call->err = pl_port_timeout(hints, milliseconds);
 }
 
 int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
@@ -232,7 +235,7 @@ int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_n
     read_name_info(&call, info, &narrow, NULL);
     need_process(&call);
     if (!call.err)
-        call.err = pl_port_check(port_name);
+        call.err = pl_port_name_check(port_name);
     if (!call.err)
         call.err = pl_services_publish(service_name, port_name, narrow);
     return pl_call_leave(&call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statuses: how much was received, counted in datatypes, and the fields that users read and set. */
+/* Statuses: the amount received, in datatypes, and the fields that users read and set. */
 #include "core/engine/status.h"
 
 #include <limits.h>
@@ -8,7 +8,7 @@
 #include "api/pmpi.h"
 #include "core/datatype/signature.h"
 
-/* The int forms say MPI_UNDEFINED for what an int cannot hold. */
+/* The int forms return MPI_UNDEFINED for a number that does not fit an int. */
 static int mpi_status_narrow(MPI_Count count)
 {
     return count <= INT_MAX ? (int)count : MPI_UNDEFINED;
@@ -22,7 +22,7 @@ static void arg_status(struct pl_call *call, const MPI_Status *status)
 
 /* --- counts --- */
 
-/* Whole datatypes in the message, MPI_UNDEFINED when the last one is not complete. */
+/* Whole datatypes in the message, MPI_UNDEFINED if the last one is incomplete. */
 static MPI_Count mpi_status_whole(const MPI_Status *status, const struct pl_type *type)
 {
     MPI_Count bytes = pl_status_bytes(status);
@@ -99,7 +99,7 @@ static int set_elements(struct pl_call *call, MPI_Status *status, MPI_Datatype d
     pl_arg_count(call, count);
     MPI_Count bytes = call->err ? 0 : pl_type_element_bytes(t, count);
     if (bytes < 0)
-        pl_call_error(call, MPI_ERR_ARG, "%lld elements of %s are more than there can be", (long long)count,
+        pl_call_error(call, MPI_ERR_ARG, "%lld elements of %s are more bytes than MPI_Count can hold", (long long)count,
                       pl_type_label(t, label));
     if (!call->err)
         pl_status_set_bytes(status, bytes);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tool information interface: initialization, and what there is none of: enumerations, events and their sources.
- * Their counts are 0, every index is out of range, every name unknown, and every handle invalid. Variables:
+ * The tool information interface: initialization; and enumerations, events and their sources, of which the library has
+ * none: their counts are 0, every index is out of range, every name unknown, and every handle invalid. Variables:
  * tool_cvar.c, tool_pvar.c.
  */
 #include "api/tool.h"
+#include "api/tool_pvar.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Categories of variables (MPI-5.0 section 15.3.9): each variable is in one, by the beginning of its name. */
+/* Categories of variables (MPI-5.0 section 15.3.9): the prefix of a variable's name determines its category. */
 #include <string.h>
 
 #include "api/pmpi.h"
 #include "api/tool.h"
+#include "api/tool_cvar.h"
+#include "api/tool_pvar.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -11,13 +13,13 @@ static const struct category {
     const char *name, *help;
     const char *beginnings[6];
 } categories[] = {
-    { "collectives", "how collective operations are done", { "coll_" } },
-    { "errors", "what becomes of errors", { "crash_", "errhandlers", "initial_errhandler", "strict" } },
-    { "messages", "what waits in communicators", { "posted_", "unexpected_" } },
-    { "objects", "what exists, and what it takes", { "live_", "object_" } },
-    { "process", "where configuration and plugins are, and what is logged", { "config", "log", "plugin_" } },
+    { "collectives", "algorithms of collective operations", { "coll_" } },
+    { "errors", "handling of errors", { "crash_", "errhandlers", "initial_errhandler", "strict" } },
+    { "messages", "messages and receives that wait in communicators", { "posted_", "unexpected_" } },
+    { "objects", "live objects and their memory", { "live_", "object_" } },
+    { "process", "configuration, plugins and logging", { "config", "log", "plugin_" } },
     { "sessions", "sessions, their process sets and communicators", { "meet_", "memory_", "pset", "session_" } },
-    { "transports", "how messages travel", { "shm_", "transport", "ucx_" } },
+    { "transports", "transports of messages", { "shm_", "transport", "ucx_" } },
 };
 enum { COUNT = sizeof categories / sizeof *categories };
 
@@ -29,7 +31,7 @@ static bool tool_category_is_in(const struct category *category, const char *var
     return false;
 }
 
-/* The variables of a category: how many, and the first `length` of their indices. */
+/* The number of variables of a category, and the first `length` of their indices. */
 static int tool_category_members(const struct category *category, int count, const char *(*name)(int), int length,
                                  int indices[])
 {

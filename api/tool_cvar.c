@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Control variables (MPI-5.0 section 15.3.6): the configuration (core/base/config.h), in the order of its table. A number is
- * an MPI_COUNT, yes or no an MPI_INT, everything else a text.
+ * Control variables (MPI-5.0 section 15.3.6): the configuration (core/base/config.h), in the order of its table. A
+ * number is an MPI_COUNT, a boolean an MPI_INT, everything else a text.
  *
- * There is nothing to allocate: the handle of a variable is an address that stands for it.
+ * Handles are not allocated: the handle of a variable is an address that stands for it.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "api/pmpi.h"
+#include "api/tool_cvar.h"
+
 #include "api/tool.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
 
-enum { TEXT_MAX = 4096 }; /* with the NUL; what is longer is cut */
+enum { TEXT_MAX = 4096 }; /* with the NUL; longer texts are truncated */
 
 int pl_tool_cvar_count(void)
 {
@@ -50,7 +52,7 @@ static MPI_T_cvar_handle handle_of(const struct pl_config *variable)
     return (MPI_T_cvar_handle)(uintptr_t)variable;
 }
 
-/* NULL: no handle. */
+/* NULL: not a handle. */
 static const struct pl_config *variable_of(MPI_T_cvar_handle handle)
 {
     for (size_t i = 0; i < pl_config_count; i++)
@@ -100,7 +102,7 @@ int MPI_T_cvar_get_index(const char *name, int *cvar_index)
 int MPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle, int *count)
 {
     int error = pl_tool_check_index(cvar_index, pl_tool_cvar_count());
-    (void)obj_handle; /* no variable belongs to an object */
+    (void)obj_handle; /* variables do not belong to objects */
     if (!error && (!handle || !count))
         error = MPI_T_ERR_INVALID;
     if (error)
@@ -119,7 +121,7 @@ int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     return error;
 }
 
-/* The variable behind a handle, and somewhere for its value. */
+/* Checks a handle and the buffer for its value. */
 static int tool_cvar_check_access(MPI_T_cvar_handle handle, const void *buf, const struct pl_config **variable)
 {
     *variable = variable_of(handle);
@@ -158,7 +160,7 @@ int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     }
     int rc = pl_config_set(variable, text);
     if (rc)
-        pl_error_clear(); /* nobody asks for it in words here */
+        pl_error_clear(); /* this interface returns no messages */
     return rc == MPI_SUCCESS ? MPI_SUCCESS : rc == MPI_ERR_ARG ? MPI_T_ERR_INVALID : MPI_T_ERR_MEMORY;
 }
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Performance variables (MPI-5.0 section 15.3.7). All are levels that are counted when somebody reads them, so that
- * they cost nothing otherwise: read-only, and never started or stopped.
+ * Performance variables (MPI-5.0 section 15.3.7). All are levels that are counted when they are read, so that they cost
+ * nothing otherwise. They are read-only, and never started or stopped.
  *
- * Those of a communicator or session take its engine's lock, which is one only where the thread level asks for it: they
- * are for threads that may call MPI with that object.
+ * Those of a communicator or session take its engine's lock, which is real only at MPI_THREAD_MULTIPLE. So they are for
+ * threads that may call MPI with that object.
  *
- * Locking: `lock` protects the list of sessions and their handles; it is not held while something is counted.
+ * Locking: `lock` protects the list of sessions and their handles. It is not held while a level is counted.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/pmpi.h"
+#include "api/tool_pvar.h"
+
 #include "api/tool.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
@@ -34,7 +36,7 @@ static long posted_receives(const void *object)
     return count;
 }
 
-/* Messages that have arrived and were not received, or their bytes. */
+/* The number of messages that have arrived and were not received, or of their bytes. */
 static long tool_pvar_unexpected(const struct pl_comm *comm, bool bytes)
 {
     long sum = 0;
@@ -75,17 +77,16 @@ static long object_memory(const void *object)
 static const struct pvar {
     const char *name, *help;
     int bind;
-    enum pl_kind kind;                 /* whose live objects are counted, or which the variable belongs to */
+    enum pl_kind kind;                 /* of the objects that are counted, or that the variable belongs to */
     long (*level)(const void *object); /* NULL: the number of live objects */
 } pvars[] = {
-    { "live_communicators", "communicators that exist, the library's own among them, but for MPI_COMM_WORLD and _SELF",
+    { "live_communicators", "communicators that exist, including the library's own, except MPI_COMM_WORLD and _SELF",
       MPI_T_BIND_NO_OBJECT, PL_COMM, NULL },
     { "live_datatypes", "derived datatypes that exist", MPI_T_BIND_NO_OBJECT, PL_DATATYPE, NULL },
-    { "live_groups", "groups that exist, those of communicators among them", MPI_T_BIND_NO_OBJECT, PL_GROUP, NULL },
-    { "live_infos", "info objects that exist, those of sessions among them", MPI_T_BIND_NO_OBJECT, PL_INFO, NULL },
-    { "live_requests", "requests that exist, those that are kept to be used again among them", MPI_T_BIND_NO_OBJECT,
-      PL_REQUEST, NULL },
-    { "live_sessions", "sessions that exist; the World is none", MPI_T_BIND_NO_OBJECT, PL_SESSION, NULL },
+    { "live_groups", "groups that exist, including those of communicators", MPI_T_BIND_NO_OBJECT, PL_GROUP, NULL },
+    { "live_infos", "info objects that exist, including those of sessions", MPI_T_BIND_NO_OBJECT, PL_INFO, NULL },
+    { "live_requests", "requests that exist, including those kept for reuse", MPI_T_BIND_NO_OBJECT, PL_REQUEST, NULL },
+    { "live_sessions", "sessions that exist, without the World", MPI_T_BIND_NO_OBJECT, PL_SESSION, NULL },
     { "object_memory", "bytes of memory for objects that have handles", MPI_T_BIND_NO_OBJECT, 0, object_memory },
     { "posted_receives", "receives of this communicator that wait for their message", MPI_T_BIND_MPI_COMM, PL_COMM,
       posted_receives },
@@ -156,7 +157,7 @@ struct MPI_ABI_T_pvar_session {
 struct MPI_ABI_T_pvar_handle {
     struct pl_list link;
     const struct pvar *variable;
-    const void *object; /* the MPI handle that it is bound to: looked at again each time, for it may have been freed */
+    const void *object; /* the MPI handle that it is bound to; checked at each use, since it may have been freed */
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
@@ -255,7 +256,7 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
     return MPI_SUCCESS;
 }
 
-/* A copy of a handle of a session, which is taken out of it and freed if that is wanted. */
+/* A copy of a handle of a session, which is optionally removed from it and freed. */
 static int tool_pvar_look_up(MPI_T_pvar_session session, MPI_T_pvar_handle handle, bool take,
                              struct MPI_ABI_T_pvar_handle *copy)
 {
@@ -304,7 +305,7 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
     return MPI_SUCCESS;
 }
 
-/* What no variable here can do. All handles at once: it is done to those that can. */
+/* Operations that no variable here supports. MPI_T_PVAR_ALL_HANDLES succeeds: it means all that support them. */
 static int tool_pvar_refuse(MPI_T_pvar_session session, MPI_T_pvar_handle handle, bool all_allowed, int why)
 {
     struct MPI_ABI_T_pvar_handle at;

@@ -2,6 +2,7 @@
 /* Process topologies (MPI-5.0 chapter 8): grids, and what they share with graphs (graph.c). */
 #include "api/topology.h"
 
+#include "api/comm.h"
 #include "api/pmpi.h"
 #include "core/comm/topology_cart.h"
 #include "core/comm/topology_dims.h"
@@ -18,10 +19,10 @@ const struct pl_topology *pl_arg_topology(struct pl_call *call, MPI_Comm comm, i
     return call->err ? NULL : pl_topology_of(c);
 }
 
-void pl_arg_room(struct pl_call *call, const int array[], const char *name, int room, int needed)
+void pl_arg_capacity(struct pl_call *call, const int array[], const char *name, int capacity, int needed)
 {
-    if (!call->err && room < needed)
-        pl_call_error(call, MPI_ERR_ARG, "%s has room for %d elements, %d are needed", name, room, needed);
+    if (!call->err && capacity < needed)
+        pl_call_error(call, MPI_ERR_ARG, "%s has %d elements; %d are needed", name, capacity, needed);
     if (needed > 0)
         pl_arg_output(call, array, name);
 }
@@ -49,7 +50,7 @@ static const struct pl_topology *arg_cart(struct pl_call *call, MPI_Comm comm)
     return pl_arg_topology(call, comm, MPI_CART, "Cartesian");
 }
 
-/* A grid that must fit into the communicator. */
+/* A grid, which must not have more nodes than the communicator. */
 static void arg_grid(struct pl_call *call, const struct pl_comm *comm, int ndims, const int dims[], const int periods[])
 {
     MPI_Count nodes = 1;
@@ -69,18 +70,19 @@ static void arg_grid(struct pl_call *call, const struct pl_comm *comm, int ndims
     }
 }
 
-/* Number of dimensions to choose; what is left of nnodes for them goes to *nodes. */
+/* The number of dimensions to choose; *nodes is nnodes divided by the given ones. */
 static int arg_dims(struct pl_call *call, int nnodes, int ndims, const int dims[], int *nodes)
 {
     int free = 0;
     *nodes = nnodes;
     for (int i = 0; i < ndims && !call->err; i++) {
         if (dims[i] < 0)
-            pl_call_error(call, MPI_ERR_DIMS, "dims[%d] is %d", i, dims[i]);
+            pl_call_error(call, MPI_ERR_DIMS, "dims[%d] is %d; it must not be negative", i, dims[i]);
         else if (dims[i] == 0)
             free++;
         else if (*nodes % dims[i] != 0)
-            pl_call_error(call, MPI_ERR_DIMS, "%d nodes are not a multiple of the dimensions given", nnodes);
+            pl_call_error(call, MPI_ERR_DIMS, "nnodes is %d, not a multiple of the product of the given dimensions",
+                          nnodes);
         else
             *nodes /= dims[i];
     }
@@ -92,7 +94,7 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[])
     struct pl_call call = PL_CALL(MPI_Dims_create);
     int nodes, factors[PL_DIMS_MAX];
     if (nnodes < 1)
-        pl_call_error(&call, MPI_ERR_ARG, "nnodes is %d", nnodes);
+        pl_call_error(&call, MPI_ERR_ARG, "nnodes is %d; it must be positive", nnodes);
     if (ndims < 0)
         pl_call_error(&call, MPI_ERR_DIMS, "ndims is %d", ndims);
     if (ndims > 0)
@@ -133,7 +135,7 @@ int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     return pl_comm_leave(&call, made, newcomm);
 }
 
-/* Without a reason to reorder that is known to this process alone, it keeps its rank. */
+/* A process knows no reason to reorder without the others: it keeps its rank. */
 int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
 {
     struct pl_call call = PL_CALL(MPI_Cart_map);
@@ -164,9 +166,9 @@ int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coor
     struct pl_call call = PL_CALL(MPI_Cart_get);
     const struct pl_topology *topology = arg_cart(&call, comm);
     int n = topology ? topology->ndims : 0;
-    pl_arg_room(&call, dims, "dims", maxdims, n);
-    pl_arg_room(&call, periods, "periods", maxdims, n);
-    pl_arg_room(&call, coords, "coords", maxdims, n);
+    pl_arg_capacity(&call, dims, "dims", maxdims, n);
+    pl_arg_capacity(&call, periods, "periods", maxdims, n);
+    pl_arg_capacity(&call, coords, "coords", maxdims, n);
     if (!call.err) {
         pl_copy_ints(dims, topology->dims, n);
         pl_copy_ints(periods, topology->periods, n);
@@ -181,7 +183,7 @@ int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
     const struct pl_topology *topology = arg_cart(&call, comm);
     if (topology) {
         pl_arg_node(&call, rank, ((struct pl_comm *)call.object)->size, "grid");
-        pl_arg_room(&call, coords, "coords", maxdims, topology->ndims);
+        pl_arg_capacity(&call, coords, "coords", maxdims, topology->ndims);
     }
     if (!call.err)
         pl_cart_coords(topology, rank, coords);

@@ -17,7 +17,7 @@ static int mpi_world_init(struct pl_call *call, int required, int *provided)
 int MPI_Init(int *argc, char ***argv)
 {
     int provided;
-    (void)argc, (void)argv; /* the launcher passes nothing in the arguments */
+    (void)argc, (void)argv; /* the launcher does not use the arguments */
     return mpi_world_init(&(struct pl_call)PL_CALL(MPI_Init), MPI_THREAD_SINGLE, &provided);
 }
 
@@ -74,7 +74,7 @@ int MPI_Is_thread_main(int *flag)
     return pl_call_leave(&call);
 }
 
-/* Ends the processes of the communicator, as far as the launcher lets the others go on. */
+/* Ends the processes of the communicator; the launcher decides whether the others continue. */
 int MPI_Abort(MPI_Comm comm, int errorcode)
 {
     struct pl_call call = PL_CALL(MPI_Abort);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: what an info asks of them, what they grant, what is left in them. */
+/* Opening sessions: what the info requests, what is granted; closing them, and the leak report. */
 #include "sessions/session.h"
 
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include "core/object/alloc_kinds.h"
 #include "core/object/errhandler.h"
 #include "core/object/info.h"
-#include "sessions/psets/psets.h"
+#include "sessions/psets/registry.h"
 
-#define LEVEL_KEY       "thread_level"             /* the standard's (MPI-5.0 section 11.3.1) */
-#define OTHER_LEVEL_KEY "mpi_thread_support_level" /* programs use this one, too */
+#define LEVEL_KEY       "thread_level"             /* of the standard (MPI-5.0 section 11.3.1) */
+#define OTHER_LEVEL_KEY "mpi_thread_support_level" /* programs use this one as well */
 #define STRICT_KEY      "plenum_strict"
 
 static const struct {
@@ -44,8 +44,8 @@ int pl_thread_level_from(const char *name)
     return MPI_UNDEFINED;
 }
 
-/* Without the key a session is for any thread: a library cannot know who will call it. */
-static int level_wanted(struct pl_info *info, int *level)
+/* Without the key a session serves any thread: a library cannot know its callers. */
+static int session_read_level(struct pl_info *info, int *level)
 {
     char *text;
     const char *key = LEVEL_KEY;
@@ -62,8 +62,8 @@ static int level_wanted(struct pl_info *info, int *level)
     return rc;
 }
 
-/* The info key decides, and without it the configuration. */
-static int strict_wanted(struct pl_info *info, bool *strict)
+/* The info key takes precedence over the configuration. */
+static int session_read_strict(struct pl_info *info, bool *strict)
 {
     char *text;
     int rc = pl_info_get(info, STRICT_KEY, &text);
@@ -74,8 +74,8 @@ static int strict_wanted(struct pl_info *info, bool *strict)
     return rc;
 }
 
-/* A key with our prefix, or MPI's, that means nothing here is a mistake of spelling. */
-static int check_keys(struct pl_info *info)
+/* An unknown key with the prefix of Plenum or of MPI is misspelt. */
+static int session_check_keys(struct pl_info *info)
 {
     static const char *const keys[] = { OTHER_LEVEL_KEY,          STRICT_KEY,
                                         PL_ALLOC_KINDS_KEY,       PL_ALLOC_KINDS_ASSERT_KEY,
@@ -86,13 +86,13 @@ static int check_keys(struct pl_info *info)
         while (i < sizeof keys / sizeof *keys && strcmp(key, keys[i]) != 0)
             i++;
         if (i == sizeof keys / sizeof *keys && (strncmp(key, "mpi_", 4) == 0 || strncmp(key, "plenum_", 7) == 0))
-            return pl_fail(MPI_ERR_INFO_KEY, "info key %s means nothing to a session", key);
+            return pl_fail(MPI_ERR_INFO_KEY, "info key %s is not a key of sessions", key);
     }
     return MPI_SUCCESS;
 }
 
-/* What MPI_Session_get_info gives back. */
-static int note_hints(struct pl_instance *session, struct pl_info *info)
+/* What MPI_Session_get_info returns. */
+static int session_set_hints(struct pl_instance *session, struct pl_info *info)
 {
     char *asserted, *kinds = NULL;
     int rc = pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY, &asserted);
@@ -111,7 +111,7 @@ static int note_hints(struct pl_instance *session, struct pl_info *info)
 int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, struct pl_instance **session)
 {
     int level;
-    int rc = level_wanted(info, &level);
+    int rc = session_read_level(info, &level);
     if (rc)
         return rc;
     char *kinds;
@@ -121,11 +121,11 @@ int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, stru
     free(kinds);
     if (rc)
         return rc;
-    rc = strict_wanted(info, &made->strict); /* the configuration is read by now */
+    rc = session_read_strict(info, &made->strict); /* only now the configuration has been read */
     if (rc == MPI_SUCCESS && made->strict)
-        rc = check_keys(info);
+        rc = session_check_keys(info);
     if (rc == MPI_SUCCESS)
-        rc = note_hints(made, info);
+        rc = session_set_hints(made, info);
     if (rc) {
         pl_session_close(made);
         return rc;
@@ -155,5 +155,5 @@ void pl_session_close(struct pl_instance *session)
     pl_psets_close(session);
     pl_instance_close(session);
     pl_handle_drop(session);
-    pl_object_trim(); /* the session itself may have been the last object */
+    pl_object_trim(); /* the session may have been the last object */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: instances that the user holds. Their process sets: sessions/psets/psets.h. */
+/* Sessions: instances to which the user has a handle. Their process sets: sessions/psets/psets.h. */
 #ifndef PLENUM_SESSIONS_SESSION_H
 #define PLENUM_SESSIONS_SESSION_H
 
@@ -7,17 +7,18 @@
 
 struct pl_info;
 
-/* Opens a session; local, waits for nobody. Keys of `info`: docs/sessions.md. NULLs: none, the initial handler. */
+/* Opens a session. Local. The keys of `info` are in docs/sessions.md. `info` and `errhandler` may be NULL: no info, the
+ * initial error handler. */
 int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, struct pl_instance **session);
 
-/* Reports what the user has left alive in it (core/engine/leak_report.h): to the log, and of a strict session as an error.
- * `ours` false: this is a forked child, and the session its parent's; not to be closed here. */
+/* Makes the leak report (core/engine/leak_report.h): to the log, and for a strict session as an error. `ours` false:
+ * this is a forked child and the session is its parent's, so it must not be closed here. */
 int pl_session_check(struct pl_instance *session, bool *ours);
 
-/* Closes it and takes the user's handle back. */
+/* Closes the session and invalidates the user's handle. */
 void pl_session_close(struct pl_instance *session);
 
-/* "MPI_THREAD_MULTIPLE" and back; MPI_UNDEFINED for a text that is none. */
+/* The name of a thread level, "MPI_THREAD_MULTIPLE", and the level of a name; MPI_UNDEFINED for any other text. */
 const char *pl_thread_level_name(int level);
 int pl_thread_level_from(const char *name);
 

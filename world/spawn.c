@@ -20,7 +20,7 @@
 #include "core/job/note.h"
 #include "core/job/process.h"
 #include "core/job/spawn.h"
-#include "sessions/port/port.h"
+#include "sessions/port/connect.h"
 #include "world/spawn_json.h"
 
 /* The root's request. */
@@ -176,7 +176,7 @@ static int spawn_invite(void *context, const char *port)
     return rc ? rc : spawn_await_start(request);
 }
 
-static const char *spawn_abort_reason(const void *context)
+static const char *spawn_failure(const void *context)
 {
     return spawn_state_of(context) == PL_SPAWN_ENDED
                ? "the spawned processes ended before all of them had called MPI_Init"
@@ -187,7 +187,7 @@ static const char *spawn_abort_reason(const void *context)
 static int spawn_check_launcher(void)
 {
     const struct pl_identity *identity = &pl_process.place;
-    if (identity->job && identity->job->notes_inode && !identity->attached)
+    if (identity->job && identity->job->note_pipe_inode && !identity->attached)
         return MPI_SUCCESS;
     if (strcmp(pl_process.bootstrap->name, "singleton") == 0)
         return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -210,10 +210,10 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
     if (rc)
         return rc;
     struct request request = { .commands = commands, .count = count, .fd = -1 };
-    struct pl_port_participants participants = { .invite = spawn_ask,
-                                                 .abort_reason = spawn_abort_reason,
+    struct pl_port_starter starter = { .start = spawn_ask,
+                                                 .failure = spawn_failure,
                                                  .context = &request };
-    rc = pl_port_host(&participants, root, comm, made);
+    rc = pl_port_accept_started(&starter, root, comm, made);
     if (request.file)
         munmap(request.file, request.bytes);
     if (request.fd >= 0)

@@ -13,7 +13,7 @@
 #include "core/job/process.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"
-#include "sessions/psets/psets.h"
+#include "sessions/psets/registry.h"
 #include "world/spawn.h"
 
 static pthread_t main_thread;
@@ -89,7 +89,7 @@ int pl_world_init(int required, int *provided)
     *provided = world->thread_level;
     pl_errhandler_of_nothing(pl_self_comm->errhandler);
     pl_crash_watch();
-    pl_process.bootstrap->state(PL_PROC_INITIALIZED);
+    pl_process.bootstrap->state(PL_PROCESS_INITIALIZED);
     atomic_store(&pl_world_state, PL_WORLD_INITIALIZED);
     return MPI_SUCCESS;
 }
@@ -108,7 +108,7 @@ int pl_world_finalize(void)
     if (rc)
         return rc;
     pl_bsend_detach(pl_bsend_of_process(), &buffer, &size);
-    pl_process.bootstrap->state(PL_PROC_FINALIZED);
+    pl_process.bootstrap->state(PL_PROCESS_FINALIZED);
     struct pl_instance *world = pl_world;
     int count = pl_leak_report(world, leaks, sizeof leaks);
     bool strict = count > 0 && world->strict;

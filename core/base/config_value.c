@@ -61,7 +61,7 @@ static bool parse_bool(const char *text, long *number)
     return false;
 }
 
-static const struct pl_config_check *check_of(const struct pl_config *variable)
+static const struct pl_config_check *config_value_check(const struct pl_config *variable)
 {
     for (int i = 0; i < PL_CONFIG_CHECKS; i++)
         if (strcmp(pl_config_checks[i].variable, variable->name) == 0)
@@ -75,8 +75,8 @@ static void describe_allowed(const struct pl_config *variable, char allowed[PL_C
     case PL_CONFIG_TEXT:
         if (strcmp(variable->name, "log") == 0)
             snprintf(allowed, PL_CONFIG_ALLOWED, "error, warning, info or debug, or subsystem:level,...");
-        else if (check_of(variable))
-            snprintf(allowed, PL_CONFIG_ALLOWED, "%s", check_of(variable)->allowed);
+        else if (config_value_check(variable))
+            snprintf(allowed, PL_CONFIG_ALLOWED, "%s", config_value_check(variable)->allowed);
         else
             snprintf(allowed, PL_CONFIG_ALLOWED, "%s", variable->choices ? variable->choices : "");
         return;
@@ -98,8 +98,8 @@ bool pl_config_is_value(const struct pl_config *variable, const char *text, long
     case PL_CONFIG_TEXT:
         if (strcmp(variable->name, "log") == 0)
             return pl_log_filter_valid(text);
-        if (check_of(variable))
-            return check_of(variable)->valid(text);
+        if (config_value_check(variable))
+            return config_value_check(variable)->valid(text);
         return !variable->choices || is_choice(variable->choices, text, strlen(text));
     case PL_CONFIG_LIST: return are_choices(variable->choices, text);
     case PL_CONFIG_BOOL: return parse_bool(text, number);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The algorithm of neighborhood collectives (MPI-5.0 section 8.6): every process exchanges blocks with its neighbors. */
+/* The algorithm of neighborhood collectives (MPI-5.0 section 8.6): every process exchanges blocks with its
+ * neighbors. */
 #ifndef PLENUM_CORE_COMM_NEIGHBOR_H
 #define PLENUM_CORE_COMM_NEIGHBOR_H
 

@@ -40,7 +40,7 @@ struct pl_instance {
     struct pl_errhandler *errhandler; /* the session's, and the initial one of its communicators; retained */
     struct pl_info *info;             /* the hints in use; set once, when the instance opens */
     struct pl_bsend *bsend;           /* the session's attached buffer; NULL: none */
-    _Atomic(struct pl_psets *) psets; /* registry of process sets (sessions/psets/psets.h), made when first needed */
+    _Atomic(struct pl_psets *) psets; /* registry of process sets (sessions/psets/registry.h), made when first needed */
 };
 
 /* Opens an instance, and the process with the first one (core/job/process.h). Never waits for another process. `kinds`:

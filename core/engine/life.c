@@ -292,7 +292,7 @@ static bool engine_flushed(struct pl_engine *engine)
 
 static void engine_flush(struct pl_engine *engine)
 {
-    const struct pl_waiting what = { .what = PL_WHAT_CLOSE, .peer = PL_NOBODY, .tag = PL_ANY };
+    const struct pl_waiting what = { .what = PL_WHAT_CLOSE, .peer = PL_NO_PEER, .tag = PL_ANY };
     struct pl_wait wait = { .what = &what };
     for (;;) {
         pl_engine_enter(engine);

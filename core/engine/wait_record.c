@@ -32,7 +32,7 @@ static _Thread_local uint32_t answered;
 /* --- items ----------------------------------------------------------------------------------- */
 
 /* Clears the page for a new answer, unless another thread has. Lock held. */
-static void wait_record_begin(struct pl_job_page *page, uint32_t question)
+static void wait_record_begin(struct pl_job_record *page, uint32_t question)
 {
     if (begun == question)
         return;
@@ -42,15 +42,15 @@ static void wait_record_begin(struct pl_job_page *page, uint32_t question)
     memset(described, 0, sizeof described);
 }
 
-static struct pl_job_item *wait_record_add(struct pl_job_page *page, enum pl_item_kind kind, enum pl_item_what what)
+static struct pl_job_item *wait_record_add(struct pl_job_record *page, enum pl_item_kind kind, enum pl_item_what what)
 {
-    if (page->items == PL_PAGE_ITEMS) {
+    if (page->items == PL_RECORD_ITEMS) {
         page->left_out[kind]++;
         return NULL;
     }
     struct pl_job_item *item = &page->item[page->items++];
     *item = (struct pl_job_item){
-        .kind = kind, .what = what, .peer = PL_NOBODY, .tag = PL_ANY, .far = PL_NOBODY, .bytes = -1
+        .kind = kind, .what = what, .peer = PL_NO_PEER, .tag = PL_ANY, .far = PL_NO_PEER, .bytes = -1
     };
     return item;
 }
@@ -165,7 +165,7 @@ static void put_request(struct pl_job_item *item, const struct pl_request *reque
     item->unsent = request->state == PL_STATE_QUEUED || request->state == PL_STATE_UNRESOLVED;
 }
 
-static void add_pending(struct pl_job_page *page, const struct pl_request *request, const struct pl_request *waited)
+static void add_pending(struct pl_job_record *page, const struct pl_request *request, const struct pl_request *waited)
 {
     if (request == waited || request->kind == PL_REQ_COMPLETE || pl_request_done(request) ||
         (request->is.persistent && !request->is.active))
@@ -177,7 +177,7 @@ static void add_pending(struct pl_job_page *page, const struct pl_request *reque
 
 /* --- an engine's queues ----------------------------------------------------------------------------------- */
 
-static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
+static void add_messages(struct pl_job_record *page, const struct pl_comm *comm)
 {
     PL_LIST_EACH(message, &comm->match.queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link) {
         struct pl_job_item *item = wait_record_add(page, PL_ITEM_MESSAGE, PL_WHAT_OTHER);
@@ -190,7 +190,7 @@ static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
     }
 }
 
-static void add_list(struct pl_job_page *page, const struct pl_list *list, const struct pl_request *waited)
+static void add_list(struct pl_job_record *page, const struct pl_list *list, const struct pl_request *waited)
 {
     PL_LIST_EACH(request, list, struct pl_request, link)
         if (request->comm && request->context == PL_MSG_P2P && !request->is.caller_owned) /* a thread waits for those */
@@ -198,7 +198,7 @@ static void add_list(struct pl_job_page *page, const struct pl_list *list, const
 }
 
 /* Adds an engine's queues, once in each answer. Engine lock held. */
-static void add_queues(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_request *waited)
+static void add_queues(struct pl_job_record *page, const struct pl_engine *engine, const struct pl_request *waited)
 {
     for (int i = 0; i < ENGINES; i++) {
         if (described[i] == engine)
@@ -239,7 +239,7 @@ static void put_waiting(struct pl_job_item *item, const struct pl_waiting *waiti
 }
 
 /* Adds the requests of a wait for several that are in no queue. */
-static void add_requests(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_waiting *waiting,
+static void add_requests(struct pl_job_record *page, const struct pl_engine *engine, const struct pl_waiting *waiting,
                          const struct pl_request *waited)
 {
     for (int i = 0; i < waiting->count; i++) {
@@ -258,7 +258,7 @@ static int64_t wait_record_now(void)
 }
 
 /* The engine's lock, if there is an engine, and `lock` are held. */
-static void write_answer(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_request *request,
+static void write_answer(struct pl_job_record *page, const struct pl_engine *engine, const struct pl_request *request,
                          const struct pl_wait *wait)
 {
     enum pl_item_what what = request ? what_of(request) : wait->what ? wait->what->what : PL_WHAT_OTHER;
@@ -271,7 +271,7 @@ static void write_answer(struct pl_job_page *page, const struct pl_engine *engin
     }
     item->thread = (int32_t)gettid();
     item->waited = wait->since ? wait_record_now() - wait->since : 0;
-    if (page->traces < PL_PAGE_TRACES - 1) {
+    if (page->traces < PL_RECORD_TRACES - 1) {
         item->trace = ++page->traces;
         pl_trace_take(page, &page->trace[item->trace - 1], NULL);
     }
@@ -329,7 +329,7 @@ void pl_wait_record_check(struct pl_engine *engine, const struct pl_request *req
     if (!wait->since && !keeps_testing(question, request, wait, &lasting.since))
         return;
     answered = question;
-    struct pl_job_page *page = pl_job_page(job, pl_process.place.rank);
+    struct pl_job_record *page = pl_job_record(job, pl_process.place.rank);
     if (!page)
         return;
     if (engine)

@@ -1,26 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files of pools: seats in them, and the ranks that hold one. */
+/*
+ * The memory of a pool, and seats: a seat is a rank in a pool that this process holds.
+ *
+ * A pool is a job segment (core/job/segment.h) in a file. The file is a named one in a directory that the processes
+ * share, or an anonymous one of rank 0, whose location the others learn through the user's exchange callback. The
+ * holder of a rank has a record lock on the byte of that number. The kernel releases the lock however the process
+ * ends, so pids are never trusted, and a dead process never blocks its rank. A rank whose `owner` is set and whose
+ * byte is not locked belongs to a process that died; `gone` counts those whose rank another process took over.
+ *
+ * A seat needs its descriptor: closing it, or any other descriptor of the file, releases the rank. No locking here; the
+ * process lock or the caller serializes changes of a seat.
+ */
 #ifndef PLENUM_CORE_JOB_ATTACH_FILE_H
 #define PLENUM_CORE_JOB_ATTACH_FILE_H
 
-#include "core/job/attach.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* Claims a rank in the pool of a directory; makes or opens an anonymous pool; claims a rank in one. On failure nothing
- * is held. */
+#include "core/job/segment.h"
+
+#define PL_ATTACH_FILE "plenum-pool"
+
+struct pl_seat {
+    struct pl_job_segment *job;
+    size_t bytes;
+    int fd;
+    int rank;
+    char *path;           /* NULL: the file has no name */
+    uint32_t *settled;    /* [pool size] deaths by rank before this process came: they do not concern it */
+    bool removed_by_last; /* the file is created in a directory when needed, and removed by the last process */
+};
+
+/* Each sets the whole seat, or fails and holds nothing: takes a rank in the pool of a directory; creates an anonymous
+ * pool; opens one of another process, by a descriptor there. */
 int pl_seat_in_directory(const char *directory, int rank, int size, struct pl_seat *seat);
 int pl_seat_make(int size, uint64_t cookie, struct pl_seat *seat);
 int pl_seat_open(int pid, int fd, int size, uint64_t cookie, struct pl_seat *seat);
+
+/* Takes a rank in an open anonymous pool. */
 int pl_seat_claim(struct pl_seat *seat, int rank);
+
+/* Releases the rank, if one is held, and closes the pool. */
 void pl_seat_leave(struct pl_seat *seat);
 
-/* MPI_SUCCESS: the rank is attached, has left, or has not come yet. MPI_ERR_PROC_ABORTED (not recorded): its process has
- * died since this one came, and was not replaced. */
+/* MPI_SUCCESS: the process is attached, has departed, or has not come yet. MPI_ERR_PROC_ABORTED (not recorded): it died
+ * since this process came, and its rank is free. */
 int pl_seat_alive(const struct pl_seat *seat, int rank);
 
-/* The number of processes that died as this rank, and were replaced or died before this process came. */
+/* The number of processes that died as this rank and either do not concern this process or have been replaced. */
 uint32_t pl_seat_deaths(const struct pl_seat *seat, int rank);
 
-/* The card of another rank. PL_AGAIN: it is not there yet. MPI_ERR_PROC_ABORTED: the process has died. */
+/* A card of another rank. PL_AGAIN: it is not there. MPI_ERR_PROC_ABORTED: the process has died. */
 int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, void *card, size_t *length);
 
 #endif

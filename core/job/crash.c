@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a crash leaves behind: the signal and a trace, in the page of the rank. The handlers stand aside where somebody
- * has one already, run on a stack of their own, call nothing that is not safe there, and let the signal end the process
- * as it would have done.
+ * The handlers are not installed where the program has one already. They run on a stack of their own, call only what is
+ * safe in a signal handler, and let the signal end the process as it would have.
  */
 #include "core/job/crash.h"
 
@@ -10,26 +9,26 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/config.h"
 #include "core/job/process.h"
 #include "core/job/trace.h"
 
-enum { STACK = 64 << 10, PATIENCE_MS = 500 };
+enum { STACK = 64 << 10, WRITER_MS = 500 /* for another thread to finish the record */ };
 
 static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
-static _Atomic(struct pl_job_page *) page; /* NULL: nothing is to be written */
-static pid_t watcher;                      /* a forked child has the handlers, too, and not the page */
-static _Atomic int crashing, told;
-static bool watched[SIGNALS], own_stack;
-static _Alignas(16) char stack[STACK]; /* takes memory when it is used */
+static _Atomic(struct pl_job_record *) crash_page; /* NULL: no record is to be written */
+static pid_t crash_pid;                            /* a forked child has the handlers as well, but not the page */
+static _Atomic int crashing, written;
+static bool crash_watched[SIGNALS], crash_stack_set;
+static _Alignas(16) char crash_stack[STACK]; /* takes memory only when it is used */
 
-static const void *crash_place_of(const ucontext_t *context)
+static const void *crash_pc(const ucontext_t *context)
 {
 #if defined(__x86_64__)
     return __extension__(const void *) context->uc_mcontext.gregs[REG_RIP];
@@ -41,10 +40,10 @@ static const void *crash_place_of(const ucontext_t *context)
 #endif
 }
 
-/* A call of what is no code: goes back to the caller, from which frames can be followed, and says where it was. */
-static bool step_back(ucontext_t *context, const siginfo_t *info)
+/* After a call to an address that is not code: returns to the caller, from which the frames can be followed. */
+static bool crash_step_back(ucontext_t *context, const siginfo_t *info)
 {
-    if (info->si_code <= 0 || crash_place_of(context) != info->si_addr)
+    if (info->si_code <= 0 || crash_pc(context) != info->si_addr)
         return false;
 #if defined(__x86_64__)
     greg_t *reg = context->uc_mcontext.gregs;
@@ -59,45 +58,45 @@ static bool step_back(ucontext_t *context, const siginfo_t *info)
 #endif
 }
 
-static void take_trace(struct pl_job_page *to, const siginfo_t *info, ucontext_t *context)
+static void crash_take_trace(struct pl_job_record *to, const siginfo_t *info, ucontext_t *context)
 {
-    struct pl_job_trace *trace = &to->trace[PL_PAGE_TRACES - 1];
+    struct pl_job_trace *trace = &to->trace[PL_RECORD_TRACES - 1];
     const mcontext_t before = context->uc_mcontext;
-    const void *place = crash_place_of(context);
-    bool nowhere = step_back(context, info);
-    pl_trace_take(to, trace, crash_place_of(context));
-    context->uc_mcontext = before; /* the fault is to happen again */
-    if (!nowhere)
+    const void *address = crash_pc(context);
+    bool not_code = crash_step_back(context, info);
+    pl_trace_take(to, trace, crash_pc(context));
+    context->uc_mcontext = before; /* so that the fault happens again */
+    if (!not_code)
         return;
-    trace->count -= trace->count == PL_PAGE_FRAMES;
+    trace->count -= trace->count == PL_RECORD_FRAMES;
     memmove(&trace->frame[1], trace->frame, trace->count++ * sizeof trace->frame[0]);
-    trace->frame[0] = (struct pl_job_frame){ .offset = (uint64_t)(uintptr_t)place, .module = PL_PAGE_MODULES };
+    trace->frame[0] = (struct pl_job_frame){ .offset = (uint64_t)(uintptr_t)address, .module = PL_RECORD_MODULES };
 }
 
-/* The trace comes last: if the stack is so damaged that taking it is a crash, too, the rest is there. */
-static void write_crash(struct pl_job_page *to, int signo, const siginfo_t *info, ucontext_t *context)
+/* The trace comes last: if the stack is so damaged that the trace crashes as well, the rest is recorded. */
+static void crash_write(struct pl_job_record *to, int signo, const siginfo_t *info, ucontext_t *context)
 {
     bool sent = info->si_code <= 0;
     to->crash_code = info->si_code;
-    to->crash_sender = sent && info->si_pid != watcher ? (int32_t)info->si_pid : 0;
+    to->crash_sender = sent && info->si_pid != crash_pid ? (int32_t)info->si_pid : 0;
     to->crash_address = sent ? 0 : (uint64_t)(uintptr_t)info->si_addr;
     to->crash_thread = (int32_t)syscall(SYS_gettid);
-    to->trace[PL_PAGE_TRACES - 1].count = 0;
+    to->trace[PL_RECORD_TRACES - 1].count = 0;
     atomic_store_explicit(&to->crashed, (uint32_t)signo, memory_order_release);
-    take_trace(to, info, context);
-    atomic_store(&told, 1);
+    crash_take_trace(to, info, context);
+    atomic_store(&written, 1);
 }
 
-/* A fault happens again when the handler returns, what was sent is sent again: and now it is the end. */
-static void crash_crashed(int signo, siginfo_t *info, void *context)
+/* A fault happens again when the handler returns, and a sent signal is sent again: then it ends the process. */
+static void crash_handler(int signo, siginfo_t *info, void *context)
 {
-    struct pl_job_page *to = atomic_load(&page);
-    bool mine = to && getpid() == watcher;
+    struct pl_job_record *to = atomic_load(&crash_page);
+    bool mine = to && getpid() == crash_pid;
     if (mine && atomic_exchange(&crashing, 1) == 0)
-        write_crash(to, signo, info, context);
-    else if (mine) /* another thread is writing */
-        for (int i = 0; i < PATIENCE_MS && !atomic_load(&told); i++)
-            nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        crash_write(to, signo, info, context);
+    else if (mine) /* another thread is writing the record */
+        for (int i = 0; i < WRITER_MS && !atomic_load(&written); i++)
+            pl_clock_sleep_ns(PL_NS_PER_MS);
     signal(signo, SIG_DFL);
     if (info->si_code <= 0)
         syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signo);
@@ -106,19 +105,20 @@ static void crash_crashed(int signo, siginfo_t *info, void *context)
 void pl_crash_watch(void)
 {
     const struct pl_job_segment *job = pl_process.place.job;
-    struct pl_job_page *to = job && pl_config_bool("crash_report") ? pl_job_page(job, pl_process.place.rank) : NULL;
-    struct sigaction now, mine = { .sa_sigaction = crash_crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK };
-    stack_t before, alternate = { .ss_sp = stack, .ss_size = sizeof stack };
+    struct pl_job_record *to = job && pl_config_bool("crash_report") ? pl_job_record(job, pl_process.place.rank) : NULL;
+    struct sigaction now, mine = { .sa_sigaction = crash_handler, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+    stack_t before, alternate = { .ss_sp = crash_stack, .ss_size = sizeof crash_stack };
     if (!to)
         return;
-    watcher = getpid();
+    crash_pid = getpid();
     atomic_store(&to->crashed, 0);
-    atomic_store(&told, 0);
-    atomic_store(&page, to);
-    own_stack = sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE) && sigaltstack(&alternate, NULL) == 0;
+    atomic_store(&written, 0);
+    atomic_store(&crash_page, to);
+    crash_stack_set =
+        sigaltstack(NULL, &before) == 0 && (before.ss_flags & SS_DISABLE) && sigaltstack(&alternate, NULL) == 0;
     for (int i = 0; i < SIGNALS; i++) {
         bool free = sigaction(signals[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL;
-        watched[i] = free && sigaction(signals[i], &mine, NULL) == 0;
+        crash_watched[i] = free && sigaction(signals[i], &mine, NULL) == 0;
     }
 }
 
@@ -126,12 +126,12 @@ void pl_crash_ignore(void)
 {
     struct sigaction now;
     stack_t alternate;
-    if (!atomic_exchange(&page, NULL))
+    if (!atomic_exchange(&crash_page, NULL))
         return;
     for (int i = 0; i < SIGNALS; i++)
-        if (watched[i] && sigaction(signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
-            now.sa_sigaction == crash_crashed)
+        if (crash_watched[i] && sigaction(signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+            now.sa_sigaction == crash_handler)
             signal(signals[i], SIG_DFL);
-    if (own_stack && sigaltstack(NULL, &alternate) == 0 && alternate.ss_sp == stack)
+    if (crash_stack_set && sigaltstack(NULL, &alternate) == 0 && alternate.ss_sp == crash_stack)
         sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);
 }

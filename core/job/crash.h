@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The crash record of this process, which the job report shows. */
+/* Crash records: the signal and a trace, in the record page of the rank (core/job/report.h). */
 #ifndef PLENUM_CORE_JOB_CRASH_H
 #define PLENUM_CORE_JOB_CRASH_H
 
-/* From here to pl_crash_ignore(), a signal that ends the process leaves a trace in the process's page, and ends the
- * process as before. Signals that the program handles are left alone. Called by one thread. */
+/* From now until pl_crash_ignore(), a signal that ends the process first writes a crash record; the process then ends
+ * as it would have. A signal that already has a handler keeps it. By one thread; the process is open. */
 void pl_crash_watch(void);
 void pl_crash_ignore(void);
 

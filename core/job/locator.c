@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See locator.h. */
 #include "core/job/locator.h"
 
 #include <errno.h>
@@ -10,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A short file of /proc as text; its length, -1: it cannot be read. */
-static ssize_t locator_read_text(const char *path, char *text, size_t room)
+/* Reads a short file of /proc as text. Its length; -1: it cannot be read. */
+static ssize_t locator_read_text(const char *path, char *text, size_t capacity)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    ssize_t length = read(fd, text, room - 1);
+    ssize_t length = read(fd, text, capacity - 1);
     int error = errno;
     close(fd);
     errno = error;
@@ -37,9 +36,9 @@ static uint64_t locator_node(void)
     return sum ^ st.st_ino;
 }
 
-/* The state and the 22nd field of a process's line, which has the name of the program in it. False: there is no such
- * process. `started` stays where that cannot be told. */
-static bool locator_look(int32_t pid, char *state, uint64_t *started)
+/* Reads the state and the start time (field 22) from a process's stat line, which contains the program's name. False:
+ * there is no such process. `started` is unchanged if it is unknown. */
+static bool locator_read_stat(int32_t pid, char *state, uint64_t *started)
 {
     char path[32], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -60,7 +59,7 @@ struct pl_locator pl_locator_self(void)
 {
     struct pl_locator own = { .node = locator_node(), .pid = (int32_t)getpid() };
     char state;
-    locator_look(own.pid, &state, &own.started);
+    locator_read_stat(own.pid, &state, &own.started);
     return own;
 }
 
@@ -70,5 +69,6 @@ bool pl_locator_has_ended(const struct pl_locator *there)
     uint64_t started = there->started;
     if (there->pid <= 0 || there->started == 0 || there->node != locator_node())
         return false;
-    return !locator_look(there->pid, &state, &started) || started != there->started || strchr("ZXx", state) != NULL;
+    return !locator_read_stat(there->pid, &state, &started) || started != there->started ||
+           strchr("ZXx", state) != NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a process runs, as others can be told: so that those of the same node notice its end, whatever connects them.
- * */
+/* Identifies a process to other processes, so that those on the same node notice its end, whatever connects them. No
+ * locks. */
 #ifndef PLENUM_CORE_JOB_LOCATOR_H
 #define PLENUM_CORE_JOB_LOCATOR_H
 
@@ -8,15 +8,15 @@
 #include <stdint.h>
 
 struct pl_locator {
-    uint64_t node;    /* the kernel and the pid namespace */
-    uint64_t started; /* when it was, in ticks of this node; 0: not known */
+    uint64_t node;    /* hash of the running kernel and the pid namespace */
+    uint64_t started; /* its start time, in ticks of this node; 0: unknown */
     int32_t pid;
 };
 
 /* This process's. */
 struct pl_locator pl_locator_self(void);
 
-/* Has it ended? False also when that cannot be told from here. */
+/* Has it ended? False also when this process cannot tell. */
 bool pl_locator_has_ended(const struct pl_locator *locator);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sending notes to the runtime. */
 #include "core/job/note.h"
 
 #include <fcntl.h>
@@ -9,22 +8,22 @@
 
 #include "core/job/segment.h"
 
-/* The descriptor may stand for something else when the runtime has gone: only its pipe is written to. */
+/* Once the runtime is gone, the descriptor may mean something else: only the pipe is written to. */
 static bool is_notes_pipe(const struct stat *st, const struct pl_job_segment *job)
 {
-    return S_ISFIFO(st->st_mode) && st->st_ino == job->notes_inode;
+    return S_ISFIFO(st->st_mode) && st->st_ino == job->note_pipe_inode;
 }
 
 bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note)
 {
     char path[48];
     struct stat st;
-    if (!job || !job->notes_inode)
+    if (!job || !job->note_pipe_inode)
         return false;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)job->runtime_pid, (int)job->notes_fd);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)job->runtime_pid, (int)job->note_pipe_fd);
     if (stat(path, &st) != 0 || !is_notes_pipe(&st, job))
         return false;
-    /* For reading too: if the runtime goes now, the pipe still has a reader, and writing raises no SIGPIPE. */
+    /* Open for reading, too: if the runtime goes now, the pipe still has a reader, and writing raises no SIGPIPE. */
     int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The process: its place among others, found through the first bootstrap that fits, while an instance is open.
- *
- * Locking: `lock` for opening and closing; card_lock, taken last, for the bootstrap's publish and lookup, which are
- * called in the middle of progress.
+ * Locking: pl_process.lock for opening and closing; card_lock, which is taken last, for the bootstrap's publish and
+ * lookup, since progress calls them.
  */
 #include "core/job/process.h"
 
@@ -32,8 +30,8 @@ struct pl_process pl_process = { .lock = PL_LOCK_INIT(PL_RANK_WORLD) };
 static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
 
 /*
- * The PMIx client is loaded only where a PMIx server has announced itself, or a launcher that should have had one; and
- * not below our own launcher, whose job segment alone decides.
+ * The PMIx client is loaded only if a PMIx server has announced itself, or a launcher that should have one; and not
+ * below Plenum's launcher, whose job segment takes precedence.
  */
 static int process_open_pmix(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
 {
@@ -56,7 +54,7 @@ static const struct pl_bootstrap_ops *const bootstraps[] = {
 };
 enum { BOOTSTRAPS = sizeof bootstraps / sizeof *bootstraps };
 
-static int find_place(void)
+static int process_find_identity(void)
 {
     int rc = PL_UNREACHABLE;
     for (int i = 0; rc == PL_UNREACHABLE && i < BOOTSTRAPS; i++) {
@@ -104,7 +102,7 @@ static int process_draw_id(void)
     return MPI_SUCCESS;
 }
 
-static int open_first(void)
+static int process_process_open_first(void)
 {
     int rc = pl_config_load();
     if (rc == MPI_SUCCESS)
@@ -114,7 +112,7 @@ static int open_first(void)
     if (rc == MPI_SUCCESS)
         rc = process_open_parts();
     if (rc == MPI_SUCCESS)
-        rc = find_place();
+        rc = process_find_identity();
     if (rc) {
         pl_errhandler_policy_close();
         process_close_parts();
@@ -137,7 +135,7 @@ int pl_process_check_forked(void)
     if (!process_forked())
         return MPI_SUCCESS;
     return pl_fail(MPI_ERR_OTHER,
-                   "this process was forked from process %d, which was using MPI, and has executed no program since: "
+                   "this process was forked from process %d, which was using MPI, and has not called exec() since: "
                    "it cannot use MPI",
                    (int)pl_process.pid);
 }
@@ -154,7 +152,7 @@ int pl_process_check_open(void)
 int pl_process_open(void)
 {
     pl_lock_take(&pl_process.lock);
-    int rc = pl_process.instances == 0 ? open_first() : pl_process_check_forked();
+    int rc = pl_process.instances == 0 ? process_process_open_first() : pl_process_check_forked();
     if (rc == MPI_SUCCESS)
         pl_process.instances++;
     pl_lock_drop(&pl_process.lock);
@@ -180,14 +178,14 @@ void pl_process_close(void)
         pl_type_trim();
     }
     pl_lock_drop(&pl_process.lock);
-    pl_object_release(of_files); /* its destructor is the user's code */
+    pl_object_release(of_files); /* its destructor may run user code */
     pl_object_trim();
 }
 
 int pl_process_lookup(uint64_t proc, enum pl_card_slot slot, void *card, size_t *length)
 {
     if (PL_PROC_JOB(proc) != 0)
-        return pl_fail(MPI_ERR_OTHER, "a process of another job is not reachable");
+        return pl_fail(MPI_ERR_OTHER, "a process of another job cannot be looked up");
     pl_lock_take(&card_lock);
     int rc = pl_process.bootstrap->lookup(PL_PROC_RANK(proc), slot, card, length);
     pl_lock_drop(&card_lock);
@@ -245,12 +243,12 @@ static bool process_abort_early(int code, const char *object, const char *messag
 void pl_process_abort(int code, const char *object, const char *message)
 {
     const struct pl_bootstrap_ops *ops = pl_process.bootstrap;
-    fflush(stdout); /* what the program has printed so far explains its end */
+    fflush(stdout); /* the program's output so far may explain its end */
     if (ops && !process_forked())
         ops->abort(code, object, message);
     else if (ops || !process_abort_early(code, object, message))
         fprintf(stderr, "%s\n", message);
-    /* An exit status has 8 bits; a code that is not 0 must not look like success. */
+    /* An exit status has 8 bits; a nonzero code must not become success. */
     _exit(code != 0 && (code & 0xff) == 0 ? 1 : code & 0xff);
 }
 

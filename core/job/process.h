@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The process as such: who it is, and how it finds the others. Open while at least one instance is.
+ * The process itself: its identity, and how it finds other processes. Open while at least one instance is.
  *
- * Its place comes from a bootstrap, the first of these that fits: `attached` (a pool that it has joined,
+ * The identity comes from the first bootstrap that applies: `attached` (a pool that it has joined,
  * core/job/attach.h), `inherited` (the job segment of the embedded launcher), `pmix` (another launcher's PMIx server),
- * `singleton` (nobody launched it).
+ * `singleton` (no launcher).
  */
 #ifndef PLENUM_CORE_JOB_PROCESS_H
 #define PLENUM_CORE_JOB_PROCESS_H
@@ -18,71 +18,70 @@
 #include "core/object/group.h"
 #include "core/object/object.h"
 
-/* What a bootstrap tells about the process. Filled in by open(). */
+/* A process's identity. The bootstrap's open() fills it in. */
 struct pl_identity {
     char nspace[256];
-    uint64_t key;            /* with nspace, tells the job from all others, wherever they run; 0: nspace does */
-    int rank, size;          /* in the job */
-    int local_size;          /* processes of the job on this node */
-    int appnum;              /* -1: not known */
-    int universe;            /* 0: not known */
-    int slots;               /* cores for the job on this node; 0: not known */
-    uint32_t generation;     /* how often this rank was claimed: peers of one World have the same */
-    const char *local_ranks; /* of this node, "0,1,4", when they are not all of the job; NULL: not known */
+    uint64_t key;                     /* with nspace, distinguishes the job from all others anywhere; 0: nspace does */
+    int rank, size;                   /* in the job */
+    int local_size;                   /* processes of the job on this node */
+    int appnum;                       /* -1: unknown */
+    int universe;                     /* 0: unknown */
+    int slots;                        /* cores for the job on this node; 0: unknown */
+    uint32_t generation;              /* number of this claim of the rank: the processes of one World have the same */
+    const char *local_ranks;          /* of this node, "0,1,4", unless they are all of the job; NULL: unknown */
     const struct pl_job_segment *job; /* the job segment when inherited, the pool's when attached, else NULL */
     bool attached;                    /* to a pool */
     bool
-        watched; /* nobody ends this process when another of the job dies: the engines look (core/engine/peer_failure.h) */
+        watched; /* no launcher ends this process when another of the job dies: engines check (core/engine/peer_failure.h) */
 };
 
-/* What the library offers to a bootstrap that lives in a shared object. */
+/* What the library offers to a bootstrap in a shared object. */
 struct pl_bootstrap_host {
     int (*fail)(int class, const char *format, ...); /* pl_fail() */
     void (*log)(const char *subsystem, int level, const char *format, ...);
 };
 
 /*
- * A bootstrap. All functions may be called by any thread, one at a time (the process lock is held), and must not
- * block for another process. Errors: MPI error class, recorded.
+ * A bootstrap. Any thread may call its functions, one at a time, and none may block for another process, unless stated
+ * otherwise. Errors: MPI error class, recorded.
  */
 struct pl_bootstrap_ops {
     uint32_t abi; /* PL_BOOTSTRAP_ABI */
     const char *name;
-    /* PL_UNREACHABLE: not launched this way, try the next. Any other error is the user's to see. */
+    /* PL_UNREACHABLE: not launched this way, the next bootstrap is tried. Any other error is reported to the user. */
     int (*open)(struct pl_identity *place);
     void (*close)(void);
-    /* Makes this process's card known; withdraws it (length 0). */
+    /* Publishes a card of this process; withdraws it if length is 0. */
     int (*publish)(enum pl_card_slot slot, const void *card, size_t length);
-    /* The card of a rank of the own job, into PL_CARD_MAX bytes. PL_AGAIN: not there yet. MPI_ERR_PROC_ABORTED or
-     * another class: it never will be. */
+    /* Copies the card of a rank of this job into PL_CARD_MAX bytes. PL_AGAIN: it is not there yet. MPI_ERR_PROC_ABORTED
+     * or another class: it will never be. */
     int (*lookup)(int rank, enum pl_card_slot slot, void *card, size_t *length);
-    /* Tells the launcher why the job ends; returns, if at all, to a caller that then exits with `code`. */
+    /* Tells the launcher why the job ends. If it returns, the caller exits with `code`. */
     void (*abort)(int code, const char *object, const char *message);
-    /* The World was initialized (PL_PROC_INITIALIZED) or finalized: launchers report a process that ends in between. */
-    void (*state)(enum pl_proc_state state);
-    /* Names a rank that is to end with this process in the abort() that follows: then it and no other, if the launcher
+    /* The World was initialized (PL_PROCESS_INITIALIZED) or finalized: a launcher reports a process that ends between. */
+    void (*state)(enum pl_process_state state);
+    /* Adds a rank to those that the following abort() ends with this process: then these and no others, if the launcher
      * can do that. NULL: it cannot. */
     void (*abort_also)(int rank);
     /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
     void (*attach)(const struct pl_bootstrap_host *host);
-    /* Does a rank's process live? MPI_ERR_PROC_ABORTED: it has ended and will not come. PL_AGAIN: that is not known.
-     * NULL: it never is. */
+    /* Is a rank's process alive? MPI_ERR_PROC_ABORTED: it has ended and will not return. PL_AGAIN: unknown. NULL:
+     * always unknown. */
     int (*alive)(int rank);
-    /* Says the process sets that the launcher defines, each with the ranks of its members; the names may be any text. A
-     * result of `found` other than 0 ends it and is returned. Asks the own server only. Any thread, no lock. NULL:
+    /* Calls `found` for each process set of the launcher, with the ranks of its members; the names may be any text. A
+     * result other than 0 ends the iteration and is returned. Asks the local server only. Any thread, no lock. NULL:
      * there are none. */
     int (*psets)(int (*found)(void *to, const char *name, const int *ranks, int count), void *to);
-    /* Has a rank's process ended while MPI was in use there? NULL: alive() tells. */
+    /* Has a rank's process ended while it used MPI? NULL: alive() decides. */
     bool (*died)(int rank);
-    /* How many processes have died as this rank and had their place taken by another since the job began. NULL: none
-     * has. */
+    /* The number of processes of this rank, since the job began, that died and were replaced. NULL: always 0. */
     uint32_t (*deaths)(int rank);
-    /* A name service of the launcher's, for core/job/services.h. May ask a server, without the process lock.
-     * PL_UNREACHABLE: it has none. All three may be NULL together. */
+    /* The launcher's name service, for core/job/services.h. May ask a server, without the process lock. PL_UNREACHABLE:
+     * there is none. All three may be NULL together. */
     int (*publish_name)(const char *name, const char *value); /* MPI_ERR_SERVICE: it is published already */
     int (*withdraw_name)(const char *name);
-    int (*find_name)(const char *name, char *value, size_t room); /* MPI_ERR_NAME */
-    /* For a process that fails before its place is found, while no bootstrap is open: tells the launcher why, if this
+    int (*find_name)(const char *name, char *value, size_t capacity); /* MPI_ERR_NAME */
+    /* For a process that fails before it has an identity, while no bootstrap is open: tells the launcher why, if this
      * process has such a launcher. False: it has not. Asked of built-in bootstraps only. NULL: it never has. */
     bool (*abort_early)(int code, const char *object, const char *message);
 };
@@ -107,14 +106,14 @@ enum pl_world_state { PL_WORLD_BEFORE, PL_WORLD_INITIALIZED, PL_WORLD_FINALIZED 
 extern _Atomic int pl_world_state;
 
 struct pl_process {
-    struct pl_lock lock;     /* PL_RANK_WORLD */
-    int instances;           /* how many hold it open */
-    pid_t pid;               /* who opened it: a forked child has all of this too, and none of it is its own */
-    uint64_t id;             /* random, for communicator ids: different for every process and every opening */
-    _Atomic uint32_t serial; /* communicator ids made so far */
+    struct pl_lock lock; /* PL_RANK_WORLD */
+    int instances;       /* that hold it open */
+    pid_t pid;           /* of the process that opened it: a forked child inherits all of this, and owns none of it */
+    uint64_t id;         /* random, for communicator ids: unique for every process and every opening */
+    _Atomic uint32_t serial; /* communicator ids given out so far */
     struct pl_identity place;
     const struct pl_bootstrap_ops *bootstrap;
-    void (*closing)(void); /* called before the bootstrap closes: the front door, when it is open */
+    void (*closing)(void); /* called before the bootstrap closes: closes the listener; NULL: it is not open */
 };
 extern struct pl_process pl_process;
 
@@ -124,27 +123,27 @@ static inline uint64_t pl_process_self(void)
     return PL_PROC(0, pl_process.place.rank);
 }
 
-/* Is this a child that was forked while the process was open, and has executed no program since? MPI_ERR_OTHER. */
+/* MPI_ERR_OTHER: this is a child that was forked while the process was open and has not called exec() since. */
 int pl_process_check_forked(void);
 
 /* MPI_ERR_OTHER: no instance is open, MPI is not initialized and there is no session. */
 int pl_process_check_open(void);
 
-/* Counted. */
+/* Counted: the first opens, the last closes. */
 int pl_process_open(void);
 void pl_process_close(void);
 
-/* The card of a process of group members (pl_group_proc()). */
+/* The card of a group's member (pl_group_proc()). */
 int pl_process_lookup(uint64_t proc, enum pl_card_slot slot, void *card, size_t *length);
 int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length);
 
-/* Does it live? MPI_ERR_PROC_ABORTED (not recorded): it has ended. PL_AGAIN: that is not known. */
+/* Is it alive? MPI_ERR_PROC_ABORTED (not recorded): it has ended. PL_AGAIN: unknown. */
 int pl_process_alive(uint64_t proc);
 
-/* Has it ended while MPI was in use there, and was not replaced? False as well when that is not known. */
+/* Has it ended while it used MPI, and was it not replaced? False also if unknown. */
 bool pl_process_died(uint64_t proc);
 
-/* How many have died as this process and were replaced. */
+/* The number of processes of this rank that died and were replaced. */
 uint32_t pl_process_deaths(uint64_t proc);
 
 /* Moves on what the rooms above have under way; returns the number of events. No lock held. */
@@ -156,11 +155,11 @@ extern const struct pl_kind_errors pl_process_errors;
 /* This process's rank in the job, for reports of errors, if the World is initialized or `open`; else -1. */
 int pl_process_rank(bool open);
 
-/* Names a process that is to end in the pl_process_abort() that follows, and no other but this one and those named too,
- * as far as the launcher can. */
+/* Adds a process to those that the following pl_process_abort() ends. Then it ends this process and those, and no
+ * others, as far as the launcher can. */
 void pl_process_abort_also(uint64_t proc);
 
-/* Ends this process, and as much of the job as the launcher can, with one line of reason. Does not return. */
+/* Ends this process, and as much of the job as the launcher can, for a reason of one line. Does not return. */
 _Noreturn void pl_process_abort(int code, const char *object, const char *message);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one place that decides whether a job segment can be relied on. Part of both libraries. */
+/* The check of a job segment. Part of both libraries. */
+#include "core/job/segment.h"
+
 #include <string.h>
 
 #include "core/job/report.h"
-#include "core/job/segment.h"
 #include "core/job/sets.h"
 
 enum { RANKS_MAX = 1 << 24 };
@@ -14,20 +15,20 @@ static bool job_segment_inside(size_t bytes, uint32_t offset, uint64_t count, si
     return offset % align == 0 && offset <= bytes && count <= (bytes - offset) / each;
 }
 
-/* Is there a text at this offset that ends inside the segment? 0 stands for no text. */
-static bool is_text(const struct pl_job_segment *job, size_t bytes, uint32_t offset)
+/* Does a text at this offset end inside the segment? Offset 0 means no text. */
+static bool job_segment_is_text(const struct pl_job_segment *job, size_t bytes, uint32_t offset)
 {
     return offset == 0 || (offset < bytes && memchr((const char *)job + offset, '\0', bytes - offset));
 }
 
-static const char *check_psets(const struct pl_job_segment *job, size_t bytes)
+static const char *job_segment_check_psets(const struct pl_job_segment *job, size_t bytes)
 {
     if (!job_segment_inside(bytes, job->psets, job->pset_count, sizeof(struct pl_job_pset),
                             _Alignof(struct pl_job_pset)))
         return "its process sets lie outside";
     const struct pl_job_pset *pset = (const void *)((const char *)job + job->psets);
     for (uint32_t i = 0; i < job->pset_count; i++) {
-        if (!pset[i].name || !is_text(job, bytes, pset[i].name))
+        if (!pset[i].name || !job_segment_is_text(job, bytes, pset[i].name))
             return "the name of a process set does not end";
         if (!job_segment_inside(bytes, pset[i].ranges, pset[i].count, 2 * sizeof(uint32_t), _Alignof(uint32_t)))
             return "the members of a process set lie outside";
@@ -39,7 +40,7 @@ static const char *check_psets(const struct pl_job_segment *job, size_t bytes)
     return NULL;
 }
 
-static const char *check_apps(const struct pl_job_segment *job, size_t bytes)
+static const char *job_segment_check_apps(const struct pl_job_segment *job, size_t bytes)
 {
     if (!job_segment_inside(bytes, job->appnum, job->size, sizeof(int32_t), _Alignof(int32_t)))
         return "its program numbers lie outside";
@@ -47,8 +48,8 @@ static const char *check_apps(const struct pl_job_segment *job, size_t bytes)
         return "its programs lie outside";
     const struct pl_job_app *app = (const void *)((const char *)job + job->apps);
     for (uint32_t i = 0; i < job->app_count; i++) {
-        if (!is_text(job, bytes, app[i].command) || !is_text(job, bytes, app[i].argv) ||
-            !is_text(job, bytes, app[i].wdir))
+        if (!job_segment_is_text(job, bytes, app[i].command) || !job_segment_is_text(job, bytes, app[i].argv) ||
+            !job_segment_is_text(job, bytes, app[i].wdir))
             return "a text of a program does not end";
         if (app[i].first > job->size || app[i].count > job->size - app[i].first)
             return "a program has ranks that are not in the job";
@@ -56,22 +57,22 @@ static const char *check_apps(const struct pl_job_segment *job, size_t bytes)
     return NULL;
 }
 
-/* The words of the table that do not change; what is in its buffers is looked at by who reads them. */
-static const char *check_table(const struct pl_job_segment *job, size_t bytes)
+/* Checks the constant words of the table; readers check its buffers. */
+static const char *job_segment_check_table(const struct pl_job_segment *job, size_t bytes)
 {
     if (!job->table)
         return NULL;
     const struct pl_job_table *table = (const void *)((const char *)job + job->table);
     if (!job_segment_inside(bytes, job->table, 1, sizeof *table, 64))
         return "its table of published process sets lies outside";
-    if (table->size != job->size || table->room < 64 || table->room % 64)
+    if (table->size != job->size || table->capacity < 64 || table->capacity % 64)
         return "its table of published process sets is damaged";
-    if (table->room > (bytes - job->table - sizeof *table) / PL_JOB_BUFFERS)
+    if (table->capacity > (bytes - job->table - sizeof *table) / PL_JOB_BUFFERS)
         return "its table of published process sets lies outside";
     return NULL;
 }
 
-static const char *check_cpus(const struct pl_job_segment *job, size_t bytes)
+static const char *job_segment_check_cpus(const struct pl_job_segment *job, size_t bytes)
 {
     if (job->cpu_words == 0)
         return NULL;
@@ -79,11 +80,11 @@ static const char *check_cpus(const struct pl_job_segment *job, size_t bytes)
     return whole ? NULL : "the processors of its ranks lie outside";
 }
 
-static const char *check_pages(const struct pl_job_segment *job, size_t bytes)
+static const char *job_segment_check_records(const struct pl_job_segment *job, size_t bytes)
 {
-    bool whole = !job->pages ||
-                 (job->pages % 64 == 0 && job->pages <= bytes && job->size <= (bytes - job->pages) / PL_PAGE_BYTES);
-    return whole ? NULL : "the pages of its ranks lie outside";
+    bool whole = !job->records || (job->records % 64 == 0 && job->records <= bytes &&
+                                   job->size <= (bytes - job->records) / PL_RECORD_BYTES);
+    return whole ? NULL : "the record pages of its ranks lie outside";
 }
 
 const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes, uint64_t cookie, long rank)
@@ -91,7 +92,7 @@ const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes,
     if (bytes < sizeof *job)
         return "it is shorter than its header";
     if (job->magic != PL_JOB_MAGIC)
-        return "it is no job segment";
+        return "it is not a job segment";
     if (job->version != PL_JOB_VERSION)
         return "it was made by another version of the launcher";
     if (job->cookie != cookie)
@@ -106,14 +107,14 @@ const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes,
         return "the rank is not in the job";
     if (!job->nspace[0] || !memchr(job->nspace, '\0', sizeof job->nspace))
         return "the job's name is empty or does not end";
-    if (!is_text(job, bytes, job->parent))
+    if (!job_segment_is_text(job, bytes, job->parent))
         return "the port of its parents does not end";
-    const char *wrong = check_psets(job, bytes);
+    const char *wrong = job_segment_check_psets(job, bytes);
     if (!wrong)
-        wrong = check_apps(job, bytes);
+        wrong = job_segment_check_apps(job, bytes);
     if (!wrong)
-        wrong = check_cpus(job, bytes);
+        wrong = job_segment_check_cpus(job, bytes);
     if (!wrong)
-        wrong = check_table(job, bytes);
-    return wrong ? wrong : check_pages(job, bytes);
+        wrong = job_segment_check_table(job, bytes);
+    return wrong ? wrong : job_segment_check_records(job, bytes);
 }

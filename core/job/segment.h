@@ -2,14 +2,14 @@
 /*
  * The job segment: what a launched process inherits instead of asking a server.
  *
- * The runtime (world/runtime) makes one anonymous memory file (memfd) a job and node, writes the job's
- * description into it, and lets every process of the job inherit the descriptor. The environment names it:
+ * The runtime (world/runtime) creates one anonymous memory file (memfd) per job and node, writes the job's description
+ * into it, and lets every process of the job inherit the descriptor. The environment names it:
  *
  *     PLENUM_JOB=<fd>:<cookie as 16 hex digits>:<rank>
  *
- * There is nothing with a name to leave behind. The part before `ranks` is written before the first process
- * starts and never changes afterwards; what the processes write is in `ranks` and `abort`, and atomic.
- * A reader trusts nothing: pl_job_segment_check() is the one place that decides whether a segment is whole.
+ * It has no name, so nothing can be left behind. The part before `ranks` is written before the first process starts
+ * and never changes, except `report` and `abort`. What processes write is in `ranks` and `abort`, and atomic. A reader
+ * trusts nothing: pl_job_segment_check() alone decides whether a segment is whole.
  */
 #ifndef PLENUM_CORE_JOB_SEGMENT_H
 #define PLENUM_CORE_JOB_SEGMENT_H
@@ -26,41 +26,43 @@
 
 enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };
 
-/* An address card: how to reach an engine of a process. Written by the owner and read as core/job/card.h does it;
- * `generation` 0 means that there is no card (not yet, or no more). */
+/* An address card (MPICH's business card): how to reach an engine of a process. core/job/card.h writes and reads it.
+ * `generation` 0 means that there is no card, not yet or no more. */
 struct pl_job_card {
-    _Atomic uint32_t generation; /* of a World: the owner's claim number (struct pl_job_rank); else any new one */
-    uint32_t length;             /* bytes used of data */
+    _Atomic uint32_t
+        generation;  /* of a World: the number of the owner's claim (struct pl_job_rank); else any new number */
+    uint32_t length; /* bytes used of data */
     unsigned char data[PL_CARD_MAX];
 };
 
-/* One rank's slot. A rank has one owner at a time: whoever moves `owner` from 0 (or from the pid of a process that
- * is gone) to its own pid. Who lets go of it leaves its pid negated, and may take it again. */
+/* One rank's slot. A rank has one owner at a time: the process that changed `owner` from 0, or from the pid of a
+ * process that is gone, to its own pid. An owner that releases the rank leaves its pid negated, and may take the rank
+ * again. */
 struct pl_job_rank {
-    _Atomic int32_t owner;     /* pid, as the owner sees itself; negated: it has let go; 0: nobody */
-    _Atomic uint32_t claims;   /* how often the rank was claimed: 1 while its first program runs */
-    _Atomic uint32_t state;    /* enum pl_proc_state */
+    _Atomic int32_t owner;     /* pid, in the owner's pid namespace; negated: released; 0: none */
+    _Atomic uint32_t claims;   /* number of claims so far: 1 while its first program runs */
+    _Atomic uint32_t state;    /* enum pl_process_state */
     _Atomic int32_t gone;      /* set by the runtime: 1 when the process that it started has exited */
-    _Atomic uint32_t aborting; /* 1: a process of its communicator aborts it */
+    _Atomic uint32_t must_end; /* 1: a process of its communicator aborts it */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
 
-enum pl_proc_state {
-    PL_PROC_STARTED,
-    PL_PROC_INITIALIZED,
-    PL_PROC_FINALIZED,
-    PL_PROC_ABORTED, /* it ends by its own will, for the reason in `abort`, or its own if another rank was first */
+enum pl_process_state {
+    PL_PROCESS_STARTED,
+    PL_PROCESS_INITIALIZED,
+    PL_PROCESS_FINALIZED,
+    PL_PROCESS_ABORTED, /* it ends itself: for the reason in `abort`, or its own if another rank was first */
 };
 
-/* A process that aborts stores PL_PROC_ABORTED as its state; the first one wins `claimed`, fills in the rest, then
- * stores `set`. The runtime looks when a process with that state has ended. */
+/* A process that aborts stores PL_PROCESS_ABORTED as its state. The first one wins `claimed`, fills in the rest, then
+ * stores `set`. The runtime reads it once a process of that state has ended. */
 struct pl_job_abort {
     _Atomic uint32_t claimed;
     _Atomic uint32_t set;
-    uint32_t some; /* not 0: only the condemned ranks are to end, where the job goes on without them */
+    uint32_t partial; /* not 0: only the ranks whose `must_end` is set are to end, where the job goes on without them */
     int32_t rank;
     int32_t code;       /* MPI_Abort's errorcode, or the error code of a fatal error handler */
-    char object[128];   /* the communicator, window, file or session by name; empty: none */
+    char object[128];   /* the name of the communicator, window, file or session; empty: none */
     char message[1024]; /* one line, no newline */
 };
 
@@ -85,16 +87,16 @@ struct pl_job_segment {
     uint32_t appnum; /* offset of int32_t[size]: MPI_APPNUM by rank */
     uint32_t apps;   /* offset and number of struct pl_job_app, for MPI_INFO_ENV */
     uint32_t app_count;
-    uint32_t cpus;        /* offset of uint64_t[size][cpu_words], bits of the processors that each rank was given; */
-    uint32_t cpu_words;   /* 0: not known */
+    uint32_t cpus;        /* offset of uint64_t[size][cpu_words], a bit for each processor that a rank was given */
+    uint32_t cpu_words;   /* 0: unknown */
     uint32_t table;       /* offset of the struct pl_job_table (core/job/sets.h) of sets that are published; 0: none */
-    int32_t notes_fd;     /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
-    uint64_t notes_inode; /* changed; 0: there is none */
-    uint32_t goes_on;     /* 1: when one of its processes fails */
-    uint32_t parent;      /* of spawned processes: offset of the name of their parents' port; 0: there are none */
-    uint64_t pages;       /* offset of the ranks' pages (core/job/report.h); 0: none */
-    _Atomic uint32_t report; /* how often the runtime has asked the processes what they are in */
-    char nspace[256];        /* name of the job, NUL-terminated, unique on this machine */
+    int32_t note_pipe_fd; /* the runtime's pipe for notes (core/job/note.h), by its descriptor there, */
+    uint64_t note_pipe_inode;   /* ... and by its inode; 0: there is none */
+    uint32_t survives_failures; /* 1: the other processes continue when one fails */
+    uint32_t parent;            /* of spawned processes: offset of the name of the parents' port; 0: none */
+    uint64_t records;           /* offset of the ranks' pages (core/job/report.h); 0: none */
+    _Atomic uint32_t report;    /* number of job reports that the runtime has asked for */
+    char nspace[256];           /* name of the job, NUL-terminated, unique on this machine */
     struct pl_job_abort abort;
     _Alignas(64) struct pl_job_rank ranks[];
 };
@@ -108,8 +110,8 @@ struct pl_job_app {
     uint32_t count; /* ranks */
 };
 
-/* Is the mapping of `bytes` bytes a whole job segment with this cookie, and `rank` in it? All offsets are inside and
- * all texts end. Returns NULL, or what is wrong, as one line. */
+/* Is the mapping of `bytes` bytes a whole job segment with this cookie and rank? Then all offsets are inside and all
+ * texts end. Returns NULL, or what is wrong, as one line. */
 const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes, uint64_t cookie, long rank);
 
 #endif

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * See services_file.h. Files are read and written in place, not mapped: a reader that sees an entry looks again
- * whether it is still the same one. What is read was written by processes of the same user; it is checked all the
- * same.
- */
+/* Files are read and written in place, not mapped: a reader that finds an entry reads it again, to be sure that it is
+ * still the same one. Entries of other processes of the user are checked like any foreign data. */
 #include "core/job/services_file.h"
 
 #include <dirent.h>
@@ -21,34 +18,34 @@
 #define FILE_NAME "plenum-names.1" /* with the version of the entries */
 #define FILE_LINK "/memfd:" FILE_NAME " (deleted)"
 
-static int own = -1;
+static int services_fd = -1;
 
-static off_t services_file_place_of(int number)
+static off_t services_file_offset(int number)
 {
     return (off_t)number * (off_t)sizeof(struct pl_service_entry);
 }
 
-static bool read_entry(int fd, int number, struct pl_service_entry *entry)
+static bool services_file_read_entry(int fd, int number, struct pl_service_entry *entry)
 {
-    return pread(fd, entry, sizeof *entry, services_file_place_of(number)) == (ssize_t)sizeof *entry;
+    return pread(fd, entry, sizeof *entry, services_file_offset(number)) == (ssize_t)sizeof *entry;
 }
 
 bool pl_services_file_read(int number, struct pl_service_entry *entry)
 {
-    return own >= 0 && read_entry(own, number, entry);
+    return services_fd >= 0 && services_file_read_entry(services_fd, number, entry);
 }
 
 int pl_services_file_add(const struct pl_service_entry *entry, int *number)
 {
     struct pl_service_entry there;
-    if (own < 0 && (own = memfd_create(FILE_NAME, MFD_CLOEXEC)) < 0)
-        return pl_fail_errno(MPI_ERR_OTHER, "no memory file for published names");
+    if (services_fd < 0 && (services_fd = memfd_create(FILE_NAME, MFD_CLOEXEC)) < 0)
+        return pl_fail_errno(MPI_ERR_OTHER, "cannot create the memory file for published names");
     *number = 0;
-    while (read_entry(own, *number, &there) && there.state != PL_SERVICE_FREE)
+    while (services_file_read_entry(services_fd, *number, &there) && there.state != PL_SERVICE_FREE)
         ++*number;
     there = *entry;
-    there.state = PL_SERVICE_FREE; /* until all of it is there */
-    if (pwrite(own, &there, sizeof there, services_file_place_of(*number)) != (ssize_t)sizeof there)
+    there.state = PL_SERVICE_FREE; /* until the entry is complete */
+    if (pwrite(services_fd, &there, sizeof there, services_file_offset(*number)) != (ssize_t)sizeof there)
         return pl_fail_errno(MPI_ERR_NO_MEM, "cannot write a published name");
     pl_services_file_set_state(*number, (enum pl_service_state)entry->state);
     return MPI_SUCCESS;
@@ -57,31 +54,31 @@ int pl_services_file_add(const struct pl_service_entry *entry, int *number)
 void pl_services_file_set_state(int number, enum pl_service_state state)
 {
     uint32_t word = state;
-    if (pwrite(own, &word, sizeof word, services_file_place_of(number)) != (ssize_t)sizeof word)
-        return; /* memory that is there already is written */
+    if (pwrite(services_fd, &word, sizeof word, services_file_offset(number)) != (ssize_t)sizeof word)
+        return; /* cannot happen: the memory exists already */
 }
 
 void pl_services_file_close(void)
 {
-    if (own >= 0)
-        close(own);
-    own = -1;
+    if (services_fd >= 0)
+        close(services_fd);
+    services_fd = -1;
 }
 
-/* --- others' ------------------------------------------------------------------------------------------------------ */
+/* --- all processes' files ---------------------------------------------------------------------------------------- */
 
 struct search {
     const char *name;
     bool (*see)(void *context, const struct pl_service_entry *entry);
     void *context;
-    pid_t pid; /* whose file it is */
+    pid_t pid; /* the owner of the file */
     bool ended;
 };
 
-static bool is_wanted(const struct search *search, const struct pl_service_entry *entry)
+static bool search_matches(const struct search *search, const struct pl_service_entry *entry)
 {
     return entry->state != PL_SERVICE_FREE && entry->owner == search->pid &&
-           memchr(entry->name, '\0', PL_SERVICE_ROOM) && memchr(entry->value, '\0', PL_SERVICE_VALUE_ROOM) &&
+           memchr(entry->name, '\0', PL_SERVICE_NAME_MAX) && memchr(entry->value, '\0', PL_SERVICE_VALUE_MAX) &&
            strcmp(entry->name, search->name) == 0;
 }
 
@@ -91,13 +88,13 @@ static void search_file(struct search *search, int fd)
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
         return;
-    for (int i = 0; !search->ended && read_entry(fd, i, &entry); i++)
-        if (is_wanted(search, &entry) && read_entry(fd, i, &again) && again.ticket == entry.ticket &&
+    for (int i = 0; !search->ended && services_file_read_entry(fd, i, &entry); i++)
+        if (search_matches(search, &entry) && services_file_read_entry(fd, i, &again) && again.ticket == entry.ticket &&
             again.state != PL_SERVICE_FREE)
             search->ended = !search->see(search->context, &again);
 }
 
-/* The descriptors of a process, one of which may be such a file. */
+/* Searches the descriptors of a process for such a file. */
 static void search_process(struct search *search, int proc, const char *pid)
 {
     char path[32], link[sizeof FILE_LINK + 1];

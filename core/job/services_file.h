@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory files of published names: the own one, and those of others. See services.h. Locking: the caller's. */
+/* The memory files of published names (core/job/services.h): that of this process, and those of others. The caller
+ * holds the lock of the services while it uses this process's file. */
 #ifndef PLENUM_CORE_JOB_SERVICES_FILE_H
 #define PLENUM_CORE_JOB_SERVICES_FILE_H
 
@@ -10,24 +11,24 @@
 
 enum pl_service_state { PL_SERVICE_FREE, PL_SERVICE_CLAIMED, PL_SERVICE_PUBLISHED };
 
-/* One name, as it lies in the file. While `state` is not 0 nothing else changes. */
+/* One name, as it lies in the file. While `state` is not PL_SERVICE_FREE nothing else changes. */
 struct pl_service_entry {
     uint32_t state;
-    int32_t owner;    /* pid: a forked child, which has the file too, is not the owner */
-    uint64_t ticket;  /* the time when it was claimed, in ns: no two entries of a process have the same */
-    uint64_t runtime; /* names the runtime that started the process; 0: none of ours did */
-    uint64_t narrow;  /* 1: for the own runtime alone */
-    char name[PL_SERVICE_ROOM], value[PL_SERVICE_VALUE_ROOM];
+    int32_t owner;       /* pid: a forked child has the file as well, but is not the owner */
+    uint64_t ticket;     /* time of the claim, in ns; unique among the entries of a process */
+    uint64_t runtime;    /* identifies the runtime that started the process; 0: no runtime of Plenum did */
+    uint64_t restricted; /* 1: only its own runtime finds it */
+    char name[PL_SERVICE_NAME_MAX], value[PL_SERVICE_VALUE_MAX];
 };
 
-/* The own file. Writing gives the entry's number; the file comes with the first one. */
+/* This process's file. The first entry creates it. `*number` is the entry's. */
 int pl_services_file_add(const struct pl_service_entry *entry, int *number);
 void pl_services_file_set_state(int number, enum pl_service_state state);
-bool pl_services_file_read(int number, struct pl_service_entry *entry); /* false: there are not so many */
+bool pl_services_file_read(int number, struct pl_service_entry *entry); /* false: there is no such entry */
 void pl_services_file_close(void);
 
-/* Shows the entries with this name in all files of the user's processes, the own one among them, until `see` says
- * false. */
+/* Calls `see` for each entry of this name in the files of all processes of the user, this one included, until it
+ * returns false. */
 void pl_services_file_scan(const char *name, bool (*see)(void *context, const struct pl_service_entry *entry),
                            void *context);
 

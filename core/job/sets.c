@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See sets.h. A buffer holds: bytes used (8), then for every set: bytes of the entry, a multiple of 8 (4); number
- * of ranges (4); version (8); the ranges; the name, NUL-terminated, with zeros up to the end of the entry.
+ * A buffer holds the number of bytes used (8), then the sets. A set is: bytes of the entry, a multiple of 8 (4);
+ * number of ranges (4); version (8); the ranges; the name, NUL-terminated, with zeros up to the end of the entry.
  */
 #include "core/job/sets.h"
 
@@ -10,13 +10,17 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "core/base/pset_name.h"
 
-enum { TRIES = 2000, YIELDS = 1000, STEP_NS = 1000000 };
+enum {
+    TRIES = 2000,  /* to change a set */
+    AT_ONCE = 8,   /* of them without a pause */
+    YIELDS = 1000, /* of them with a yield; then a millisecond of sleep each */
+};
 
 struct entry {
     uint32_t bytes, count;
@@ -29,12 +33,12 @@ static const char damaged[] = "the job's table of process sets is damaged";
 
 static _Atomic uint64_t *job_sets_buffer_of(const struct pl_job_table *table, uint64_t current)
 {
-    return (_Atomic uint64_t *)((char *)(table + 1) + (current & 255) * table->room);
+    return (_Atomic uint64_t *)((char *)(table + 1) + (current & 255) * table->capacity);
 }
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
-/* Copies the current buffer, word by word, for it may be written into meanwhile; then the copy is thrown away. */
+/* Copies the current buffer word by word, since it may be overwritten meanwhile; then the copy is discarded. */
 static const char *job_sets_copy(const struct pl_job_table *table, uint64_t **words, uint64_t *current)
 {
     for (;;) {
@@ -43,7 +47,7 @@ static const char *job_sets_copy(const struct pl_job_table *table, uint64_t **wo
             return damaged;
         const _Atomic uint64_t *from = job_sets_buffer_of(table, *current);
         uint64_t used = atomic_load_explicit(from, memory_order_acquire);
-        bool possible = used % 8 == 0 && used <= table->room - 8;
+        bool possible = used % 8 == 0 && used <= table->capacity - 8;
         size_t count = possible ? 1 + used / 8 : 1;
         *words = pl_malloc(count * 8);
         if (!*words)
@@ -60,16 +64,16 @@ static const char *job_sets_copy(const struct pl_job_table *table, uint64_t **wo
     }
 }
 
-/* The entry at `at` of `left` bytes, if it is one. */
-static const char *check_entry(const struct entry *e, uint64_t left, uint32_t size)
+/* NULL, or what is wrong with an entry at which `left` bytes are left. */
+static const char *job_sets_check_entry(const struct entry *e, uint64_t left, uint32_t size)
 {
     if (left < sizeof *e || e->bytes % 8 || e->bytes > left || e->bytes < sizeof *e)
         return damaged;
     if (e->count > (e->bytes - sizeof *e) / 8)
         return damaged;
     const char *name = (const char *)(e->ranges + 2 * (size_t)e->count);
-    size_t room = e->bytes - sizeof *e - 8 * (size_t)e->count;
-    if (room == 0 || !memchr(name, '\0', room) || pl_pset_name_check(name))
+    size_t space = e->bytes - sizeof *e - 8 * (size_t)e->count;
+    if (space == 0 || !memchr(name, '\0', space) || pl_pset_name_check(name))
         return damaged;
     for (uint32_t i = 0; i < e->count; i++)
         if (e->ranges[2 * i] > e->ranges[2 * i + 1] || e->ranges[2 * i + 1] >= size)
@@ -84,16 +88,16 @@ const char *pl_job_sets_open(const struct pl_job_table *table, struct pl_job_set
     const char *wrong = job_sets_copy(table, &words, &current);
     if (wrong)
         return wrong;
-    int room = (int)(words[0] / sizeof(struct entry)) + 1;
+    int most = (int)(words[0] / sizeof(struct entry)) + 1;
     sets->memory = words;
     sets->version = current >> 8;
-    sets->set = pl_malloc((size_t)room * sizeof *sets->set);
+    sets->set = pl_malloc((size_t)most * sizeof *sets->set);
     if (!sets->set)
         wrong = out_of_memory;
     const char *at = (const char *)(words + 1), *end = at + words[0];
     while (!wrong && at < end) {
         const struct entry *e = (const struct entry *)at;
-        wrong = check_entry(e, (uint64_t)(end - at), table->size);
+        wrong = job_sets_check_entry(e, (uint64_t)(end - at), table->size);
         if (wrong)
             break;
         sets->set[sets->count++] = (struct pl_job_set){
@@ -131,8 +135,8 @@ static bool job_sets_process_lives(pid_t pid)
     return pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH);
 }
 
-/* Takes a buffer that does not count and that nobody has; -1: there is none now. */
-static int take_buffer(struct pl_job_table *table)
+/* Takes a buffer that is neither current nor taken; -1: there is none now. */
+static int job_sets_take_buffer(struct pl_job_table *table)
 {
     int32_t self = (int32_t)getpid();
     for (int i = 0; i < PL_JOB_BUFFERS; i++) {
@@ -142,7 +146,7 @@ static int take_buffer(struct pl_job_table *table)
         if ((atomic_load(&table->current) & 255) == (unsigned)i ||
             !atomic_compare_exchange_strong(&table->owner[i], &owner, self))
             continue;
-        /* It may have come to count before it was ours; only its owner can bring that about. */
+        /* Its owner, and no other process, may have made it current before this one took it. */
         if ((atomic_load(&table->current) & 255) != (unsigned)i)
             return i;
         atomic_store(&table->owner[i], 0);
@@ -150,13 +154,12 @@ static int take_buffer(struct pl_job_table *table)
     return -1;
 }
 
-static void wait_a_little(int tries)
+static void job_sets_pause(int tries)
 {
-    static const struct timespec step = { .tv_nsec = STEP_NS };
     if (tries < YIELDS)
         sched_yield();
     else
-        nanosleep(&step, NULL);
+        pl_clock_sleep_ns(PL_NS_PER_MS);
 }
 
 /* The next table, in private memory. */
@@ -179,14 +182,14 @@ static void job_sets_add_entry(struct draft *draft, const struct pl_job_set *set
     draft->used += bytes;
 }
 
-static bool is_as(const struct pl_job_set *set, const uint32_t *ranges, uint32_t count)
+static bool job_sets_is_unchanged(const struct pl_job_set *set, const uint32_t *ranges, uint32_t count)
 {
     return set->count == count && memcmp(set->ranges, ranges, 8 * (size_t)count) == 0;
 }
 
-/* The table as it shall be, with `set` in place of the one of its name, or without that. */
-static const char *make_draft(const struct pl_job_sets *now, const struct pl_job_set *set, uint32_t room,
-                              struct draft *draft)
+/* The next table: with `set` in place of the set of its name, or without it. */
+static const char *job_sets_make_draft(const struct pl_job_sets *now, const struct pl_job_set *set, uint32_t capacity,
+                                       struct draft *draft)
 {
     size_t bytes = sizeof(struct entry) + 8 * (size_t)set->count + strlen(set->name) + 8;
     for (int i = 0; i < now->count; i++)
@@ -206,29 +209,30 @@ static const char *make_draft(const struct pl_job_sets *now, const struct pl_job
     if (!placed)
         job_sets_add_entry(draft, set);
     draft->words[0] = draft->used;
-    if (draft->used <= room - 8)
+    if (draft->used <= capacity - 8)
         return NULL;
     free(draft->words);
     return "the job's table of process sets is full; withdraw some, or give sets with shorter names and fewer ranges";
 }
 
-/* Writes the draft into a buffer of ours and makes it count, unless something was changed since `base`. Who reads one
- * of these words in a buffer that counted before sees, by its release, that it counts no more. */
+/* Writes the draft into a buffer that this process has taken and makes it current, unless a set was changed since
+ * `base`. A reader that reads one of these words in a formerly current buffer sees, by its release, that the buffer is
+ * current no more. */
 static bool job_sets_commit(struct pl_job_table *table, int buffer, const struct draft *draft, uint64_t base)
 {
     _Atomic uint64_t *to = job_sets_buffer_of(table, (uint64_t)buffer);
     for (size_t i = 0; i < 1 + draft->used / 8; i++)
         atomic_store_explicit(&to[i], draft->words[i], memory_order_release);
     uint64_t next = ((base >> 8) + 1) << 8 | (uint64_t)buffer;
-    bool done = atomic_compare_exchange_strong(&table->current, &base, next);
+    bool committed = atomic_compare_exchange_strong(&table->current, &base, next);
     atomic_store(&table->owner[buffer], 0);
-    return done;
+    return committed;
 }
 
 enum outcome { DONE, AGAIN, WRONG };
 
-static enum outcome try_change(struct pl_job_table *table, struct pl_job_set *set, uint64_t *version,
-                               const char **wrong)
+static enum outcome job_sets_try_change(struct pl_job_table *table, struct pl_job_set *set, uint64_t *version,
+                                        const char **wrong)
 {
     struct pl_job_sets now;
     struct draft draft;
@@ -243,11 +247,11 @@ static enum outcome try_change(struct pl_job_table *table, struct pl_job_set *se
         outcome = AGAIN;
     } else if (!set->ranges && !old) {
         *wrong = "it is not published";
-    } else if (old && set->ranges && is_as(old, set->ranges, set->count)) {
+    } else if (old && set->ranges && job_sets_is_unchanged(old, set->ranges, set->count)) {
         *version = now.version;
         outcome = DONE;
-    } else if ((*wrong = make_draft(&now, set, table->room, &draft)) == NULL) {
-        int buffer = take_buffer(table);
+    } else if ((*wrong = job_sets_make_draft(&now, set, table->capacity, &draft)) == NULL) {
+        int buffer = job_sets_take_buffer(table);
         if (buffer >= 0 && job_sets_commit(table, buffer, &draft, base))
             outcome = DONE;
         free(draft.words);
@@ -262,11 +266,11 @@ const char *pl_job_sets_change(struct pl_job_table *table, const char *name, con
     const char *wrong = NULL;
     struct pl_job_set set = { .name = name, .ranges = ranges, .count = count };
     for (int tries = 0; tries < TRIES; tries++) {
-        enum outcome outcome = try_change(table, &set, version, &wrong);
+        enum outcome outcome = job_sets_try_change(table, &set, version, &wrong);
         if (outcome != AGAIN)
             return wrong;
-        if (tries > 8)
-            wait_a_little(tries);
+        if (tries > AT_ONCE)
+            job_sets_pause(tries);
     }
     return "too many processes publish process sets at the same time";
 }

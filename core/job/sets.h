@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets that come, change and go while a job runs: a table in the job segment that every process of the job and
- * the runtime may change. Part of both libraries.
+ * Process sets that are published, changed and withdrawn while a job runs: a table in the job segment that the runtime
+ * and every process of the job may change. Part of both libraries.
  *
- * The table has several buffers, each with room for all sets. `current` says which one counts. Whoever changes
- * something takes a buffer that nobody has, writes all sets into it as they shall be, and makes it the current one with
- * one compare-and-swap; if somebody else was faster, he begins again. So a reader never sees half a change, and a
- * process that is stopped or killed in the middle holds up nobody: a buffer whose owner is gone is taken by the next
- * who needs one.
+ * The table has several buffers, each with space for all sets; `current` says which one is valid. To change a set, a
+ * process takes a free buffer, writes all sets into it as they shall be, and makes it the current one with one
+ * compare-and-swap. If another process was faster, it begins again. So a reader never sees half a change, and a
+ * process that is stopped or killed in the middle delays no other: a buffer whose owner is gone is free.
  *
- * A reader copies the current buffer and looks whether it still counts. It believes nothing: what is no table is an
- * error. No locks, no waiting but for the moment in which all buffers are taken.
+ * A reader copies the current buffer and checks that it is still current. It trusts nothing: a damaged table is an
+ * error. No locks; a change waits only while all buffers are taken.
  */
 #ifndef PLENUM_CORE_JOB_SETS_H
 #define PLENUM_CORE_JOB_SETS_H
@@ -23,14 +22,14 @@
 enum { PL_JOB_BUFFERS = 8 };
 
 struct pl_job_table {
-    _Alignas(64) _Atomic uint64_t current; /* changes so far << 8 | number of the buffer; at first 0, which is empty */
-    _Atomic int32_t owner[PL_JOB_BUFFERS]; /* pid of who writes into the buffer; 0: nobody */
-    uint32_t room;                         /* bytes of a buffer, a multiple of 64; PL_JOB_BUFFERS of them follow */
+    _Alignas(64) _Atomic uint64_t current; /* changes so far << 8 | number of the buffer; initially 0, which is empty */
+    _Atomic int32_t owner[PL_JOB_BUFFERS]; /* pid of the process that writes the buffer; 0: it is free */
+    uint32_t capacity;                     /* bytes of a buffer, a multiple of 64; PL_JOB_BUFFERS of them follow */
     uint32_t size;                         /* ranks in the job; both are written before the first process starts */
 };
 
-/* Bytes of a table whose buffers have `room` bytes. */
-#define PL_JOB_TABLE_BYTES(room) (sizeof(struct pl_job_table) + (size_t)PL_JOB_BUFFERS * (room))
+/* Bytes of a table whose buffers have `capacity` bytes. */
+#define PL_JOB_TABLE_BYTES(capacity) (sizeof(struct pl_job_table) + (size_t)PL_JOB_BUFFERS * (capacity))
 
 /* One set in a copy of the table; name and ranges lie in the copy. */
 struct pl_job_set {
@@ -48,7 +47,7 @@ struct pl_job_sets {
     void *memory;
 };
 
-/* Higher after every change. One load. */
+/* Increases with every change. One load. */
 static inline uint64_t pl_job_sets_version(const struct pl_job_table *table)
 {
     return atomic_load_explicit(&table->current, memory_order_acquire) >> 8;
@@ -58,11 +57,11 @@ static inline uint64_t pl_job_sets_version(const struct pl_job_table *table)
 const char *pl_job_sets_open(const struct pl_job_table *table, struct pl_job_sets *sets);
 void pl_job_sets_close(struct pl_job_sets *sets);
 
-/* The set of this name, NULL: there is none. */
+/* The set of this name; NULL: there is none. */
 const struct pl_job_set *pl_job_sets_find(const struct pl_job_sets *sets, const char *name);
 
-/* Publishes a set or changes it; one that is as it was already is left alone. Withdraws it with ranges NULL; one that
- * is not there is an error. The name and the ranges have been checked. NULL, or what went wrong. `version`: the table's
+/* Publishes a set or changes it; an unchanged set is left alone. Withdraws it if `ranges` is NULL; an unknown set is an
+ * error then. The caller has checked the name and the ranges. NULL, or what went wrong. `version`: the table's
  * afterwards. */
 const char *pl_job_sets_change(struct pl_job_table *table, const char *name, const uint32_t *ranges, uint32_t count,
                                uint64_t *version);

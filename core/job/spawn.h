@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a process asks the runtime for more processes: a sealed memory file with what is wanted, named in a note
- * (PL_NOTE_SPAWN) by its descriptor in the process that asks. The runtime writes into it what becomes of that.
+ * How a process asks the runtime for more processes: a sealed memory file with the request, which a note
+ * (PL_NOTE_SPAWN) names by its descriptor in the asking process. The runtime writes the outcome into it.
  */
 #ifndef PLENUM_CORE_JOB_SPAWN_H
 #define PLENUM_CORE_JOB_SPAWN_H
@@ -14,9 +14,9 @@
 
 enum pl_spawn_state {
     PL_SPAWN_ASKED,
-    PL_SPAWN_STARTED, /* all processes run */
-    PL_SPAWN_FAILED,  /* for the reason in `message`: none does */
-    PL_SPAWN_ENDED,   /* they have run, and ended */
+    PL_SPAWN_STARTED, /* all processes are running */
+    PL_SPAWN_FAILED,  /* none is, for the reason in `message` */
+    PL_SPAWN_ENDED,   /* they were running, and have ended */
 };
 
 enum { PL_SPAWN_TEXT_MAX = 16 << 20 };

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See stale_files.h. */
 #include "core/job/stale_files.h"
 
 #include <dirent.h>
@@ -35,7 +34,7 @@ static void remove_file(int directory, const char *name)
     unlinkat(directory, name, 0);
 }
 
-/* A directory of this user's by its name, locked by nobody else. -1: there is none such. */
+/* Opens and locks a directory of this user. -1: there is none of this name, or another process holds it. */
 static int stale_files_take(int top, const char *name)
 {
     struct stat st;

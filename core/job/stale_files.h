@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Directories in /dev/shm where UCX makes the files of its shared memory. UCX takes their names away again, but a
- * process that is killed in between leaves a file behind: then it lies here, and goes with the directory.
+ * Scratch directories in /dev/shm, where UCX creates the files of its shared memory. UCX unlinks them soon, but a
+ * process that is killed before leaves a stale file: it lies in such a directory, and is removed with it.
  *
- * A process holds a directory of its own, of a random name, by a lock (flock) on the directory itself. The kernel
- * lets go of it when the process ends, whatever it ends of. Who passes by (a keeper at the end of a job, a runtime
- * that opens, a process that opens UCX) removes the directories of its user that nobody holds.
+ * A process holds a directory of its own, with a random name, by a lock (flock) on the directory itself. The kernel
+ * releases the lock however the process ends. A keeper at the end of a job, a runtime that opens and a process that
+ * opens UCX remove the directories of their user that no process holds.
  *
- * What a living process holds is never removed: only who has got the lock removes, and a process uses a directory
- * only when it has the lock and sees that the directory is still there. Until then one that was just made looks
- * abandoned; if somebody takes it for that, its maker makes another.
+ * A directory that a living process holds is never removed: only a process that has the lock removes it. Its maker
+ * uses it only once it has the lock and sees that the directory still exists. Until then a new directory looks
+ * abandoned; if another process removes it, its maker creates another.
  */
 #ifndef PLENUM_CORE_JOB_STALE_FILES_H
 #define PLENUM_CORE_JOB_STALE_FILES_H
@@ -21,19 +21,19 @@ enum { PL_SCRATCH_DIR_NAME = 40 };
 
 struct pl_scratch_dir {
     int fd;          /* -1: there is none */
-    uint64_t number; /* by which others find it; 0: there is none */
+    uint64_t number; /* by which other processes find it; 0: there is none */
     char name[PL_SCRATCH_DIR_NAME];
 };
 
-/* Makes one and holds it, or there is none: without it files go where UCX puts them. */
+/* Creates a directory and holds it. If that fails there is none, and UCX puts files where it does by default. */
 void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir);
-/* Removes it, with what is in it. */
+/* Removes it with its contents. */
 void pl_scratch_dir_close(struct pl_scratch_dir *scratch_dir);
 
-/* Does somebody hold the one with this number? False: it has been closed, or its holder has ended. */
+/* Does a process hold the directory of this number? False: it has been closed, or its holder has ended. */
 bool pl_scratch_dir_is_held(uint64_t number);
 
-/* Removes those that nobody holds. Uses system calls only, for the keeper. */
+/* Removes the directories that no process holds. Uses system calls only, for the keeper. */
 void pl_stale_files_sweep(void);
 
 #endif

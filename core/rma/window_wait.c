@@ -55,7 +55,7 @@ int pl_win_await(struct pl_win *win, int rank, const struct pl_awaited *awaited,
 void pl_win_settle(struct pl_win *win)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
-    const struct pl_waiting what = { .what = PL_WHAT_CLOSE, .comm = win->comm, .peer = PL_NOBODY, .tag = PL_ANY };
+    const struct pl_waiting what = { .what = PL_WHAT_CLOSE, .comm = win->comm, .peer = PL_NO_PEER, .tag = PL_ANY };
     struct pl_wait wait = { .what = &what };
     for (bool settled = false; !settled;) {
         pl_engine_enter(engine);

@@ -61,7 +61,7 @@ static void attached_abort(int code, const char *object, const char *message)
     fprintf(stderr, "%s\n", message);
 }
 
-static void attached_state(enum pl_proc_state state)
+static void attached_state(enum pl_process_state state)
 {
     atomic_store(&seat.job->ranks[seat.rank].state, (uint32_t)state);
 }

@@ -139,7 +139,7 @@ static int inherited_open(struct pl_identity *identity)
     identity->slots = (int)job->slots;
     identity->generation = generation;
     identity->job = job;
-    identity->watched = job->goes_on;
+    identity->watched = job->survives_failures;
     return MPI_SUCCESS;
 }
 
@@ -197,7 +197,7 @@ static bool inherited_other_died(int own_rank)
         struct pl_job_rank *rank = &job->ranks[i];
         int32_t pid = atomic_load(&rank->owner);
         uint32_t at = atomic_load(&rank->state);
-        if ((int)i != own_rank && pid > 0 && at != PL_PROC_FINALIZED && at != PL_PROC_ABORTED &&
+        if ((int)i != own_rank && pid > 0 && at != PL_PROCESS_FINALIZED && at != PL_PROCESS_ABORTED &&
             !inherited_process_lives(pid))
             return true;
     }
@@ -217,17 +217,17 @@ static bool aborting_some;
 static void inherited_mark_aborting(int rank)
 {
     aborting_some = true;
-    atomic_store(&job->ranks[rank].aborting, 1);
+    atomic_store(&job->ranks[rank].must_end, 1);
 }
 
 static void inherited_tell(int rank, int code, const char *object, const char *message)
 {
     struct pl_job_abort *record = &job->abort;
     inherited_wait_for_launcher(rank);
-    atomic_store(&job->ranks[rank].state, PL_PROC_ABORTED);
+    atomic_store(&job->ranks[rank].state, PL_PROCESS_ABORTED);
     if (atomic_exchange(&record->claimed, 1) != 0)
         return; /* another rank was first: the job reports its reason */
-    record->some = aborting_some;
+    record->partial = aborting_some;
     record->rank = rank;
     record->code = code;
     snprintf(record->object, sizeof record->object, "%s", object ? object : "");
@@ -252,7 +252,7 @@ static bool inherited_abort_early(int code, const char *object, const char *mess
     return ours;
 }
 
-static void inherited_state(enum pl_proc_state state)
+static void inherited_state(enum pl_process_state state)
 {
     atomic_store(&own->state, (uint32_t)state);
 }

@@ -239,7 +239,7 @@ static void pmix_abort_job(int code, const char *object, const char *message)
 }
 
 /* These servers notice by themselves when a process ends without having finalized. */
-static void pmix_state(enum pl_proc_state state)
+static void pmix_state(enum pl_process_state state)
 {
     (void)state;
 }

@@ -18,7 +18,7 @@ enum { ALONE_BYTES = 32768 };
 static struct {
     struct pl_job_table table;
     char buffers[PL_JOB_BUFFERS * ALONE_BYTES];
-} alone = { .table = { .room = ALONE_BYTES, .size = 1 } };
+} alone = { .table = { .capacity = ALONE_BYTES, .size = 1 } };
 
 /* NULL: none under this launcher. */
 static struct pl_job_table *app_psets_table(void)

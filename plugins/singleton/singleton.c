@@ -42,7 +42,7 @@ static void singleton_abort(int code, const char *object, const char *message)
     fprintf(stderr, "%s\n", message);
 }
 
-static void singleton_state(enum pl_proc_state state)
+static void singleton_state(enum pl_process_state state)
 {
     (void)state;
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Meetings: processes that know each other's ranks and one key come together through their front doors.
+ * Exchanges: processes of the job that know each other's ranks and one key exchange data through their listeners.
  *
- * One of them, whom all know, is the host. The others send it the key and a gift; when it has the gifts of all it tells
- * everybody the same. Keys are compared whole, so that different meetings never mix; one key may serve again and again,
- * one meeting after the other.
+ * One member, known to all, is the coordinator. The other members are participants: each sends the key and a payload to
+ * the coordinator, which sends one answer to all participants once it has every payload. Keys are compared in full, so
+ * different exchanges never mix. One key may serve again and again, one exchange after the other.
  *
- * A meeting fails for all who wait in it when a member has ended, or when one has lost its patience. Whoever finds that
- * first tells the host, and the host tells the others who is missing. A host that has ended is noticed by each of them.
+ * An exchange fails for all members that wait in it when a member has ended, or when the limit of a member expires. The
+ * first process that notices tells the coordinator, and the coordinator tells the participants which members are
+ * missing. Each participant itself notices the end of the coordinator.
  *
- * The functions return MPI error classes: MPI_ERR_PROC_ABORTED, MPIX_ERR_TIMEOUT, or what went wrong.
+ * The functions return MPI error classes: MPI_ERR_PROC_ABORTED, MPIX_ERR_TIMEOUT, or what went wrong. They take the
+ * listener's lock; callers must not hold it. One thread uses an exchange.
  */
 #ifndef PLENUM_SESSIONS_CREATE_EXCHANGE_H
 #define PLENUM_SESSIONS_CREATE_EXCHANGE_H
@@ -20,58 +22,79 @@
 
 #include "core/base/error.h"
 #include "core/base/list.h"
+#include "core/object/group.h"
 #include "mpi-ext.h"
 
 struct pl_engine;
-struct pl_group;
-struct pl_participant;
+struct pl_exchange_request;
 struct pl_peer;
 
-/* What is to be set before it opens stands first. All borrowed until it is closed. */
+/* The caller sets the first part before pl_exchange_open(). Its pointers are borrowed until pl_exchange_close(). */
 struct pl_exchange {
     const void *key;
-    uint32_t key_length;
-    const struct pl_group *group;      /* the members, of this job */
-    uint32_t members, me, coordinator; /* ranks in it */
+    size_t key_length;
+    const struct pl_group *group;     /* the members, all of this job */
+    uint32_t size, rank, coordinator; /* of the group; this process's rank in it; the coordinator's */
     const void *payload;
     size_t payload_length;
-    const char *tag;               /* for messages */
-    const char *who;               /* for messages: "the group's processes" */
-    long patience;                 /* milliseconds to wait; 0: for ever */
-    struct pl_exchange *outer;     /* ends this one when it fails; this process is its host. NULL: none */
-    const struct pl_group *others; /* whose end ends the meeting too; NULL: nobody */
+    const char *tag;              /* for messages */
+    const char *members;          /* for messages: "processes of the group" */
+    long timeout;                 /* milliseconds; 0: no limit */
+    struct pl_exchange *outer;    /* its failure ends this one too; this process coordinates it. NULL: none */
+    const struct pl_group *watch; /* processes whose end also fails the exchange; NULL: none */
 
-    /* exchange.c's own; under the door's lock */
+    /* The exchange's own part, under the listener's lock. */
     struct pl_list link;
     struct pl_engine *listener;
-    struct pl_exchange *inner;            /* the one whose `outer` this is, while that waits */
-    struct pl_participant **participants; /* [members] the host's: who has come */
-    uint32_t arrived;
-    bool gathered;         /* ... all have, and their gifts are taken: their places are not given to others */
-    uint64_t token;        /* a guest's: its name for the meeting */
-    struct pl_peer *asked; /* ... at which door it has asked; NULL: not yet */
-    unsigned char *answer; /* ... what the host said */
-    size_t answer_length;
-    bool done;   /* ... it has */
-    int parting; /* ... it has given up with this error, and gives the host a last moment to answer */
-    long began, look_at, parting_until, failing_since; /* milliseconds */
-    int error;                                         /* what ended it; 0: nothing */
-    char why[PL_DETAIL_MAX];                           /* ... in words */
+    struct pl_exchange *inner; /* the one whose `outer` is this one, while it waits */
+    int64_t began, deadline;   /* of pl_clock_ns(), as all times here */
+    int64_t next_check, unreachable_since;
+    int error;               /* the class of what ended it; 0: nothing has */
+    char why[PL_DETAIL_MAX]; /* ... and the text */
+
+    /* The coordinator's. */
+    struct pl_exchange_request **requests; /* [size] of the members that have joined */
+    uint32_t joined;                       /* members, this process included */
+    bool complete; /* all have joined and their payloads are in use: no later request replaces theirs */
+
+    /* A participant's. */
+    uint64_t token;           /* names its request */
+    struct pl_peer *asked;    /* the coordinator's listener that has the request; NULL: none has */
+    unsigned char *answer;    /* what the coordinator answered */
+    size_t answer_length;     /* ... in bytes */
+    bool answered;            /* it has answered, or reported the failure */
+    int leaving;              /* this participant has told the coordinator that it gives up with this error */
+    int64_t leaving_deadline; /* ... and waits for the answer until then */
 };
 
-/* Opens the front door, and receives. */
+/* A process's rank in the job. */
+static inline int pl_exchange_job_rank(const struct pl_exchange *exchange, uint32_t member)
+{
+    return PL_PROC_RANK(pl_group_proc(exchange->group, (int)member));
+}
+
+static inline bool pl_exchange_is_coordinator(const struct pl_exchange *exchange)
+{
+    return exchange->rank == exchange->coordinator;
+}
+
+/* Opens the listener and receives requests. pl_exchange_close() must follow, also after a failure. */
 int pl_exchange_open(struct pl_exchange *exchange);
 void pl_exchange_close(struct pl_exchange *exchange);
 
-/* The host's part: waits for all; their gifts (its own too), valid until it is closed; tells everybody. */
+/* The coordinator waits for all members. */
 int pl_exchange_gather(struct pl_exchange *exchange);
+
+/* After it: a member's payload, the coordinator's own included. Borrowed until the exchange closes. */
 const void *pl_exchange_payload(const struct pl_exchange *exchange, uint32_t member, size_t *length);
+
+/* The coordinator answers all participants. */
 int pl_exchange_answer(struct pl_exchange *exchange, const void *data, size_t length);
 
-/* A guest's part: asks, waits, and has what the host told, valid until it is closed. */
+/* A participant joins, and waits for the answer; it is borrowed until the exchange closes. */
 int pl_exchange_join(struct pl_exchange *exchange, const void **data, size_t *length);
 
-/* It has failed here for the reason that was recorded last, of class `error`: whoever waits in it is told. */
+/* It has failed here, for the reason recorded last, of class `error`: tells the members that wait. */
 void pl_exchange_refuse(struct pl_exchange *exchange, int error);
 
 #endif

@@ -1,364 +1,309 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Meetings: waiting, and what ends it: the arrival of all, the end of a process, the end of patience.
- *
- * A guest that gives up tells the host, and takes what the host says to that, which may be that all is well: the
- * answer may have been on its way. Only a host that does not answer within a moment is left without another word.
+ * A participant that gives up tells the coordinator and accepts the coordinator's reply to that, which may be a regular
+ * answer that was on its way. It leaves without a reply only if none arrives within LEAVE_MS.
  */
-#include <stdio.h>
-#include <time.h>
+#include "sessions/create/exchange_wait.h"
 
+#include <stdio.h>
+
+#include "core/base/clock.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 #include "core/job/process.h"
-#include "sessions/create/exchange_parts.h"
+#include "sessions/create/exchange_message.h"
 #include "sessions/create/listener.h"
 
 enum {
-    LOOK_MS = 20,        /* between looks at who lives */
-    LOOK_ROUNDS = 64,    /* rounds of progress before the first look at the clock */
-    UNREACHED_MS = 5000, /* a door that cannot be reached may be one that has just closed: no error for so long */
-    PARTING_MS = 1000,   /* for the host to answer one that gives up */
-    NAP_US = 10000,      /* the longest sleep of one who waits for a door to open */
-    NAMED = 8,           /* processes that a message names */
+    CHECK_MS = 20,         /* between checks for ended members */
+    CHECK_ROUNDS = 64,     /* rounds of progress before the clock is read */
+    UNREACHABLE_MS = 5000, /* for which an unreachable listener may be one that has just closed: no error */
+    LEAVE_MS = 1000,       /* for the coordinator to reply to a participant that gives up */
+    CATCH_UP_ROUNDS = 1000,
+    SLEEP_MAX_US = 10000, /* while the coordinator's listener is not open */
+    NAMED_MAX = 8,        /* processes that a message names */
 };
 
-static long exchange_wait_now_ms(void)
+/* A listener that cannot be reached may have just closed, with its address still posted: true for a while. */
+static bool exchange_tolerates_unreachable(struct pl_exchange *exchange)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    int64_t now = pl_clock_ns();
+    if (!exchange->unreachable_since)
+        exchange->unreachable_since = now;
+    return now - exchange->unreachable_since < UNREACHABLE_MS * PL_NS_PER_MS;
 }
 
-/* A door that cannot be reached may be one that has just closed, whose address is still posted: true for a while. */
-static bool tolerate_for(struct pl_exchange *exchange)
-{
-    long now = exchange_wait_now_ms();
-    if (!exchange->failing_since)
-        exchange->failing_since = now;
-    return now - exchange->failing_since < UNREACHED_MS;
-}
+/* --- missing members ------------------------------------------------------------------------------------------- */
 
-static bool is_coordinator(const struct pl_exchange *exchange)
-{
-    return exchange->participants != NULL;
-}
-
-/* --- who is missing -------------------------------------------------------------------------------------------- */
-
-/* A text that grows; what has no room is cut. */
-struct text {
+/* A list of processes at the end of a message; it is cut where the message is full. */
+struct exchange_names {
     char *at;
-    size_t room;
+    size_t left;
     int named, more;
 };
 
-static void exchange_wait_append(struct text *text, const char *format, int a, int b)
+static void exchange_append(struct exchange_names *names, const char *format, int a, int b)
 {
-    int length = snprintf(text->at, text->room, format, a, b);
-    size_t used = length < 0 ? 0 : (size_t)length < text->room ? (size_t)length : text->room - 1;
-    text->at += used;
-    text->room -= used;
+    int length = snprintf(names->at, names->left, format, a, b);
+    size_t used = length < 0 ? 0 : (size_t)length < names->left ? (size_t)length : names->left - 1;
+    names->at += used;
+    names->left -= used;
 }
 
-static void exchange_wait_name(struct text *text, int in_group, int in_job)
+/* `member` is negative for a process outside the group. */
+static void exchange_name_process(struct exchange_names *names, int member, int job_rank)
 {
-    if (text->named++ == NAMED)
-        text->more++;
-    else if (text->more)
-        text->more++;
-    else if (in_group >= 0)
-        exchange_wait_append(text, text->named > 1 ? ", rank %d (%d in the job)" : " rank %d (%d in the job)", in_group,
-                             in_job);
+    if (names->named++ >= NAMED_MAX)
+        names->more++;
+    else if (member >= 0)
+        exchange_append(names, names->named > 1 ? ", rank %d (%d in the job)" : " rank %d (%d in the job)", member,
+                        job_rank);
     else
-        exchange_wait_append(text, text->named > 1 ? ", rank %d in the job" : " rank %d in the job", in_job, 0);
+        exchange_append(names, names->named > 1 ? ", rank %d in the job" : " rank %d in the job", job_rank, 0);
 }
 
-static void close_text(struct text *text)
+static void exchange_finish_names(struct exchange_names *names)
 {
-    if (text->more)
-        exchange_wait_append(text, " and %d more", text->more, 0);
+    if (names->more)
+        exchange_append(names, " and %d more", names->more, 0);
 }
 
-/* A guest only knows about the host. */
-static bool is_missing(const struct pl_exchange *exchange, uint32_t i)
+/* A participant knows only about the coordinator. */
+static bool exchange_is_missing(const struct pl_exchange *exchange, uint32_t i)
 {
-    return i != exchange->me && (is_coordinator(exchange) ? !exchange->participants[i] : i == exchange->coordinator);
+    return i != exchange->rank && (exchange->requests ? !exchange->requests[i] : i == exchange->coordinator);
 }
 
 void pl_exchange_describe_missing(const struct pl_exchange *exchange, char why[PL_DETAIL_MAX])
 {
-    if (exchange->inner) { /* all have come here, and wait for those */
+    if (exchange->inner) { /* all have joined this one, and wait for that one */
         pl_exchange_describe_missing(exchange->inner, why);
         return;
     }
-    long waited = exchange_wait_now_ms() - exchange->began;
-    int length = snprintf(why, PL_DETAIL_MAX, "\"%.80s\": of %s these have not come within %ld.%ld s:", exchange->tag,
-                          exchange->who, waited / 1000, waited % 1000 / 100);
-    struct text text = { .at = why + length, .room = PL_DETAIL_MAX - (size_t)length };
-    for (uint32_t i = 0; i < exchange->members; i++)
-        if (is_missing(exchange, i))
-            exchange_wait_name(&text, (int)i, pl_exchange_rank(exchange, i));
-    close_text(&text);
+    int64_t waited = (pl_clock_ns() - exchange->began) / PL_NS_PER_MS;
+    int length = snprintf(why, PL_DETAIL_MAX, "\"%.80s\": these %s have not joined within %d.%d s:", exchange->tag,
+                          exchange->members, (int)(waited / 1000), (int)(waited % 1000 / 100));
+    struct exchange_names names = { .at = why + length, .left = PL_DETAIL_MAX - (size_t)length };
+    for (uint32_t i = 0; i < exchange->size; i++)
+        if (exchange_is_missing(exchange, i))
+            exchange_name_process(&names, (int)i, pl_exchange_job_rank(exchange, i));
+    exchange_finish_names(&names);
 }
 
-/* --- who has ended --------------------------------------------------------------------------------------------- */
+/* --- ended members --------------------------------------------------------------------------------------------- */
 
-static struct pl_peer *peer_of(const struct pl_exchange *exchange, uint32_t i)
+static struct pl_peer *exchange_peer(const struct pl_exchange *exchange, uint32_t i)
 {
-    if (!is_coordinator(exchange))
+    if (!exchange->requests)
         return i == exchange->coordinator ? exchange->asked : NULL;
-    return exchange->participants[i] ? exchange->participants[i]->peer : NULL;
+    return exchange->requests[i] ? exchange->requests[i]->peer : NULL;
 }
 
-/* Where the launcher does not tell, a connection that stays lost does. */
-static bool has_ended(struct pl_exchange *exchange, uint32_t i)
+/* Where the launcher does not report it, a connection that stays lost does. */
+bool pl_exchange_has_ended(struct pl_exchange *exchange, uint32_t member)
 {
-    int rc = pl_process_alive(PL_PROC(0, pl_exchange_rank(exchange, i)));
-    const struct pl_peer *peer = peer_of(exchange, i);
-    return rc == MPI_ERR_PROC_ABORTED || (rc == PL_AGAIN && peer && peer->error && !tolerate_for(exchange));
+    int rc = pl_process_alive(PL_PROC(0, pl_exchange_job_rank(exchange, member)));
+    const struct pl_peer *peer = exchange_peer(exchange, member);
+    return rc == MPI_ERR_PROC_ABORTED ||
+           (rc == PL_AGAIN && peer && peer->error && !exchange_tolerates_unreachable(exchange));
 }
 
-/* True, and who they are, when some of those whom this process waits for have ended. */
-static bool describe_ended(struct pl_exchange *exchange, char why[PL_DETAIL_MAX])
+/* True: processes that this one waits for have ended; the message names them. */
+static bool exchange_describe_ended(struct pl_exchange *exchange, char why[PL_DETAIL_MAX])
 {
-    int length = snprintf(why, PL_DETAIL_MAX, "\"%.80s\": of %s these have ended:", exchange->tag, exchange->who);
-    struct text text = { .at = why + length, .room = PL_DETAIL_MAX - (size_t)length };
-    for (uint32_t i = 0; i < exchange->members; i++)
-        if (i != exchange->me && has_ended(exchange, i))
-            exchange_wait_name(&text, (int)i, pl_exchange_rank(exchange, i));
-    for (int i = 0; exchange->others && i < exchange->others->size; i++)
-        if (pl_process_alive(pl_group_proc(exchange->others, i)) == MPI_ERR_PROC_ABORTED)
-            exchange_wait_name(&text, -1, PL_PROC_RANK(pl_group_proc(exchange->others, i)));
-    close_text(&text);
-    return text.named > 0;
-}
-
-/* --- giving up ------------------------------------------------------------------------------------------------- */
-
-static int exchange_wait_report(const struct pl_exchange *exchange)
-{
-    return pl_fail(exchange->error, "%s", exchange->why);
-}
-
-static bool host_listens(const struct pl_exchange *exchange)
-{
-    return exchange->asked && !exchange->asked->error;
-}
-
-/* The host gives up at once; a guest that has asked waits for a word of the host. */
-static int exchange_wait_give_up(struct pl_exchange *exchange, int error, long now)
-{
-    if (is_coordinator(exchange) || !host_listens(exchange)) {
-        exchange->error = error;
-        return exchange_wait_report(exchange);
+    int length = snprintf(why, PL_DETAIL_MAX, "\"%.80s\": these %s have ended:", exchange->tag, exchange->members);
+    struct exchange_names names = { .at = why + length, .left = PL_DETAIL_MAX - (size_t)length };
+    for (uint32_t i = 0; i < exchange->size; i++)
+        if (i != exchange->rank && pl_exchange_has_ended(exchange, i))
+            exchange_name_process(&names, (int)i, pl_exchange_job_rank(exchange, i));
+    for (int i = 0; exchange->watch && i < exchange->watch->size; i++) {
+        uint64_t proc = pl_group_proc(exchange->watch, i);
+        if (pl_process_alive(proc) == MPI_ERR_PROC_ABORTED)
+            exchange_name_process(&names, -1, PL_PROC_RANK(proc));
     }
-    pl_exchange_send_leave(exchange, error);
-    exchange->parting = error;
-    exchange->parting_until = now + PARTING_MS;
-    return MPI_SUCCESS;
+    exchange_finish_names(&names);
+    return names.named > 0;
 }
 
-static bool exchange_wait_settled(const struct pl_exchange *exchange)
+void pl_exchange_forget_ended(struct pl_exchange *exchange)
 {
-    return is_coordinator(exchange) ? exchange->arrived == exchange->members : exchange->done;
-}
-
-/* What the ended had said before is read. */
-static void catch_up(struct pl_exchange *exchange)
-{
-    for (int i = 0; i < 1000 && pl_engine_progress(exchange->listener) > 0; i++)
-        continue;
-}
-
-/* Nothing more is said to the ended, and the door does not wait, when it closes, for them to take what was. */
-static void forget_ended(struct pl_exchange *exchange)
-{
-    for (uint32_t i = 0; i < exchange->members; i++) {
-        struct pl_peer *peer = i == exchange->me || !has_ended(exchange, i) ? NULL : peer_of(exchange, i);
-        if (is_coordinator(exchange) && peer)
-            pl_exchange_expel(exchange, i);
+    for (uint32_t i = 0; i < exchange->size; i++) {
+        bool ended = i != exchange->rank && pl_exchange_has_ended(exchange, i);
+        struct pl_peer *peer = ended ? exchange_peer(exchange, i) : NULL;
+        if (exchange->requests && peer)
+            pl_exchange_drop_request(exchange, i);
         if (peer)
             pl_exchange_forget_peer(exchange->listener, peer);
     }
 }
 
-/* Looks who still lives, and at the clock. */
-static int exchange_wait_look(struct pl_exchange *exchange, long now)
+/* --- giving up ------------------------------------------------------------------------------------------------- */
+
+static int exchange_fail(const struct pl_exchange *exchange)
+{
+    return pl_fail(exchange->error, "%s", exchange->why);
+}
+
+bool pl_exchange_coordinator_listens(const struct pl_exchange *exchange)
+{
+    return exchange->asked && !exchange->asked->error;
+}
+
+/* The coordinator gives up at once; a participant that has asked waits for the coordinator's reply. */
+static int exchange_give_up(struct pl_exchange *exchange, int error)
+{
+    if (exchange->requests || !pl_exchange_coordinator_listens(exchange)) {
+        exchange->error = error;
+        return exchange_fail(exchange);
+    }
+    pl_exchange_send_leave(exchange, error);
+    exchange->leaving = error;
+    exchange->leaving_deadline = pl_deadline_after_ms(LEAVE_MS);
+    return MPI_SUCCESS;
+}
+
+static bool exchange_is_settled(const struct pl_exchange *exchange)
+{
+    return exchange->requests ? exchange->joined == exchange->size : exchange->answered;
+}
+
+/* Reads what the ended members sent before. */
+static void exchange_catch_up(struct pl_exchange *exchange)
+{
+    for (int i = 0; i < CATCH_UP_ROUNDS && pl_engine_progress(exchange->listener) > 0; i++)
+        continue;
+}
+
+static int exchange_check_ended(struct pl_exchange *exchange, const char why[PL_DETAIL_MAX])
+{
+    exchange_catch_up(exchange);
+    if (exchange_is_settled(exchange) || exchange->error)
+        return MPI_SUCCESS;
+    pl_exchange_forget_ended(exchange);
+    snprintf(exchange->why, sizeof exchange->why, "%s", why);
+    return exchange_give_up(exchange, MPI_ERR_PROC_ABORTED);
+}
+
+/* Checks every CHECK_MS that the members live and the limit has not expired. */
+static int exchange_check(struct pl_exchange *exchange)
 {
     char why[PL_DETAIL_MAX];
-    exchange->look_at = now + LOOK_MS;
-    if (exchange->parting) {
-        if (now < exchange->parting_until && host_listens(exchange))
+    int64_t now = pl_clock_ns();
+    if (now < exchange->next_check)
+        return MPI_SUCCESS;
+    exchange->next_check = now + CHECK_MS * PL_NS_PER_MS;
+    if (exchange->leaving) {
+        if (now < exchange->leaving_deadline && pl_exchange_coordinator_listens(exchange))
             return MPI_SUCCESS;
-        exchange->error = exchange->parting;
-        return exchange_wait_report(exchange);
+        exchange->error = exchange->leaving;
+        return exchange_fail(exchange);
     }
-    if (describe_ended(exchange, why)) {
-        catch_up(exchange);
-        if (exchange_wait_settled(exchange) || exchange->error)
-            return MPI_SUCCESS;
-        forget_ended(exchange);
-        snprintf(exchange->why, sizeof exchange->why, "%s", why);
-        return exchange_wait_give_up(exchange, MPI_ERR_PROC_ABORTED, now);
-    }
-    if (!exchange->patience || now - exchange->began < exchange->patience)
+    if (exchange_describe_ended(exchange, why))
+        return exchange_check_ended(exchange, why);
+    if (!pl_deadline_passed(exchange->deadline))
         return MPI_SUCCESS;
     pl_exchange_describe_missing(exchange, exchange->why);
-    return exchange_wait_give_up(exchange, MPIX_ERR_TIMEOUT, now);
+    return exchange_give_up(exchange, MPIX_ERR_TIMEOUT);
 }
 
 /* --- waiting --------------------------------------------------------------------------------------------------- */
 
 /*
- * Asks at the host's door, if it is open and is not the one where we asked before. The door may also be about to close,
- * when the host is still busy with the end of an earlier life: what we said there is forgotten, and a new door opens
- * with a new address. So we look again while we wait, and ask again at the new one. An answer is never lost that way:
- * a door closes only when all that it sent was taken.
+ * Sends the request to the coordinator's listener, if that is open and is another one than before. A listener may be
+ * about to close, while the coordinator finishes an earlier life: then the request is lost, and a new listener opens at
+ * a new address. So a participant checks again while it waits, and sends its request to the new listener. That never
+ * loses an answer: a listener closes only when everything that it sent was taken.
  */
-static int exchange_wait_ask(struct pl_exchange *exchange)
+static int exchange_ask(struct pl_exchange *exchange)
 {
     struct pl_peer *peer;
-    if (exchange->parting)
+    if (exchange->leaving)
         return MPI_SUCCESS;
-    int rc = pl_listener_peer(exchange->listener, pl_exchange_rank(exchange, exchange->coordinator), &peer);
+    int rc = pl_listener_peer(exchange->listener, pl_exchange_job_rank(exchange, exchange->coordinator), &peer);
     if (rc == PL_AGAIN || (rc == MPI_SUCCESS && peer == exchange->asked))
         return MPI_SUCCESS;
     if (rc)
-        return tolerate_for(exchange) ? MPI_SUCCESS : rc;
-    if (exchange->asked)
-        pl_exchange_forget_peer(exchange->listener,
-                                exchange->asked); /* that door has closed, and will not say that it got our request */
+        return exchange_tolerates_unreachable(exchange) ? MPI_SUCCESS : rc;
+    if (exchange->asked) /* that listener has closed, and will not acknowledge the request */
+        pl_exchange_forget_peer(exchange->listener, exchange->asked);
     exchange->asked = peer;
-    exchange->failing_since = 0;
+    exchange->unreachable_since = 0;
     return pl_exchange_send_join(exchange, peer);
 }
 
-/* Nothing wakes a guest when the host's door opens: it sleeps for a small part of the time that it has waited already,
- * so that it comes only a little late. */
-static void exchange_wait_idle(struct pl_exchange *exchange, struct pl_wait *wait)
+/* Nothing wakes a participant when the coordinator's listener opens. It sleeps for an eighth of the time that it has
+ * waited, at most SLEEP_MAX_US, and so notices only a little late. */
+static void exchange_idle(struct pl_exchange *exchange, struct pl_wait *wait)
 {
-    long waited = is_coordinator(exchange) || exchange->asked || wait->rounds < LOOK_ROUNDS
-                      ? 0
-                      : exchange_wait_now_ms() - exchange->began;
-    if (waited == 0) {
+    if (exchange->requests || exchange->asked || wait->rounds < CHECK_ROUNDS) {
         pl_listener_idle(exchange->listener, wait);
         return;
     }
     pl_wait_record_check(exchange->listener, NULL, wait);
     if (pl_engine_nudge_others(exchange->listener) > 0)
         return;
-    long microseconds = waited * 1000 / 8;
-    nanosleep(&(struct timespec){ .tv_nsec = 1000 * (microseconds < NAP_US ? microseconds : NAP_US) }, NULL);
+    int64_t eighth = (pl_clock_ns() - exchange->began) / 8;
+    pl_clock_sleep_ns(eighth < SLEEP_MAX_US * PL_NS_PER_US ? eighth : SLEEP_MAX_US * PL_NS_PER_US);
 }
 
-/* Who has not come, for a report. Lock held. */
-static void describe_wait(const void *context, struct pl_job_item *item)
+/* The members that have not joined, for a job report. Lock held. */
+static void exchange_describe_wait(const void *context, struct pl_job_item *item)
 {
     const struct pl_exchange *exchange = context;
     snprintf(item->object, sizeof item->object, "%.63s", exchange->tag);
-    item->waited = (exchange_wait_now_ms() - exchange->began) * 1000000;
-    for (uint32_t i = 0; i < exchange->members; i++)
-        if (is_missing(exchange, i))
-            pl_wait_record_add_rank(item, pl_exchange_rank(exchange, i));
+    item->waited = pl_clock_ns() - exchange->began;
+    for (uint32_t i = 0; i < exchange->size; i++)
+        if (exchange_is_missing(exchange, i))
+            pl_wait_record_add_rank(item, pl_exchange_job_rank(exchange, i));
 }
 
-static int wait_for_all(struct pl_exchange *exchange)
+/* The lock is released while the thread idles. */
+static int exchange_wait_locked(struct pl_exchange *exchange)
 {
     struct pl_engine *listener = exchange->listener;
     const struct pl_waiting what = {
-        .what = PL_WHAT_EXCHANGE, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe_wait, .context = exchange
+        .what = PL_WHAT_EXCHANGE,
+        .peer = PL_NO_PEER,
+        .tag = PL_ANY,
+        .describe = exchange_describe_wait,
+        .context = exchange,
     };
     struct pl_wait wait = { .what = &what };
     unsigned rounds = 0;
     for (;;) {
         int events = pl_engine_progress(listener), rc = MPI_SUCCESS;
         if (exchange->error)
-            return exchange_wait_report(exchange);
+            return exchange_fail(exchange);
         if (exchange->outer && exchange->outer->error)
-            return exchange_wait_report(exchange->outer);
-        if (exchange_wait_settled(exchange))
+            return exchange_fail(exchange->outer);
+        if (exchange_is_settled(exchange))
             return MPI_SUCCESS;
-        if (!is_coordinator(exchange))
-            rc = exchange_wait_ask(exchange);
-        if (rc == MPI_SUCCESS && (wait.rounds > LOOK_ROUNDS || ++rounds % LOOK_ROUNDS == 0)) {
-            long now = exchange_wait_now_ms();
-            if (now >= exchange->look_at)
-                rc = exchange_wait_look(exchange, now);
-        }
+        if (!exchange->requests)
+            rc = exchange_ask(exchange);
+        if (rc == MPI_SUCCESS && (wait.rounds > CHECK_ROUNDS || ++rounds % CHECK_ROUNDS == 0))
+            rc = exchange_check(exchange);
         if (rc)
             return rc;
         pl_engine_leave(listener);
         wait.rounds = events ? 0 : wait.rounds;
-        exchange_wait_idle(exchange, &wait);
+        exchange_idle(exchange, &wait);
         pl_engine_enter(listener);
     }
 }
 
-static int wait_inside(struct pl_exchange *exchange)
+int pl_exchange_wait(struct pl_exchange *exchange)
 {
     pl_engine_enter(exchange->listener);
-    exchange->began = exchange_wait_now_ms();
+    exchange->began = pl_clock_ns();
+    exchange->deadline = exchange->timeout ? pl_deadline_after_ms(exchange->timeout) : PL_CLOCK_NEVER;
     if (exchange->outer)
         exchange->outer->inner = exchange;
-    int rc = wait_for_all(exchange);
+    int rc = exchange_wait_locked(exchange);
     if (exchange->outer)
         exchange->outer->inner = NULL;
-    exchange->gathered = rc == MPI_SUCCESS;
+    exchange->complete = rc == MPI_SUCCESS;
     pl_engine_leave(exchange->listener);
     return rc;
-}
-
-int pl_exchange_gather(struct pl_exchange *exchange)
-{
-    return wait_inside(exchange);
-}
-
-int pl_exchange_join(struct pl_exchange *exchange, const void **data, size_t *length)
-{
-    int rc = wait_inside(exchange);
-    if (rc == MPI_SUCCESS) {
-        *data = exchange->answer + sizeof(int32_t);
-        *length = exchange->answer_length - sizeof(int32_t);
-    }
-    return rc;
-}
-
-/* To a host that may wait already, though nobody here has asked it. Its door may have to be found yet. */
-static void refuse_at_listener(struct pl_exchange *exchange)
-{
-    struct pl_wait wait = { 0 };
-    long until = exchange_wait_now_ms() + PARTING_MS;
-    struct pl_peer *peer;
-    int rc = PL_AGAIN;
-    while (exchange_wait_now_ms() < until && !has_ended(exchange, exchange->coordinator) &&
-           (rc = pl_listener_peer(exchange->listener, pl_exchange_rank(exchange, exchange->coordinator), &peer)) ==
-               PL_AGAIN) {
-        pl_engine_leave(exchange->listener);
-        pl_listener_idle(exchange->listener, &wait);
-        pl_engine_enter(exchange->listener);
-        pl_engine_progress(exchange->listener);
-    }
-    if (rc == MPI_SUCCESS)
-        pl_exchange_send_refusal(exchange, peer);
-}
-
-void pl_exchange_refuse(struct pl_exchange *exchange, int error)
-{
-    char why[PL_DETAIL_MAX];
-    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
-    pl_engine_enter(exchange->listener);
-    exchange->error = error;
-    snprintf(exchange->why, sizeof exchange->why, "%s", why);
-    forget_ended(exchange);
-    if (is_coordinator(exchange))
-        pl_exchange_send_errors(exchange);
-    else if (!exchange->asked && exchange->outer)
-        refuse_at_listener(exchange);
-    else if (!exchange->done && !exchange->parting && host_listens(exchange))
-        pl_exchange_send_leave(exchange, error);
-    pl_engine_leave(exchange->listener);
-    pl_fail(error, "%s", why); /* looking for the door may have recorded another */
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The front door's life. Locking: opening under a lock of its own; closing when no instance is left to use it. */
+/* The listener's life, and which part of the library each of its messages is for. listener_lock protects the opening;
+ * the process lock is held at the closing, when no instance is left to use it. */
 #include "sessions/create/listener.h"
 
 #include "core/engine/life.h"
@@ -7,27 +8,34 @@
 #include "core/engine/wait.h"
 #include "core/job/process.h"
 #include "mpi.h"
-#include "sessions/port/parts.h"
+#include "sessions/create/exchange_message.h"
+#include "sessions/port/calls.h"
 
 static struct pl_lock listener_lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
 static struct pl_engine listener_engine;
 static bool listener_is_open;
 
-/* The process lock is held. */
-static void close_listener(void)
+static void listener_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
+                             const void *data)
+{
+    if (header->tag < PL_PORT_CALL)
+        pl_exchange_message_arrived(listener, from, header, data);
+    else
+        pl_port_message_arrived(listener, from, header, data);
+}
+
+static void listener_close(void)
 {
     pl_process_publish(PL_CARD_LISTENER, NULL, 0);
-    pl_ports_close(&listener_engine);
+    pl_port_remove_all(&listener_engine);
     pl_engine_close(&listener_engine);
-    pl_ports_forget();
+    pl_port_forget_callers();
     pl_lock_fini(&listener_engine.lock);
     pl_exchange_forget_early();
     listener_is_open = false;
 }
 
-int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *,
-                                     const void *),
-                     struct pl_engine **listener)
+int pl_listener_open(struct pl_engine **listener)
 {
     int rc = MPI_SUCCESS;
     pl_lock_take(&listener_lock);
@@ -35,7 +43,7 @@ int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin 
         rc = pl_engine_open(&listener_engine, NULL, MPI_THREAD_MULTIPLE);
         if (rc)
             goto out;
-        listener_engine.arrived = arrived;
+        listener_engine.arrived = listener_arrived;
         rc = pl_process_publish(PL_CARD_LISTENER, listener_engine.card, listener_engine.card_length);
         if (rc) {
             pl_engine_close(&listener_engine);
@@ -43,7 +51,7 @@ int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin 
             goto out;
         }
         listener_is_open = true;
-        pl_process.closing = close_listener;
+        pl_process.closing = listener_close;
     }
     *listener = &listener_engine;
 out:
@@ -57,6 +65,19 @@ int pl_listener_peer(struct pl_engine *listener, int rank, struct pl_peer **peer
     size_t length;
     int rc = pl_process_lookup(PL_PROC(0, rank), PL_CARD_LISTENER, card, &length);
     return rc ? rc : pl_engine_peer(listener, card, length, PL_PROC(0, rank), peer);
+}
+
+int pl_listener_send(struct pl_engine *listener, struct pl_peer *peer, enum pl_listener_message message, uint64_t token,
+                     const void *data, size_t size)
+{
+    struct pl_header header = { .kind = PL_MSG_LISTENER, .tag = (int)message, .token = token };
+    return pl_engine_control(listener, peer, &header, data, size);
+}
+
+void pl_listener_wake(struct pl_engine *listener)
+{
+    if (atomic_load(&listener->wait.sleepers) > 0)
+        pl_engine_wake(listener);
 }
 
 void pl_listener_idle(struct pl_engine *listener, struct pl_wait *wait)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The front door: an engine of the process itself, at an address that others find from its rank alone, through which
- * the processes' instances meet. Opened when it is first needed, closed with the last instance.
+ * The listener: the process's bootstrap endpoint, an engine at an address that other processes derive from the rank
+ * alone. Exchanges (sessions/create/exchange.h) and ports (sessions/port/port.h) send their messages through it.
+ *
+ * The first use opens it; it closes with the last instance. Whatever arrives at it, and everything that the messages
+ * change, is protected by the lock of its engine: pl_engine_enter(), pl_engine_leave().
  */
 #ifndef PLENUM_SESSIONS_CREATE_LISTENER_H
 #define PLENUM_SESSIONS_CREATE_LISTENER_H
@@ -10,21 +13,35 @@
 
 struct pl_wait;
 
-/* The open door. Messages go to `arrived`, called with its lock held. */
-int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *,
-                                     const void *),
-                     struct pl_engine **listener);
+/* What a message between listeners is about; its tag. */
+enum pl_listener_message {
+    /* Exchanges: sessions/create/exchange_message.c has the formats. */
+    PL_EXCHANGE_JOIN = 1, /* a participant joins; the token names its request */
+    PL_EXCHANGE_ANSWER,   /* to the request of that token: what the coordinator answers, or why the exchange failed */
+    PL_EXCHANGE_LEAVE,    /* the participant of that token gives up */
+    PL_EXCHANGE_REFUSAL,  /* a member that never joined will not come */
 
-/* The door of a rank of the job. PL_AGAIN: it is not open yet. Lock held. */
+    /* Ports: sessions/port/calls.c has the formats. */
+    PL_PORT_CALL,    /* a connecting root calls a port; the token names the call */
+    PL_PORT_PROPOSE, /* to the call of that token: the accepting root's proposal, or why the port refuses */
+    PL_PORT_CONFIRM, /* the call of that token is connected */
+    PL_PORT_HANG_UP, /* the caller of that token has given up, or there is no such call */
+};
+
+/* Opens the listener unless it is open. */
+int pl_listener_open(struct pl_engine **listener);
+
+/* The listener of a rank of the job, as a peer. PL_AGAIN: it is not open yet. Lock held. */
 int pl_listener_peer(struct pl_engine *listener, int rank, struct pl_peer **peer);
 
-/* Between unsuccessful rounds: moves the other engines on, spins, yields, sleeps. */
+/* Sends a message. Lock held. */
+int pl_listener_send(struct pl_engine *listener, struct pl_peer *peer, enum pl_listener_message message, uint64_t token,
+                     const void *data, size_t size);
+
+/* Wakes the threads that wait at the listener. Lock held. */
+void pl_listener_wake(struct pl_engine *listener);
+
+/* Between unsuccessful rounds of progress: drives the other engines, spins, yields, sleeps. Lock not held. */
 void pl_listener_idle(struct pl_engine *listener, struct pl_wait *wait);
-
-/* The same, with what all kinds of messages are for. */
-int pl_exchange_listener(struct pl_engine **listener);
-
-/* exchange.c: throws away what came for meetings that never took place. */
-void pl_exchange_forget_early(void);
 
 #endif

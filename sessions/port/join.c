@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Joining two processes that have a socket in common: each opens a port and tells the other; the one with the greater
- * name accepts. The socket is empty before and after.
- */
+/* Each of the two processes opens a port and sends its name over the socket; the one with the greater name accepts. */
+#include "sessions/port/join.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -13,19 +12,20 @@
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/life.h"
+#include "sessions/port/connect.h"
 #include "sessions/port/port.h"
 
 enum { POLL_MS = 1 };
 
-/* What is said over the socket. */
+/* What each process sends over the socket. */
 struct greeting {
     char magic[8];
     char port[MPI_MAX_PORT_NAME];
 };
 static const char magic[8] = "PlJoin1";
 
-/* Until the socket can be read or written; what other processes want meanwhile goes on. */
-static int port_join_wait_for(int fd, short events)
+/* Waits until the socket can be read or written. Engines make progress meanwhile. */
+static int join_wait_for(int fd, short events)
 {
     struct pollfd wanted = { .fd = fd, .events = events };
     int ready = 0;
@@ -34,54 +34,54 @@ static int port_join_wait_for(int fd, short events)
     return ready < 0 ? pl_fail_errno(MPI_ERR_OTHER, "cannot wait for descriptor %d", fd) : MPI_SUCCESS;
 }
 
-static int port_join_failed(int fd, ssize_t moved, const char *what)
+static int join_fail(int fd, ssize_t moved, const char *what)
 {
     return moved == 0 ? pl_fail(MPI_ERR_OTHER, "the other end of descriptor %d was closed", fd)
                       : pl_fail_errno(MPI_ERR_OTHER, "cannot %s descriptor %d", what, fd);
 }
 
-static bool is_transient(ssize_t moved)
+static bool join_is_transient(ssize_t moved)
 {
     return moved < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-static int port_join_say(int fd, const struct greeting *greeting)
+static int join_send(int fd, const struct greeting *greeting)
 {
     const char *at = (const char *)greeting, *end = at + sizeof *greeting;
     while (at < end) {
-        int rc = port_join_wait_for(fd, POLLOUT);
+        int rc = join_wait_for(fd, POLLOUT);
         if (rc)
             return rc;
         ssize_t sent = send(fd, at, (size_t)(end - at), MSG_NOSIGNAL);
-        if (sent <= 0 && !is_transient(sent))
-            return port_join_failed(fd, sent, "write to");
+        if (sent <= 0 && !join_is_transient(sent))
+            return join_fail(fd, sent, "write to");
         at += sent > 0 ? sent : 0;
     }
     return MPI_SUCCESS;
 }
 
-static int port_join_hear(int fd, struct greeting *greeting)
+static int join_receive(int fd, struct greeting *greeting)
 {
     char *at = (char *)greeting, *end = at + sizeof *greeting;
     while (at < end) {
-        int rc = port_join_wait_for(fd, POLLIN);
+        int rc = join_wait_for(fd, POLLIN);
         if (rc)
             return rc;
         ssize_t got = recv(fd, at, (size_t)(end - at), 0);
-        if (got <= 0 && !is_transient(got))
-            return port_join_failed(fd, got, "read from");
+        if (got <= 0 && !join_is_transient(got))
+            return join_fail(fd, got, "read from");
         at += got > 0 ? got : 0;
     }
     if (memcmp(greeting->magic, magic, sizeof magic) != 0 || !memchr(greeting->port, '\0', sizeof greeting->port))
         return pl_fail(MPI_ERR_OTHER,
-                       "the process at the other end of descriptor %d is not in MPI_Comm_join, or uses "
+                       "the process at the other end of descriptor %d has not called MPI_Comm_join, or uses "
                        "another MPI",
                        fd);
     return MPI_SUCCESS;
 }
 
-/* From this host. */
-static bool may_lead_away(int fd)
+/* May the other end be on another host? */
+static bool join_may_leave_host(int fd)
 {
     int domain = AF_UNIX;
     return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &(socklen_t){ sizeof domain }) == 0 && domain != AF_UNIX;
@@ -92,12 +92,12 @@ int pl_port_join(int fd, struct pl_comm *self, struct pl_comm **made)
     struct greeting mine = { .port = "" }, theirs;
     *made = NULL;
     memcpy(mine.magic, magic, sizeof magic);
-    int rc = pl_port_open(may_lead_away(fd), mine.port);
+    int rc = pl_port_open(join_may_leave_host(fd), mine.port);
     if (rc)
         return rc;
-    rc = port_join_say(fd, &mine);
+    rc = join_send(fd, &mine);
     if (rc == MPI_SUCCESS)
-        rc = port_join_hear(fd, &theirs);
+        rc = join_receive(fd, &theirs);
     int order = rc ? 0 : strcmp(mine.port, theirs.port);
     if (order > 0)
         rc = pl_port_accept(mine.port, NULL, 0, self, made);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The providers of process sets that are built in (plugins/psets), for the registry (sessions/psets/psets.c). */
+/* The built-in providers of process sets (plugins/psets), for the registry (sessions/psets/registry.c). */
 #ifndef PLENUM_SESSIONS_PSETS_PROVIDERS_H
 #define PLENUM_SESSIONS_PSETS_PROVIDERS_H
 

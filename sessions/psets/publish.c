@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Publishing a process set: the group becomes ranges of ranks, and no other provider may have the name. */
+/* The group becomes ranges of ranks. No other provider may have the name. */
+#include "sessions/psets/publish.h"
+
 #include <stdlib.h>
 
 #include "core/base/error.h"
@@ -7,11 +9,10 @@
 #include "core/base/pset_name.h"
 #include "core/object/group.h"
 #include "sessions/psets/registry.h"
+#include "sessions/psets/watch.h"
 
-enum { SHOWN = 80 };
-
-/* The group as [2 * count]: first rank, last rank. MPI_ERR_GROUP: somebody is not of this job. */
-static int ranges_of(const struct pl_group *group, uint32_t **ranges, uint32_t *count)
+/* The group as [2 * count]: first rank, last rank. MPI_ERR_GROUP: a member belongs to another job. */
+static int publish_ranges(const struct pl_group *group, uint32_t **ranges, uint32_t *count)
 {
     *count = 0;
     *ranges = pl_malloc(((size_t)group->size + 1) * 2 * sizeof **ranges);
@@ -22,8 +23,9 @@ static int ranges_of(const struct pl_group *group, uint32_t **ranges, uint32_t *
         uint32_t rank = (uint32_t)PL_PROC_RANK(proc), *last = *ranges + 2 * *count - 1;
         if (PL_PROC_JOB(proc) != 0) {
             free(*ranges);
-            return pl_fail(MPI_ERR_GROUP,
-                           "rank %d of the group is of another job; a process set has members of its own job only", i);
+            return pl_fail(
+                MPI_ERR_GROUP,
+                "rank %d of the group belongs to another job, but all members of a process set must be of this job", i);
         }
         if (*count && *last + 1 == rank) {
             *last = rank;
@@ -35,14 +37,14 @@ static int ranges_of(const struct pl_group *group, uint32_t **ranges, uint32_t *
     return MPI_SUCCESS;
 }
 
-/* Another provider's sets cannot be changed, and one of this name would never be found. The slot of what is published
- * is the last one. */
-static int check_name_locked(struct pl_psets *psets, const char *name)
+/* The sets of other providers cannot be changed, and a published set of the same name would never be found. The last
+ * slot is that of the published sets. */
+static int publish_check_name_locked(struct pl_psets *psets, const char *name)
 {
-    char shown[SHOWN];
+    char shown[PL_PSET_SHOWN];
     const char *wrong = pl_pset_name_check(name);
     if (wrong)
-        return pl_fail(MPI_ERR_ARG, "\"%s\" is no name of a process set: it %s",
+        return pl_fail(MPI_ERR_ARG, "\"%s\" is not a name of a process set: it %s",
                        pl_pset_name_show(name, shown, sizeof shown), wrong);
     int rc = pl_psets_complete_locked(psets);
     if (rc)
@@ -62,10 +64,10 @@ int pl_psets_publish(struct pl_instance *instance, const char *name, const struc
     if (!psets)
         return MPI_ERR_NO_MEM;
     pl_lock_take(&psets->lock);
-    int rc = check_name_locked(psets, name);
+    int rc = publish_check_name_locked(psets, name);
     pl_lock_drop(&psets->lock);
     if (rc == MPI_SUCCESS && group)
-        rc = ranges_of(group, &ranges, &count);
+        rc = publish_ranges(group, &ranges, &count);
     if (rc)
         return rc;
     rc = pl_psets_app_change(name, ranges, count);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Watching process sets. Progress compares the providers' versions (the hook, a few loads); when they are others than
- * before, a chore, which runs without the engine's lock, compares the sets themselves and calls the watcher.
+ * Progress compares the providers' versions (the hook, a few loads). When they have changed, deferred work, which runs
+ * without the engine's lock, compares the sets themselves and calls the watcher.
  *
- * One thread at a time calls it, so that changes are told in their order; whoever finds it at work leaves the rest to
- * it.
+ * One thread at a time calls the watcher, so that it learns changes in their order. A thread that finds another one
+ * calling it leaves the rest to that thread.
  */
+#include "sessions/psets/watch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,14 +17,13 @@
 #include "core/engine/wait.h"
 #include "sessions/psets/registry.h"
 
-/* --- what there is to see --------------------------------------------------------------------------------------- */
+/* --- the sets as they are ---------------------------------------------------------------------------------------- */
 
-static void seens_fini(struct pl_pset_seens *seens)
+static void psets_watch_seens_fini(struct pl_pset_seens *seens)
 {
-    for (int i = 0; i < seens->count; i++)
-        free(seens->set[i].name);
-    free(seens->set);
-    *seens = (struct pl_pset_seens){ .count = 0 };
+    for (size_t i = 0; i < seens->count; i++)
+        free(seens->items[i].name);
+    PL_VEC_FINI(seens);
 }
 
 static int psets_watch_see(void *to, const char *name, uint64_t version)
@@ -30,79 +31,76 @@ static int psets_watch_see(void *to, const char *name, uint64_t version)
     struct pl_pset_seens *seens = to;
     if (pl_pset_name_check(name))
         return MPI_SUCCESS;
-    struct pl_pset_seen *grown = pl_realloc(seens->set, ((size_t)seens->count + 1) * sizeof *grown);
-    if (grown)
-        seens->set = grown;
-    char *own = grown ? pl_strdup(name) : NULL;
-    if (!own)
+    char *copy = PL_VEC_RESERVE(seens, 1) ? pl_strdup(name) : NULL;
+    if (!copy)
         return pl_fail_memory("the process sets that are watched");
-    seens->set[seens->count++] = (struct pl_pset_seen){ own, version };
+    *PL_VEC_PUSH(seens) = (struct pl_pset_seen){ copy, version };
     return MPI_SUCCESS;
 }
 
 /* All sets of the providers whose sets may change. */
-static int see_all_locked(struct pl_psets *psets, struct pl_pset_seens *seens)
+static int psets_watch_see_all_locked(struct pl_psets *psets, struct pl_pset_seens *seens)
 {
     int rc = MPI_SUCCESS;
-    *seens = (struct pl_pset_seens){ .count = 0 };
+    *seens = (struct pl_pset_seens){ 0 };
     for (int i = 0; rc == MPI_SUCCESS && i < psets->slots; i++)
         if (psets->slot[i].open && psets->slot[i].ops->version)
             rc = psets->slot[i].ops->list(psets->slot[i].self, psets_watch_see, seens);
     if (rc)
-        seens_fini(seens);
+        psets_watch_seens_fini(seens);
     return rc;
 }
 
 static const struct pl_pset_seen *psets_watch_find(const struct pl_pset_seens *seens, const char *name)
 {
-    for (int i = 0; i < seens->count; i++)
-        if (pl_pset_name_same(seens->set[i].name, name))
-            return &seens->set[i];
+    for (size_t i = 0; i < seens->count; i++)
+        if (pl_pset_name_same(seens->items[i].name, name))
+            return &seens->items[i];
     return NULL;
 }
 
-/* What is in one and not, or of another version, in the other; `gone`: told as gone. */
+/* Collects the sets of `these` that `those` lacks. `gone`: they are gone; else also those of another version. */
 static int psets_watch_compare(const struct pl_pset_seens *these, const struct pl_pset_seens *those, bool gone,
                                struct pl_pset_seens *changes)
 {
     int rc = MPI_SUCCESS;
-    for (int i = 0; rc == MPI_SUCCESS && i < these->count; i++) {
-        const struct pl_pset_seen *other = psets_watch_find(those, these->set[i].name);
-        if (!other || (!gone && other->version != these->set[i].version))
-            rc = psets_watch_see(changes, these->set[i].name, gone ? 0 : these->set[i].version);
+    for (size_t i = 0; rc == MPI_SUCCESS && i < these->count; i++) {
+        const struct pl_pset_seen *other = psets_watch_find(those, these->items[i].name);
+        if (!other || (!gone && other->version != these->items[i].version))
+            rc = psets_watch_see(changes, these->items[i].name, gone ? 0 : these->items[i].version);
     }
     return rc;
 }
 
-/* What has changed since it was told last, which is now; nothing when memory is short: then later. */
-static void take_changes_locked(struct pl_psets *psets, struct pl_pset_seens *changes)
+/* Takes what has changed since the last call. When memory runs out nothing is taken, and a later call finds it. */
+static void psets_watch_take_changes_locked(struct pl_psets *psets, struct pl_pset_seens *changes)
 {
     struct pl_pset_seens now;
-    *changes = (struct pl_pset_seens){ .count = 0 };
-    if (see_all_locked(psets, &now))
+    *changes = (struct pl_pset_seens){ 0 };
+    if (psets_watch_see_all_locked(psets, &now))
         return;
     if (psets_watch_compare(&psets->seen, &now, true, changes) ||
         psets_watch_compare(&now, &psets->seen, false, changes)) {
-        seens_fini(changes);
-        seens_fini(&now);
+        psets_watch_seens_fini(changes);
+        psets_watch_seens_fini(&now);
         return;
     }
-    seens_fini(&psets->seen);
+    psets_watch_seens_fini(&psets->seen);
     psets->seen = now;
 }
 
 /* --- telling ---------------------------------------------------------------------------------------------------- */
 
-/* Calls the watcher, as long as it is this one. Lock held, and given up for each call. */
-static void tell_locked(struct pl_psets *psets, const struct pl_pset_seens *changes)
+/* Calls the watcher, until it is replaced. The lock is held, and released during each call. */
+static void psets_watch_tell_locked(struct pl_psets *psets, const struct pl_pset_seens *changes)
 {
     const unsigned watcher = psets->watchers;
     MPI_Session session = pl_object_handle(psets->instance);
-    for (int i = 0; i < changes->count && psets->changed && watcher == psets->watchers; i++) {
+    for (size_t i = 0; i < changes->count && psets->changed && watcher == psets->watchers; i++) {
         MPIX_Session_pset_function *changed = psets->changed;
         void *context = psets->context;
         pl_lock_drop(&psets->lock);
-        changed(session, changes->set[i].name, (MPI_Count)changes->set[i].version, context);
+        changed(session, changes->items[i].name, (MPI_Count)changes->items[i].version, context);
         pl_lock_take(&psets->lock);
     }
 }
@@ -119,10 +117,10 @@ void pl_psets_tell(struct pl_psets *psets)
     psets->teller = pthread_self();
     bool more = true;
     while (more && psets->changed) {
-        take_changes_locked(psets, &changes);
+        psets_watch_take_changes_locked(psets, &changes);
         more = changes.count > 0;
-        tell_locked(psets, &changes);
-        seens_fini(&changes);
+        psets_watch_tell_locked(psets, &changes);
+        psets_watch_seens_fini(&changes);
     }
     psets->telling = false;
     pl_lock_drop(&psets->lock);
@@ -130,7 +128,7 @@ void pl_psets_tell(struct pl_psets *psets)
 
 /* --- progress --------------------------------------------------------------------------------------------------- */
 
-/* The chore may be queued again while it runs. */
+/* It may be queued again while it runs. */
 static void psets_watch_run_deferred(struct pl_deferred *deferred)
 {
     struct pl_psets *psets = PL_CONTAINER(deferred, struct pl_psets, deferred);
@@ -148,8 +146,8 @@ static uint64_t psets_watch_versions(const struct pl_psets *psets)
     return all;
 }
 
-/* All providers were opened before it was hooked in, and are closed after it was taken out. */
-static int psets_watch_look(struct pl_hook *hook)
+/* The hook. All providers are open while it is installed. */
+static int psets_watch_poll(struct pl_hook *hook)
 {
     struct pl_psets *psets = PL_CONTAINER(hook, struct pl_psets, hook);
     uint64_t now = psets_watch_versions(psets);
@@ -162,12 +160,12 @@ static int psets_watch_look(struct pl_hook *hook)
     return 1;
 }
 
-static void hook_in(struct pl_psets *psets, bool in)
+static void psets_watch_hook(struct pl_psets *psets, bool in)
 {
     struct pl_engine *engine = &psets->instance->engine;
     pl_engine_enter(engine);
     if (in && !psets->hooked) {
-        psets->hook.run = psets_watch_look;
+        psets->hook.run = psets_watch_poll;
         psets->noticed = psets_watch_versions(psets);
         pl_list_append(&engine->hooks, &psets->hook.link);
     } else if (!in && psets->hooked) {
@@ -179,17 +177,17 @@ static void hook_in(struct pl_psets *psets, bool in)
 
 /* --- beginning and ending --------------------------------------------------------------------------------------- */
 
-static int begin_locked(struct pl_psets *psets, MPIX_Session_pset_function *changed, void *context)
+static int psets_watch_begin_locked(struct pl_psets *psets, MPIX_Session_pset_function *changed, void *context)
 {
     struct pl_pset_seens now;
     int rc = pl_psets_complete_locked(psets);
     for (int i = 0; rc == MPI_SUCCESS && i < psets->slots; i++)
         rc = pl_pset_slot_open(&psets->slot[i]);
     if (rc == MPI_SUCCESS)
-        rc = see_all_locked(psets, &now);
+        rc = psets_watch_see_all_locked(psets, &now);
     if (rc)
         return rc;
-    seens_fini(&psets->seen);
+    psets_watch_seens_fini(&psets->seen);
     psets->seen = now;
     psets->changed = changed;
     psets->context = context;
@@ -197,7 +195,7 @@ static int begin_locked(struct pl_psets *psets, MPIX_Session_pset_function *chan
     return MPI_SUCCESS;
 }
 
-/* No call is under way any more, but for one of this very thread. */
+/* Waits until no other thread is in a call of the watcher. */
 static void psets_watch_settle(struct pl_psets *psets)
 {
     struct pl_wait wait = { 0 };
@@ -213,11 +211,11 @@ static void psets_watch_settle(struct pl_psets *psets)
 
 void pl_psets_watch_end(struct pl_psets *psets)
 {
-    hook_in(psets, false);
+    psets_watch_hook(psets, false);
     pl_lock_take(&psets->lock);
     psets->changed = NULL;
     psets->watchers++;
-    seens_fini(&psets->seen);
+    psets_watch_seens_fini(&psets->seen);
     pl_lock_drop(&psets->lock);
     psets_watch_settle(psets);
 }
@@ -232,9 +230,9 @@ int pl_psets_watch(struct pl_instance *instance, MPIX_Session_pset_function *cha
         return MPI_SUCCESS;
     }
     pl_lock_take(&psets->lock);
-    int rc = begin_locked(psets, changed, context);
+    int rc = psets_watch_begin_locked(psets, changed, context);
     pl_lock_drop(&psets->lock);
     if (rc == MPI_SUCCESS)
-        hook_in(psets, true);
+        psets_watch_hook(psets, true);
     return rc;
 }

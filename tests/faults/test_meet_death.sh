@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The end of a process while a communicator is made from a group that it belongs to: of the host and of others, before it
-# has come and while it waits. Argument: the build directory.
+# The end of a process while a communicator is made from a group that it belongs to: of the coordinator and of others,
+# before it has joined and while it waits. Argument: the build directory.
 build=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

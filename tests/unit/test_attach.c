@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files of pools: who holds a rank, who has died and to whom that is news, what is left behind, and files that are
- * no pools. The members are children of the test, which do what they are told by a byte in a pipe.
+ * The files of pools: ranks that are held, deaths and the processes that they concern, what is left behind, and files that
+ * are not pools. The members are children of the test, which a byte in a pipe tells what to do.
  */
 #include "unit.h"
 
@@ -30,10 +30,10 @@ static void start(void)
 
 static void end(void)
 {
-    ck_assert_int_eq(rmdir(directory), 0); /* the last who left has taken everything along */
+    ck_assert_int_eq(rmdir(directory), 0); /* the last process has removed everything */
 }
 
-/* A process that takes a rank, and leaves when its input ends. */
+/* A process that takes a rank, and detaches when its input ends. */
 struct member {
     pid_t pid;
     int orders;
@@ -93,7 +93,7 @@ START_TEST(ranks)
     ck_assert_int_eq(pl_seat_in_directory(directory, 1, SIZE, &seat), MPI_ERR_OTHER);
     ck_assert_msg(words("rank 1") && words(directory), "%s", pl_error_detail(NULL));
     ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE + 1, &seat), MPI_ERR_ARG);
-    ck_assert_msg(words("has 3 places"), "%s", pl_error_detail(NULL));
+    ck_assert_msg(words("has 3 ranks"), "%s", pl_error_detail(NULL));
     ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
     ck_assert_int_eq(stat(path, &st), 0);
     ck_assert_int_eq(st.st_mode & 0777, 0600);
@@ -131,7 +131,7 @@ START_TEST(deaths)
     ck_assert_uint_eq(pl_seat_deaths(&seat, 1), 1);
     die(one);
     ck_assert_int_eq(pl_seat_alive(&seat, 1), MPI_ERR_PROC_ABORTED);
-    pl_seat_leave(&seat); /* who comes now waits for another */
+    pl_seat_leave(&seat); /* a process that comes now waits for another */
     ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
     ck_assert_int_eq(pl_seat_alive(&seat, 1), MPI_SUCCESS);
     ck_assert_int_eq(pl_seat_card(&seat, 1, PL_CARD_LISTENER, card, &length), PL_AGAIN);
@@ -158,7 +158,7 @@ static void write_file(const void *data, size_t bytes, mode_t mode)
     close(fd);
 }
 
-/* What nobody uses is used again, whatever is in it; what others can write, or what is no file, never is. */
+/* An unused file is used again, whatever is in it; one that others can write, or that is not a file, never is. */
 START_TEST(other_files)
 {
     struct pl_seat seat;

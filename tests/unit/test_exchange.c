@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Meetings, seen from the door: who gets a place and who does not, who has given up before it came, what a host and a
- * guest are told and make of it, and messages that nobody in his senses sends.
+ * Exchanges, as the listener sees them: which requests an exchange takes, participants that give up before their request
+ * arrives, how answers and failures are read, and damaged messages.
  */
 #include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/engine/engine.h"
 #include "core/job/process.h"
-#include "sessions/create/exchange_parts.h"
+#include "sessions/create/exchange_message.h"
 #include "sessions/create/listener.h"
 
 static uint64_t ranks[3] = { 0, 4, 7 };
@@ -20,19 +21,21 @@ static const char key[] = "a key";
 static const struct pl_origin first = { .engine = 11, .card = "card one", .card_length = 8 };
 static const struct pl_origin second = { .engine = 12, .card = "card two", .card_length = 8 };
 
-static struct pl_exchange host_of(const char *its_key)
+static struct pl_exchange exchange_of(const char *its_key)
 {
-    return (struct pl_exchange){ .key = its_key,
-                                 .key_length = (uint32_t)strlen(its_key),
-                                 .group = &group,
-                                 .members = 3,
-                                 .payload = "mine",
-                                 .payload_length = 4,
-                                 .tag = "tag",
-                                 .who = "the group's processes" };
+    return (struct pl_exchange){
+        .key = its_key,
+        .key_length = strlen(its_key),
+        .group = &group,
+        .size = 3,
+        .payload = "mine",
+        .payload_length = 4,
+        .tag = "tag",
+        .members = "processes of the group",
+    };
 }
 
-static void open_meeting(struct pl_exchange *exchange)
+static void open_exchange(struct pl_exchange *exchange)
 {
     ck_assert_int_eq(pl_exchange_open(exchange), MPI_SUCCESS);
 }
@@ -47,60 +50,76 @@ static void arrives(struct pl_exchange *exchange, const struct pl_origin *from, 
     pl_engine_leave(exchange->listener);
 }
 
+static struct pl_writer request_of(unsigned char data[256], const char *its_key, uint32_t size, uint32_t rank)
+{
+    struct pl_writer to = pl_writer_fixed(data, 256);
+    pl_write_u32(&to, size);
+    pl_write_u32(&to, rank);
+    pl_write_text(&to, its_key);
+    return to;
+}
+
 static void joins(struct pl_exchange *exchange, const struct pl_origin *from, uint64_t token, const char *its_key,
-                  uint32_t members, uint32_t rank, const char *payload)
+                  uint32_t size, uint32_t rank, const char *payload)
 {
     unsigned char data[256];
-    struct pl_join head = { members, rank, (uint32_t)strlen(its_key), (uint32_t)strlen(payload) };
-    memcpy(data, &head, sizeof head);
-    memcpy(data + sizeof head, its_key, head.key_length);
-    memcpy(data + sizeof head + head.key_length, payload, head.payload_length);
-    arrives(exchange, from, PL_LISTENER_JOIN, token, data, sizeof head + head.key_length + head.payload_length);
+    struct pl_writer to = request_of(data, its_key, size, rank);
+    pl_write_raw(&to, payload, strlen(payload));
+    arrives(exchange, from, PL_EXCHANGE_JOIN, token, data, to.length);
 }
 
 static void leaves(struct pl_exchange *exchange, const struct pl_origin *from, uint64_t token, int error,
                    const char *why)
 {
     unsigned char data[256];
-    int32_t class = error;
-    memcpy(data, &class, sizeof class);
-    memcpy(data + sizeof class, why, strlen(why));
-    arrives(exchange, from, PL_LISTENER_LEAVE, token, data, sizeof class + strlen(why));
+    struct pl_writer to = pl_writer_fixed(data, sizeof data);
+    pl_write_i32(&to, error);
+    pl_write_raw(&to, why, strlen(why));
+    arrives(exchange, from, PL_EXCHANGE_LEAVE, token, data, to.length);
 }
 
-START_TEST(places)
+static void refuses(struct pl_exchange *exchange, const char *its_key, int error, const char *why)
 {
-    struct pl_exchange one = host_of(key), two = host_of(key);
+    unsigned char data[256];
+    struct pl_writer to = request_of(data, its_key, 3, 1);
+    pl_write_i32(&to, error);
+    pl_write_raw(&to, why, strlen(why));
+    arrives(exchange, &first, PL_EXCHANGE_REFUSAL, 99, data, to.length);
+}
+
+START_TEST(requests)
+{
+    struct pl_exchange one = exchange_of(key), two = exchange_of(key);
     size_t length;
     ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
-    open_meeting(&one);
+    open_exchange(&one);
     joins(&one, &first, 1, "b key", 3, 1, "x"); /* another key of the same length */
     joins(&one, &first, 2, "a ke", 3, 1, "x");
     joins(&one, &first, 3, key, 4, 1, "x"); /* another number of members */
-    joins(&one, &first, 4, key, 3, 0, "x"); /* the host's own place */
-    joins(&one, &first, 5, key, 3, 3, "x"); /* no place at all */
-    ck_assert_int_eq(one.arrived, 1);
+    joins(&one, &first, 4, key, 3, 0, "x"); /* the coordinator itself */
+    joins(&one, &first, 5, key, 3, 3, "x"); /* no rank of the group */
+    ck_assert_int_eq(one.joined, 1);
     joins(&one, &first, 6, key, 3, 1, "six");
-    joins(&one, &first, 7, key, 3, 1, "seven"); /* for the next meeting */
-    ck_assert_int_eq(one.arrived, 2);
+    joins(&one, &first, 7, key, 3, 1, "seven"); /* for the next exchange */
+    ck_assert_int_eq(one.joined, 2);
     joins(&one, &second, 8, key, 3, 2, "eight");
     ck_assert_int_eq(pl_exchange_gather(&one), MPI_SUCCESS);
     ck_assert_int_eq(memcmp(pl_exchange_payload(&one, 0, &length), "mine", 4), 0);
     ck_assert_int_eq(memcmp(pl_exchange_payload(&one, 1, &length), "six", 3), 0);
     ck_assert_int_eq(length, 3);
     ck_assert_int_eq(memcmp(pl_exchange_payload(&one, 2, &length), "eight", 5), 0);
-    joins(&one, &second, 9, key, 3, 1, "late"); /* in place of the dead, with whose gift the others count already */
+    joins(&one, &second, 9, key, 3, 1, "late"); /* a new process of this rank; the dead one's payload is in use */
     ck_assert_int_eq(memcmp(pl_exchange_payload(&one, 1, &length), "six", 3), 0);
-    ck_assert_uint_eq(one.participants[1]->token, 6);
+    ck_assert_uint_eq(one.requests[1]->token, 6);
     pl_exchange_close(&one);
 
-    open_meeting(&two);
-    ck_assert_int_eq(two.arrived, 2);
+    open_exchange(&two);
+    ck_assert_int_eq(two.joined, 2);
     ck_assert_int_eq(memcmp(pl_exchange_payload(&two, 1, &length), "late", 4), 0);
     joins(&two, &first, 7, key, 3, 1, "seven");
     ck_assert_int_eq(memcmp(pl_exchange_payload(&two, 1, &length), "seven", 5), 0);
-    joins(&two, &second, 9, key, 3, 1, "other"); /* the same process with a new door: the old one has closed */
-    ck_assert_int_eq(two.arrived, 2);
+    joins(&two, &second, 9, key, 3, 1, "other"); /* the same process with a new listener: the old one has closed */
+    ck_assert_int_eq(two.joined, 2);
     ck_assert_int_eq(memcmp(pl_exchange_payload(&two, 1, &length), "other", 5), 0);
     pl_exchange_close(&two);
     pl_process_close();
@@ -109,16 +128,17 @@ END_TEST
 
 START_TEST(giving_up)
 {
-    struct pl_exchange one = host_of(key), two = host_of(key), three = host_of(key);
+    struct pl_exchange one = exchange_of(key), two = exchange_of(key), three = exchange_of(key),
+                       four = exchange_of(key);
     ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
-    open_meeting(&one);
-    leaves(&one, &first, 1, MPIX_ERR_TIMEOUT, "bored"); /* overtakes what it takes back */
+    open_exchange(&one);
+    leaves(&one, &first, 1, MPIX_ERR_TIMEOUT, "limit"); /* overtakes the request that it withdraws */
     joins(&one, &first, 1, key, 3, 1, "one");
-    ck_assert_int_eq(one.arrived, 1);
+    ck_assert_int_eq(one.joined, 1);
     joins(&one, &first, 2, key, 3, 1, "two");
-    leaves(&one, &second, 2, MPIX_ERR_TIMEOUT, "somebody else's");
+    leaves(&one, &second, 2, MPIX_ERR_TIMEOUT, "of another process");
     ck_assert_int_eq(one.error, 0);
-    leaves(&one, &first, 2, MPIX_ERR_TIMEOUT, "bored");
+    leaves(&one, &first, 2, MPIX_ERR_TIMEOUT, "limit");
     joins(&one, &second, 3, key, 3, 2, "three"); /* too late */
     ck_assert_int_eq(pl_exchange_gather(&one), MPIX_ERR_TIMEOUT);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 2 (7 in the job)"));
@@ -126,15 +146,23 @@ START_TEST(giving_up)
     pl_exchange_refuse(&one, MPIX_ERR_TIMEOUT);
     pl_exchange_close(&one);
 
-    open_meeting(&two); /* who came too late for the one waits for the next */
-    ck_assert_int_eq(two.arrived, 2);
+    open_exchange(&two); /* a request that came too late for one exchange waits for the next */
+    ck_assert_int_eq(two.joined, 2);
     leaves(&two, &second, 3, MPI_ERR_PROC_ABORTED, "rank 1 has ended");
     ck_assert_int_eq(pl_exchange_gather(&two), MPI_ERR_PROC_ABORTED);
     ck_assert_str_eq(pl_error_detail(NULL), "rank 1 has ended");
     pl_exchange_close(&two);
 
-    three.patience = 1;
-    open_meeting(&three);
+    open_exchange(&four);
+    refuses(&four, "b key", MPI_ERR_GROUP, "of another exchange");
+    ck_assert_int_eq(four.error, 0);
+    refuses(&four, key, MPI_ERR_GROUP, "it cannot come");
+    ck_assert_int_eq(pl_exchange_gather(&four), MPI_ERR_GROUP);
+    ck_assert_str_eq(pl_error_detail(NULL), "it cannot come");
+    pl_exchange_close(&four);
+
+    three.timeout = 1;
+    open_exchange(&three);
     ck_assert_int_eq(pl_exchange_gather(&three), MPIX_ERR_TIMEOUT);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 1 (4 in the job), rank 2 (7 in the job)"));
     pl_exchange_close(&three);
@@ -142,14 +170,14 @@ START_TEST(giving_up)
 }
 END_TEST
 
-/* What the host says, right and wrong. */
-START_TEST(answers)
+/* Valid and damaged answers of the coordinator. */
+START_TEST(answered)
 {
     static const struct {
         const void *data;
         size_t size;
         int result;
-    } said[] = {
+    } answers[] = {
         { "\0\0\0\0news", 8, MPI_SUCCESS },
         { "\0\0\0\0", 4, MPI_SUCCESS },
         { "\72\0\0\0gone", 8, MPI_ERR_PROC_ABORTED },
@@ -158,20 +186,21 @@ START_TEST(answers)
         { "\377\377\377\377bad", 7, MPI_ERR_OTHER },
     };
     ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-        struct pl_exchange participant = host_of(key);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct pl_exchange participant = exchange_of(key);
         const void *data;
         size_t length;
-        participant.me = 1;
-        open_meeting(&participant);
-        arrives(&participant, &first, PL_LISTENER_ANSWER, participant.token + 1, "\72\0\0\0", 4); /* to somebody else */
-        ck_assert(!participant.done);
-        arrives(&participant, &first, PL_LISTENER_ANSWER, participant.token, said[i].data, said[i].size);
-        arrives(&participant, &first, PL_LISTENER_ANSWER, participant.token, "\72\0\0\0", 4); /* once more */
-        ck_assert_int_eq(pl_exchange_join(&participant, &data, &length), said[i].result);
-        if (said[i].result == MPI_SUCCESS) {
-            ck_assert_int_eq(length, said[i].size - 4);
-            ck_assert_int_eq(memcmp(data, (const char *)said[i].data + 4, length), 0);
+        participant.rank = 1;
+        open_exchange(&participant);
+        arrives(&participant, &first, PL_EXCHANGE_ANSWER, participant.token + 1, "\72\0\0\0",
+                4); /* to another request */
+        ck_assert(!participant.answered);
+        arrives(&participant, &first, PL_EXCHANGE_ANSWER, participant.token, answers[i].data, answers[i].size);
+        arrives(&participant, &first, PL_EXCHANGE_ANSWER, participant.token, "\72\0\0\0", 4); /* once more */
+        ck_assert_int_eq(pl_exchange_join(&participant, &data, &length), answers[i].result);
+        if (answers[i].result == MPI_SUCCESS) {
+            ck_assert_int_eq(length, answers[i].size - 4);
+            ck_assert_int_eq(memcmp(data, (const char *)answers[i].data + 4, length), 0);
         }
         pl_exchange_close(&participant);
     }
@@ -179,18 +208,17 @@ START_TEST(answers)
 }
 END_TEST
 
-START_TEST(nonsense)
+START_TEST(damaged)
 {
-    struct pl_exchange exchange = host_of(key);
+    struct pl_exchange exchange = exchange_of(key);
     uint64_t seed = 7;
     ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
-    open_meeting(&exchange);
+    open_exchange(&exchange);
     for (int n = 0; n < 20000; n++) {
-        unsigned char data[64] = { 0 };
-        struct pl_join head = { 3, 1 + (uint32_t)(unit_random(&seed) % 2), 5, 4 };
-        size_t size = sizeof head + 9;
-        memcpy(data, &head, sizeof head);
-        memcpy(data + sizeof head, "a keygift", 9);
+        unsigned char data[256] = { 0 };
+        struct pl_writer to = request_of(data, "a key", 3, 1 + (uint32_t)(unit_random(&seed) % 2));
+        pl_write_raw(&to, "gift", 4);
+        size_t size = to.length;
         for (int changes = (int)(unit_random(&seed) % 4); changes > 0; changes--)
             data[unit_random(&seed) % size] = (unsigned char)unit_random(&seed);
         if (unit_random(&seed) % 3 == 0)
@@ -200,11 +228,11 @@ START_TEST(nonsense)
         arrives(&exchange, unit_random(&seed) % 2 ? &first : &second, (int)(unit_random(&seed) % 7) - 1,
                 unit_random(&seed) % 32, exact, size);
         free(exact);
-        ck_assert_int_le(exchange.arrived, 3);
+        ck_assert_int_le(exchange.joined, 3);
     }
     pl_exchange_close(&exchange);
     pl_process_close();
 }
 END_TEST
 
-UNIT_MAIN("meeting", places, giving_up, answers, nonsense)
+UNIT_MAIN("exchange", requests, giving_up, answered, damaged)

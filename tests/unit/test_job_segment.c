@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The check of job segments: a whole one is taken, and every way of damaging it is refused. And the cards in them. */
+/* The check of job segments accepts a whole one, and refuses every kind of damage. And the cards in them. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 enum { SIZE = 3, COOKIE = 0x1234 };
 
 /* A segment with one process set of two ranges and one program, in exactly as many bytes as it needs, so that memory
- * checkers see whoever looks behind it. */
+ * checkers see a read beyond it. */
 struct layout {
     struct pl_job_segment *job;
     size_t bytes;
@@ -83,14 +83,14 @@ START_TEST(identity)
     ck_assert_ptr_nonnull(pl_job_segment_check(whole.job, whole.bytes, COOKIE, -1));
     ck_assert_ptr_nonnull(pl_job_segment_check(whole.job, whole.bytes, COOKIE, SIZE));
     whole.job->magic++;
-    REFUSED("no job segment");
+    REFUSED("not a job segment");
     whole.job->magic--;
     whole.job->version++;
     REFUSED("version");
 }
 END_TEST
 
-/* Cut off at every length: refused, and (under a memory checker) nothing behind the end was read. */
+/* Truncated at every length: refused, and (under a memory checker) nothing behind the end is read. */
 START_TEST(truncated)
 {
     make();
@@ -119,13 +119,13 @@ START_TEST(impossible_size)
 END_TEST
 
 /* Pages for fewer ranks than there are, far away, or between two lines. */
-START_TEST(pages)
+START_TEST(records)
 {
     make();
     const uint64_t values[] = { 64, whole.bytes / 64 * 64, 1ull << 40, UINT64_MAX - 63, 32 };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        whole.job->pages = values[i];
-        REFUSED("pages");
+        whole.job->records = values[i];
+        REFUSED("record pages");
     }
 }
 END_TEST
@@ -243,7 +243,7 @@ static void *write_cards(void *unused)
     return unused;
 }
 
-/* Whoever reads while they change gets a whole one, or none. */
+/* A reader gets a whole card or none while they change. */
 START_TEST(cards_that_change)
 {
     unsigned char data[PL_CARD_MAX];
@@ -261,13 +261,13 @@ START_TEST(cards_that_change)
     }
     pthread_join(writer, NULL);
     ck_assert_uint_eq(pl_job_card_read(&card, data, &length), CARDS % 8 ? CARDS : 0);
-    pl_job_card_write(&card, 5, "door", 5);
+    pl_job_card_write(&card, 5, "card", 5);
     ck_assert_uint_eq(pl_job_card_read(&card, data, &length), 5);
-    ck_assert(length == 5 && memcmp(data, "door", 5) == 0);
+    ck_assert(length == 5 && memcmp(data, "card", 5) == 0);
     card.length = PL_CARD_MAX + 1;
     ck_assert_uint_eq(pl_job_card_read(&card, data, &length), 0);
 }
 END_TEST
 
-UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, pages, offsets,
+UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, records, offsets,
           texts_without_end, members_outside, random_damage, cards_that_change)

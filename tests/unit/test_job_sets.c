@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The table of published process sets: publishing, changing, withdrawing, many at once from several processes that are
- * killed in the middle, threads, damaged tables, short memory.
+ * killed in the middle, threads, damaged tables, lack of memory.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ static void make(void)
 {
     table = mmap(NULL, PL_JOB_TABLE_BYTES(ROOM), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(table, MAP_FAILED);
-    table->room = ROOM;
+    table->capacity = ROOM;
     table->size = SIZE;
 }
 
@@ -74,7 +74,7 @@ START_TEST(life_of_a_set)
 }
 END_TEST
 
-/* Until it is full, which harms nothing, and empty again, many times over. */
+/* Full, which does no harm, and empty again, many times. */
 START_TEST(full)
 {
     struct pl_job_sets sets;
@@ -165,7 +165,7 @@ START_TEST(killed_in_the_middle)
         kill(writer[victim], SIGKILL);
         check_whole();
         waitpid(writer[victim], NULL, 0);
-        publish_one("app://mine", (uint32_t)n % SIZE); /* nobody is in the way */
+        publish_one("app://mine", (uint32_t)n % SIZE); /* no other process delays it */
         check_whole();
         writer[victim] = start_writer(n);
     }
@@ -183,7 +183,7 @@ START_TEST(killed_in_the_middle)
 }
 END_TEST
 
-/* One that is stopped holds a buffer and delays nobody. */
+/* A stopped process holds a buffer and delays no other. */
 START_TEST(stopped_in_the_middle)
 {
     make();
@@ -225,7 +225,7 @@ START_TEST(threads)
         ck_assert_int_eq(pthread_create(&thread[i], NULL, publish_many, (void *)i), 0);
     for (int i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
-    ck_assert_uint_eq(pl_job_sets_version(table), 4 * 300); /* nobody's change was lost */
+    ck_assert_uint_eq(pl_job_sets_version(table), 4 * 300); /* no change was lost */
     unmake();
 }
 END_TEST
@@ -240,7 +240,7 @@ START_TEST(damaged)
     make();
     for (int i = 0; i < 20000; i++) {
         memset(table, 0, sizeof *table + ROOM);
-        table->room = ROOM;
+        table->capacity = ROOM;
         table->size = SIZE;
         put("app://one", 1, 2);
         put("app://two", 3, 9);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of ports: what is cut, changed or made up is refused; where a process runs, and that it has ended. */
+/* Names of ports: truncated, changed and invented ones are refused. Locators of processes, and that a process has ended. */
 #include "unit.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include "core/base/config.h"
 #include "core/engine/instance.h"
 #include "core/job/locator.h"
-#include "sessions/port/parts.h"
+#include "sessions/port/name.h"
 #include "sessions/port/port.h"
 
 START_TEST(texts)
@@ -19,27 +19,27 @@ START_TEST(texts)
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
     ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
     ck_assert_int_eq(pl_port_open(false, port), MPI_SUCCESS);
-    ck_assert_int_eq(pl_port_parse(port, &name), MPI_SUCCESS);
+    ck_assert_int_eq(pl_port_name_parse(port, &name), MPI_SUCCESS);
     ck_assert_int_eq(name.process.pid, getpid());
     ck_assert(!pl_locator_has_ended(&name.process));
     size_t length = strlen(port);
     for (size_t cut = 0; cut < length; cut++) {
         memcpy(other, port, cut);
         other[cut] = '\0';
-        UNIT_CHECK(pl_port_check(other) == MPI_ERR_PORT);
+        UNIT_CHECK(pl_port_name_check(other) == MPI_ERR_PORT);
     }
     for (size_t at = 0; at < length; at++)
         for (int c = 1; c < 128; c += 5) {
             snprintf(other, sizeof other, "%s", port);
             other[at] = (char)c;
-            UNIT_CHECK(c == port[at] || pl_port_check(other) == MPI_ERR_PORT);
+            UNIT_CHECK(c == port[at] || pl_port_name_check(other) == MPI_ERR_PORT);
         }
     snprintf(other, sizeof other, "%s%s", port, port);
-    ck_assert_int_eq(pl_port_check(other), MPI_ERR_PORT);
+    ck_assert_int_eq(pl_port_name_check(other), MPI_ERR_PORT);
     memset(other, '0', sizeof other - 1);
     memcpy(other, "plenum:", 7);
     other[sizeof other - 1] = '\0';
-    ck_assert_int_eq(pl_port_check(other), MPI_ERR_PORT);
+    ck_assert_int_eq(pl_port_name_check(other), MPI_ERR_PORT);
     ck_assert_int_eq(pl_port_close(port), MPI_SUCCESS);
     ck_assert_int_eq(pl_port_close(port), MPI_ERR_PORT);
     ck_assert_int_eq(pl_port_open(false, port), MPI_SUCCESS);
@@ -63,7 +63,7 @@ START_TEST(ended)
     ck_assert_int_eq(there.pid, pid);
     ck_assert(!pl_locator_has_ended(&there));
     struct pl_locator later = there, elsewhere = there;
-    later.started++; /* who had that pid before */
+    later.started++; /* a process that had this pid before */
     ck_assert(pl_locator_has_ended(&later));
     kill(pid, SIGKILL);
     siginfo_t info;
@@ -72,7 +72,7 @@ START_TEST(ended)
     waitpid(pid, NULL, 0);
     ck_assert(pl_locator_has_ended(&there));
     elsewhere.node++;
-    ck_assert(!pl_locator_has_ended(&elsewhere)); /* that cannot be told from here */
+    ck_assert(!pl_locator_has_ended(&elsewhere)); /* unknown from here */
     ck_assert(!pl_locator_has_ended(&(struct pl_locator){ 0 }));
     close(ends[0]);
     close(ends[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of process sets: what is a URI, which are the same, hostile ones. */
+/* Names of process sets: valid URIs, equal names, hostile names. */
 #include <stdio.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ START_TEST(same_names)
 }
 END_TEST
 
-/* Any bytes: nothing is read behind the end, and what is shown has no control characters. */
+/* Any bytes: nothing is read behind the end, and the shown text has no control characters. */
 START_TEST(random_bytes)
 {
     uint64_t state = 7;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The registry of process sets, in a process of its own that takes itself for rank 2 of 8: what each provider says,
- * files with every kind of mistake and the place that is named, numbers that stay, clashes, short memory.
+ * The registry of process sets, in a process of its own as rank 2 of 8. Checked are the sets of each
+ * provider, files with every kind
+ * of error and the position that is named, permanent numbers, clashes, lack of memory.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +16,9 @@
 #include "core/object/group.h"
 #include "core/object/info.h"
 #include "sessions/psets/psets.h"
+#include "sessions/psets/publish.h"
+#include "sessions/psets/registry.h"
+#include "sessions/psets/watch.h"
 #include "sessions/session.h"
 #include "unit.h"
 
@@ -167,7 +171,7 @@ static const struct {
       "info/mpi_size: keys that begin with mpi_" },
 };
 
-/* Whoever does not ask for these sets is not bothered; others hear it, each time, and the session lives on. */
+/* Only a query for these sets fails, each time, and the session works on. */
 START_TEST(wrong_files)
 {
     char place[256];
@@ -200,7 +204,7 @@ START_TEST(no_such_file)
 }
 END_TEST
 
-/* Deep nesting, long chains, and sets that double at every step end in an error, not in a full stack or for ever. */
+/* Deep nesting, long chains, and sets that double at every step end in an error, not in a full stack or never. */
 START_TEST(hostile_files)
 {
     char *text = malloc(1 << 20), *at = text;

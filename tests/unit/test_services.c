@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Published names without a server: each once, the latest of several runtimes, gone with the process that has
- * published them, and not to be had from a child that inherits the file. */
+/*
+ * Published names without a server: each once, the most recent of several runtimes, gone with the process that published
+ * them, and not from a child that inherits the file.
+ */
 #include "unit.h"
 
 #include <signal.h>
@@ -26,7 +28,7 @@ static struct pl_instance *open_instance(void)
 START_TEST(once)
 {
     struct pl_instance *instance = open_instance();
-    char value[PL_SERVICE_VALUE_ROOM], many[80], longest[PL_SERVICE_ROOM + 1];
+    char value[PL_SERVICE_VALUE_MAX], many[80], longest[PL_SERVICE_NAME_MAX + 1];
     ck_assert_int_eq(pl_services_find(name, false, 0, value), MPI_ERR_NAME);
     ck_assert_int_eq(pl_services_publish(name, "one", false), MPI_SUCCESS);
     ck_assert_int_eq(pl_services_publish(name, "two", false), MPI_ERR_SERVICE);
@@ -42,10 +44,10 @@ START_TEST(once)
     ck_assert_int_eq(pl_services_find(name, false, 10, value), MPI_ERR_NAME);
     ck_assert_int_eq(pl_services_find(many, false, 0, value), MPI_SUCCESS);
     ck_assert_str_eq(value, many);
-    memset(longest, 'x', PL_SERVICE_ROOM);
-    longest[PL_SERVICE_ROOM] = '\0';
+    memset(longest, 'x', PL_SERVICE_NAME_MAX);
+    longest[PL_SERVICE_NAME_MAX] = '\0';
     ck_assert_int_eq(pl_services_publish(longest, "one", false), MPI_ERR_SERVICE);
-    longest[PL_SERVICE_ROOM - 1] = '\0';
+    longest[PL_SERVICE_NAME_MAX - 1] = '\0';
     ck_assert_int_eq(pl_services_publish(longest, "one", false), MPI_SUCCESS);
     ck_assert_int_eq(pl_services_find(longest, false, 0, value), MPI_SUCCESS);
     pl_instance_close(instance);
@@ -97,7 +99,7 @@ static void nothing(void)
 
 START_TEST(goes_with_its_process)
 {
-    char value[PL_SERVICE_VALUE_ROOM];
+    char value[PL_SERVICE_VALUE_MAX];
     snprintf(name, sizeof name, "unit test of names %d", (int)getpid());
     pid_t pid = another(publish);
     struct pl_instance *instance = open_instance();
@@ -118,13 +120,13 @@ START_TEST(goes_with_its_process)
 END_TEST
 
 /* As if it were of another runtime. */
-static void add(uint64_t runtime, uint64_t ticket, bool narrow, const char *value)
+static void add(uint64_t runtime, uint64_t ticket, bool restricted, const char *value)
 {
     struct pl_service_entry entry = { .state = PL_SERVICE_PUBLISHED,
                                       .owner = (int32_t)getpid(),
                                       .ticket = ticket,
                                       .runtime = runtime,
-                                      .narrow = narrow };
+                                      .restricted = restricted };
     int number;
     snprintf(entry.name, sizeof entry.name, "%s", name);
     snprintf(entry.value, sizeof entry.value, "%s", value);
@@ -134,7 +136,7 @@ static void add(uint64_t runtime, uint64_t ticket, bool narrow, const char *valu
 START_TEST(runtimes)
 {
     struct pl_instance *instance = open_instance();
-    char value[PL_SERVICE_VALUE_ROOM];
+    char value[PL_SERVICE_VALUE_MAX];
     add(77, 5, true, "not for others");
     ck_assert_int_eq(pl_services_find(name, false, 0, value), MPI_ERR_NAME);
     add(77, 20, false, "later");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions from inside: the lock that a thread level asks for, what is left behind when memory runs out while one
- * opens, and the report of what is alive, however little room there is for it.
+ * Sessions from inside: the lock that a thread level needs, leaks when memory runs out while a session opens, and the
+ * leak report in any capacity.
  */
 #include "unit.h"
 
@@ -31,7 +31,7 @@ static struct pl_instance *session_of(const char *level)
     return session;
 }
 
-/* A session below MPI_THREAD_SERIALIZED takes no lock at all, whatever stands beside it. */
+/* A session below MPI_THREAD_SERIALIZED takes no lock at all, whichever others there are. */
 START_TEST(locks)
 {
     struct pl_instance *multiple = session_of("MPI_THREAD_MULTIPLE"), *serialized = session_of("MPI_THREAD_SERIALIZED");
@@ -48,7 +48,7 @@ START_TEST(locks)
 }
 END_TEST
 
-/* Without being asked nothing is printed; the log names what is left, in one line for each object. */
+/* By default nothing is printed; the log names what is left, in one line for each object. */
 static ssize_t closing_says(const char *filter, char text[2000])
 {
     int ends[2], err = dup(STDERR_FILENO);
@@ -91,15 +91,14 @@ static unsigned rounds(struct pl_instance *session)
     return atomic_load(&session->engine.rounds);
 }
 
-/* Who waits in one session moves another on when nobody else does, and leaves it alone while somebody does, or when its
- * thread level says so. */
+/* A thread that waits in one session drives another one while no other thread does, unless its thread level forbids it. */
 START_TEST(nudges)
 {
     struct pl_instance *waiting = session_of("MPI_THREAD_MULTIPLE"), *busy = session_of("MPI_THREAD_MULTIPLE");
     pl_engine_nudge_others(&waiting->engine);
     for (int i = 0; i < 5; i++) {
         pl_engine_enter(&busy->engine);
-        pl_engine_progress(&busy->engine); /* somebody is at work */
+        pl_engine_progress(&busy->engine); /* as if another thread drove it */
         pl_engine_leave(&busy->engine);
         unsigned before = rounds(busy);
         pl_engine_nudge_others(&waiting->engine);
@@ -124,7 +123,7 @@ static void *nudge(void *session)
     return NULL;
 }
 
-/* Nobody but its own thread enters a session without a lock. */
+/* Only its own thread enters a session without a lock. */
 START_TEST(strangers)
 {
     pthread_t thread;
@@ -148,7 +147,7 @@ static long objects(void)
     return count;
 }
 
-/* Every allocation that can fail does so once; nothing stays, and the next session opens as if nothing had been. */
+/* Every allocation that can fail does so once; nothing leaks, and the next session opens normally. */
 START_TEST(out_of_memory)
 {
     struct pl_instance *session = session_of("MPI_THREAD_MULTIPLE");
@@ -178,7 +177,7 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-/* What outlives its session starts nothing more, and leaves nothing behind when it tries. */
+/* An object that outlives its session cannot start anything, and leaks nothing when it tries. */
 START_TEST(start_after_the_end)
 {
     struct pl_instance *session = session_of("MPI_THREAD_MULTIPLE");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Directories for files of UCX: kept as long as somebody holds them, gone afterwards, with those that sweep beside. */
+/* Scratch directories for files of UCX: kept while a process holds them, removed afterwards, also by several at once. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -111,4 +111,4 @@ START_TEST(test_sweepers)
 }
 END_TEST
 
-UNIT_MAIN("litter", test_held, test_killed, test_sweepers)
+UNIT_MAIN("stale files", test_held, test_killed, test_sweepers)

@@ -30,20 +30,20 @@ static struct plenum_job job;
 static struct pl_rank ranks[SIZE];
 static struct pl_job_segment *segment;
 
-static struct pl_job_page *page(int rank)
+static struct pl_job_record *page(int rank)
 {
-    return pl_job_page(segment, rank);
+    return pl_job_record(segment, rank);
 }
 
 static void make(void)
 {
     size_t pages = (sizeof *segment + SIZE * sizeof(struct pl_job_rank) + 4095) / 4096 * 4096;
     free(segment);
-    segment = aligned_alloc(4096, pages + SIZE * PL_PAGE_BYTES);
+    segment = aligned_alloc(4096, pages + SIZE * PL_RECORD_BYTES);
     ck_assert_ptr_nonnull(segment);
-    memset(segment, 0, pages + SIZE * PL_PAGE_BYTES);
+    memset(segment, 0, pages + SIZE * PL_RECORD_BYTES);
     segment->size = SIZE;
-    segment->pages = pages;
+    segment->records = pages;
     segment->report = 1;
     job = (struct plenum_job){ .desc.size = SIZE, .segment = segment, .ranks = ranks };
     for (int r = 0; r < SIZE; r++) {
@@ -72,7 +72,7 @@ static char *report(char **json)
 
 static void put_wait(int rank, enum pl_item_what what, int awaited)
 {
-    struct pl_job_page *to = page(rank);
+    struct pl_job_record *to = page(rank);
     to->item[to->items++] = (struct pl_job_item){
         .kind = PL_ITEM_WAIT,
         .what = what,
@@ -145,7 +145,7 @@ START_TEST(missing)
 }
 END_TEST
 
-static void scribble(struct pl_job_page *to, unsigned *seed)
+static void scribble(struct pl_job_record *to, unsigned *seed)
 {
     unsigned char *bytes = (unsigned char *)to;
     int how = rand_r(seed) % 3;
@@ -153,7 +153,7 @@ static void scribble(struct pl_job_page *to, unsigned *seed)
         if (how || rand_r(seed) % 64 == 0)
             bytes[i] = (unsigned char)(how == 2 ? 255 : rand_r(seed));
     to->answered = 1;
-    for (int i = 0; i < PL_PAGE_ITEMS; i++) /* else few would be of a kind that is checked */
+    for (int i = 0; i < PL_RECORD_ITEMS; i++) /* else few would be of a kind that is checked */
         to->item[i].kind = (uint32_t)rand_r(seed) % PL_ITEM_KINDS;
 }
 
@@ -171,7 +171,7 @@ START_TEST(anything)
         free(text);
         free(json);
 
-        struct pl_job_page *copy = pl_report_copy_page(page(0), SIZE);
+        struct pl_job_record *copy = pl_report_copy_page(page(0), SIZE);
         size_t size;
         FILE *out = open_memstream(&text, &size);
         copy->crashed = (uint32_t)rand_r(&seed);

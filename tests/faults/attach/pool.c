@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pools (docs/attach.md): processes that this one forks, and that nobody launched as a job, attach in a directory or
- * by an exchange, compute, detach and come again; one dies and is replaced. Exit code 0: everything was as it must
- * be. Argument: how often they come again.
+ * Pools (docs/attach.md): processes that this one forks, and that no launcher started as a job, attach in a directory
+ * or by an exchange, compute, detach and attach again; one dies and is replaced. Exit code 0: everything was as it
+ * must be. Argument: how often they attach again.
  */
 #include <mpi-ext.h>
 #include <sched.h>
@@ -19,7 +19,7 @@
 
 enum { POOL = 4, VICTIM = 2, ROOM = 256 };
 
-/* Shared by all: what goes wrong, and the exchange. */
+/* Shared by all: what goes wrong, and the memory of the exchange. */
 static struct shared {
     _Atomic int failed, came, round;
     char places[POOL][ROOM];
@@ -55,7 +55,7 @@ static int class_of(int code)
     return class;
 }
 
-/* The class, and words that are to be in the message. */
+/* The class, and words that the message must contain. */
 static void expect(int code, int class, const char *words, int line)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
@@ -125,7 +125,7 @@ static void cycles(int rank)
     }
 }
 
-/* A file without a name, of the process that started all. */
+/* An anonymous file, of the process that started all. */
 static char memory[64];
 
 static void in_memory(int rank)
@@ -202,11 +202,11 @@ static void exchanged(int rank)
 
 /* --- death -------------------------------------------------------------------------------------------------------- */
 
-static const char *how; /* what the others wait in when the victim dies */
+static const char *how; /* where the others wait when the victim dies */
 
 static void wait_for_victim(MPI_Comm comm, int rank)
 {
-    static int large[1 << 16]; /* not sent before somebody receives it */
+    static int large[1 << 16]; /* not sent before it is received */
     int data = 0, all = 0, code = MPI_SUCCESS;
     MPI_Status status;
     MPI_Request request;
@@ -216,9 +216,9 @@ static void wait_for_victim(MPI_Comm comm, int rank)
         code = MPI_Recv(&data, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
     else if (strcmp(how, "probe") == 0)
         code = MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
-    else if (strcmp(how, "ring") == 0) /* of the others: each waits for one that lives, and gives up */
+    else if (strcmp(how, "ring") == 0) /* of the others: each waits for a living one, and gives up */
         code = MPI_Recv(&data, 1, MPI_INT, (rank + 3) % POOL, 5, comm, &status);
-    else if (strcmp(how, "send") == 0) /* to one that lives, and that may have given up what was sent to it, too */
+    else if (strcmp(how, "send") == 0) /* to a living process, which may have given up its receives as well */
         for (int i = 0; i < 2 || code == MPI_SUCCESS; i++)
             code =
                 i < 2 ? MPI_Send(large, 1 << 16, MPI_INT, (rank + 1 + (rank == 1)) % POOL, 5, comm) : MPI_Barrier(comm);
@@ -235,7 +235,7 @@ static void wait_for_victim(MPI_Comm comm, int rank)
     EXPECT(MPI_Barrier(comm), MPI_ERR_PROC_ABORTED, "rank 2");
 }
 
-/* Until the one that takes the victim's place has come. */
+/* Until the victim's replacement has come. */
 static void compute_again(MPI_Group world, int rank)
 {
     MPI_Comm comm;
@@ -263,7 +263,7 @@ static void bereaved(int rank)
         CHECK_OK(MPI_Comm_create_from_group(world, "test.attach", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
         sum(comm, rank, POOL);
         atomic_fetch_add(&shared->came, 1);
-        while (rank == VICTIM && atomic_load(&shared->came) < POOL) /* what it has sent has arrived */
+        while (rank == VICTIM && atomic_load(&shared->came) < POOL) /* its messages have arrived */
             sched_yield();
         if (rank == VICTIM)
             raise(SIGKILL);
@@ -316,7 +316,7 @@ static void mistakes(int rank)
     EXPECT(MPIX_Detach(), MPI_ERR_OTHER, "not attached");
     damage("something else", 0644);
     EXPECT(MPIX_Attach(directory, 0, 1), MPI_ERR_OTHER, "0644");
-    damage("something else", 0600); /* of the dead: nobody is attached */
+    damage("something else", 0600); /* of dead processes: none is attached */
     CHECK_OK(MPIX_Attach(directory, 0, POOL));
     EXPECT(MPIX_Attach(directory, 1, POOL), MPI_ERR_OTHER, "attached to a pool already");
     pid_t child = fork();
@@ -338,7 +338,7 @@ static void mistakes(int rank)
     CHECK_OK(MPI_Get_library_version(library, &length));
 }
 
-/* A program that is told by PLENUM_ATTACH to be one who is there already, or nonsense. */
+/* A program whose PLENUM_ATTACH names a rank that is taken, or is invalid. */
 static int told_by_environment(const char *taken)
 {
     const char *texts[] = { taken, "", ":0:1", "/tmp:0", "/tmp:x:1", "/tmp:1:1", "/tmp:0:1 " };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side of two or three jobs that find each other by name: peer PART NAME. Prints "good" on each rank when all was
- * as it should be; what was not goes to standard error.
+ * One side of two or three jobs that find each other by name: peer PART NAME. Each rank prints "good" when all checks
+ * have passed; failed ones go to standard error.
  */
 #include <mpi-ext.h>
 #include <mpi.h>
@@ -55,7 +55,7 @@ static MPI_Comm ask(MPI_Comm comm)
     return inter;
 }
 
-/* All with all, and what the groups say of who is who. */
+/* All with all, and the ranks that the groups give to the processes. */
 static void check_merged(MPI_Comm merged)
 {
     MPI_Group group, world;
@@ -95,7 +95,7 @@ static void check_merged(MPI_Comm merged)
         MPI_Group_translate_ranks(group, 1, &i, world, &result);
         known += result != MPI_UNDEFINED;
     }
-    CHECK(known == size); /* nobody of another job is taken for one of ours */
+    CHECK(known == size); /* no process of another job is mistaken for one of this job */
     MPI_Group_compare(group, world, &result);
     CHECK(result == MPI_UNEQUAL);
     MPI_Group_free(&group);
@@ -127,7 +127,7 @@ static void part_two(int serves)
     MPI_Comm_disconnect(&inter);
 }
 
-/* Two jobs that are one communicator accept a third together; then the first and the third have one of their own. */
+/* Two jobs in one communicator accept a third together; then the first and the third create one without the second. */
 static void part_three(const char *who)
 {
     MPI_Comm inter, two = MPI_COMM_NULL, three;
@@ -161,7 +161,7 @@ static void part_three(const char *who)
     MPI_Comm_disconnect(&three);
 }
 
-/* The jobs of each runtime have the name among themselves; all four publish and ask at the same time. */
+/* The jobs of each runtime share the name; all four publish and look up at the same time. */
 static void part_near(int serves)
 {
     char port[MPI_MAX_PORT_NAME];
@@ -211,8 +211,8 @@ static void part_orphaned(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The other job finalizes without a word; this one still waits for it in all ways. What is cancelled is no error. Over
- * UCX it is known of those with whom one has spoken. */
+/* The other job finalizes while this one waits for it in all ways. A cancelled request is not an error. Over UCX a
+ * process notices it of the processes that it has communicated with. */
 static void part_left(int leaves)
 {
     MPI_Comm inter = leaves ? serve(MPI_COMM_WORLD) : ask(MPI_COMM_WORLD), merged;

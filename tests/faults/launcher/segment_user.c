@@ -72,7 +72,7 @@ static void show(void)
 static void leave_abort(int code, const char *object, const char *message)
 {
     uint32_t free_ = 0;
-    atomic_store(&job->ranks[rank].state, PL_PROC_ABORTED);
+    atomic_store(&job->ranks[rank].state, PL_PROCESS_ABORTED);
     if (!atomic_compare_exchange_strong(&job->abort.claimed, &free_, 1))
         pause();
     job->abort.rank = rank;

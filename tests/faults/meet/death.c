@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A member of a group ends before or while a communicator is made from it: everybody who waits gets
- * MPI_ERR_PROC_ABORTED and its name; the rest go on, with the same tag. Arguments: the rank that ends, when ("before"
- * or "inside"), what is made ("group", or "inter": two halves, each led by its last).
+ * A member of a group ends before or during the creation of a communicator: all waiting members get
+ * MPI_ERR_PROC_ABORTED and its name; the others continue, with the same tag. Arguments: the rank that ends, when
+ * ("before" or "inside"), what is created ("group", or "inter": two halves, each led by its last member).
  *
- * One rank that lives, and does not lead, takes no part in the first attempt, so that it cannot succeed.
+ * One living rank, not a leader, takes no part in the first attempt, so that it cannot succeed.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -56,7 +56,7 @@ static void go_on(int victim, const char *tag)
     int sum = -1, rc;
     MPI_Group_excl(world, 1, &victim, &rest);
     rc = MPI_Comm_create_from_group(rest, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
-    check(rc == MPI_SUCCESS, "the rest", "cannot meet");
+    check(rc == MPI_SUCCESS, "the rest", "cannot create a communicator");
     if (rc == MPI_SUCCESS) {
         MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
         check(sum == size * (size - 1) / 2 - victim, "the rest", "do not add up");
@@ -87,7 +87,8 @@ int main(int argc, char **argv)
         MPI_Error_string(rc, text, &length);
         snprintf(name, sizeof name, inter ? "%d in the job" : "rank %d (%d in the job)", victim, victim);
         check(rc != MPI_SUCCESS && class == MPI_ERR_PROC_ABORTED, "wrong class", text);
-        check(strstr(text, name) != NULL && strstr(text, "have ended") != NULL, "it does not name who has ended", text);
+        check(strstr(text, name) != NULL && strstr(text, "have ended") != NULL, "it does not name the ended process",
+              text);
     }
     go_on(victim, "meeting");
     MPI_Group_free(&world);

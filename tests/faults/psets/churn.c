@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All ranks but 0 publish without end, each its own set and one that all share, until a timer kills them wherever they
- * are. Rank 0 sees whole sets only, is never held up, and can publish when the others are dead. Prints "whole".
+ * All ranks except 0 publish without end, each its own set and one that all share, until a timer kills them at an
+ * arbitrary point. Rank 0 sees only whole sets, is never delayed, and can publish when the others are dead. Prints
+ * "whole".
  */
 #include <mpi-ext.h>
 #include <signal.h>
@@ -48,7 +49,7 @@ static void churn(int rank)
 }
 
 /* Is the set there? Then it must be ranks 0 to some last one. */
-static int look(const char *name)
+static int check_set(const char *name)
 {
     MPI_Group group;
     int size, all[OTHERS + 1], got[OTHERS + 1];
@@ -80,12 +81,12 @@ int main(void)
         there = 0;
         for (int r = 1; r <= OTHERS; r++) {
             snprintf(name, sizeof name, "app://of/%d", r);
-            there += look(name);
+            there += check_set(name);
         }
     }
     for (int i = 0; i < LOOKS; i++) {
         int count;
-        look("app://common");
+        check_set("app://common");
         expect(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &count) == MPI_SUCCESS, "cannot list");
         if (i % 10 == 0)
             publish("app://mine", i / 10 % (OTHERS + 1));
@@ -93,7 +94,7 @@ int main(void)
     nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL); /* by now most are dead */
     for (int i = 0; i < 100; i++)
         publish("app://mine", i % (OTHERS + 1));
-    expect(look("app://mine") && look("app://common"), "a set got lost");
+    expect(check_set("app://mine") && check_set("app://common"), "a set got lost");
     puts("whole");
     MPI_Group_free(&self);
     MPI_Group_free(&world);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs under host.c: waits for the host's set app://engine of ranks 2 and 0, answers with app://reply, and ends when
- * the host has withdrawn its set. */
+/*
+ * Runs under host.c: waits for the embedding program's set app://engine of ranks 2 and 0, answers with app://reply, and
+ * ends when that set is withdrawn.
+ */
 #include <mpi-ext.h>
 #include <sched.h>
 #include <stdlib.h>

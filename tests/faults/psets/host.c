@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* usage: host GUEST
- * Launches three guests, publishes a set for them, sees theirs as an event, withdraws its own. Says what is wrong. */
+/*
+ * usage: host GUEST
+ * An embedding program: launches three guests, publishes a set for them, gets theirs as an event, withdraws its own.
+ * Prints what is wrong.
+ */
 #include <plenum.h>
 #include <poll.h>
 #include <stdbool.h>

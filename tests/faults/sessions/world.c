@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An application that has a World and uses the library of docs/sessions.md while its own messages are under way. */
+/* An application with a World uses the library of docs/sessions.md while its own messages are under way. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two parts of a World connect through a port; what they have then is checked with data, also merged, duplicated and
- * split. */
+/* Two parts of a World connect through a port. Messages check the communicator, also merged, duplicated and split. */
 #include "mtest.h"
 
 enum { WORDS = 30000 };
@@ -25,7 +24,7 @@ static void check_messages(MPI_Comm comm, int peers, int rank)
     }
 }
 
-/* The remote ranks are taken in the same order by all: everybody sends to p while it receives from p, so pairs meet. */
+/* All take the remote ranks in the same order, and send to p while they receive from p, so pairs match. */
 static void check_pairs(MPI_Comm comm, int rank, int first)
 {
     int remote, got = -1;
@@ -72,7 +71,7 @@ static void check_inter(MPI_Comm inter, int accepts)
     CHECK(theirs == 100 * !accepts + remote - 1);
     check_pairs(inter, rank, accepts);
 
-    /* The same processes are known by another way, too. */
+    /* Another communicator has the same processes, too. */
     MPI_Comm_group(inter, &local_group);
     MPI_Comm_remote_group(inter, &remote_group);
     MPI_Comm_group(MPI_COMM_WORLD, &world_group);
@@ -92,7 +91,7 @@ static void check_derived(MPI_Comm inter, int accepts)
     CHECK_OK(MPI_Intercomm_merge(inter, !accepts, &merged));
     MPI_Comm_rank(merged, &rank);
     MPI_Comm_size(merged, &size);
-    CHECK(rank == mtest_rank && size == mtest_size); /* those who accept are the first half of the World */
+    CHECK(rank == mtest_rank && size == mtest_size); /* the first half of the World accepts */
     check_collectives(merged);
     check_messages(merged, size, rank);
     CHECK_OK(MPI_Comm_dup(merged, &other));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Comm_join: two processes with a socket in common become two groups of one; the socket is as it was before. */
+/* MPI_Comm_join: two processes with a common socket become two groups of one; the socket is empty as before. */
 #include "mtest.h"
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A socket without a file, of rank 0's own name. */
+/* A socket without a file, with a name of rank 0. */
 static int connected(int listens, int pid)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     int ends[2];
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
     close(ends[1]);
-    CHECK_CLASS(MPI_Comm_join(ends[0], &inter), MPI_ERR_OTHER); /* nobody there */
+    CHECK_CLASS(MPI_Comm_join(ends[0], &inter), MPI_ERR_OTHER); /* the other end is closed */
     close(ends[0]);
     CHECK_CLASS(MPI_Comm_join(-1, &inter), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Comm_join(0, NULL), MPI_ERR_ARG);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes wrong with ports: the errors are exact, at all members, and what counts at the root only is not looked at
- * elsewhere. */
+/* Errors of ports: exact, and at all members. Arguments that count at the root only are not checked elsewhere. */
 #include "mtest.h"
 #include <mpi-ext.h>
 
@@ -44,9 +43,9 @@ int main(int argc, char **argv)
     copy[12] = copy[12] == '0' ? '1' : '0';
     connect_fails(copy, MPI_INFO_NULL, MPI_ERR_PORT);
     connect_fails(port, wrong, MPI_ERR_INFO_VALUE);
-    connect_fails(port, brief, MPI_ERR_PORT); /* nobody accepts */
+    connect_fails(port, brief, MPI_ERR_PORT); /* no process accepts */
 
-    /* Those of a closed port, here and at another process. */
+    /* Errors of a closed port, of this and of another process. */
     CHECK_OK(MPI_Close_port(other));
     CHECK_CLASS(MPI_Close_port(other), MPI_ERR_PORT);
     CHECK_CLASS(MPI_Close_port("plenum:"), MPI_ERR_PORT);

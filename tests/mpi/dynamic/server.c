@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One serves many who connect at the same time, by itself and several at once; each has its own connection, in any
+/* One process serves many that connect at the same time, alone and in groups. Each has its own connection, in any
  * order. */
 #include "mtest.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Publishing, looking up and withdrawing names of ports: by any process, once, with exact errors. */
+/* Publishing, looking up and withdrawing the names of ports: by any process, once, with exact errors. */
 #include "mtest.h"
 #include <unistd.h>
 
-/* Several tests may run at once: names of this job's own. */
-static void service(char *name, size_t room, const char *what)
+/* Several tests may run at once, so the names belong to this job. */
+static void service(char *name, size_t capacity, const char *what)
 {
     int pid = getpid();
     MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    snprintf(name, room, "plenum test %d: %s", pid, what);
+    snprintf(name, capacity, "plenum test %d: %s", pid, what);
 }
 
 int main(int argc, char **argv)
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
     int length;
     CHECK_CLASS(MPI_Lookup_name(name, MPI_INFO_NULL, found), MPI_ERR_NAME);
     MPI_Error_string(MPI_ERR_NAME, why, &length);
-    CHECK(strstr(why, "names are not seen from other hosts") != NULL);
+    CHECK(strstr(why, "names are not visible on other hosts") != NULL);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
     if (mtest_rank == 0) {
@@ -54,14 +54,14 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_CLASS(MPI_Lookup_name(name, MPI_INFO_NULL, found), MPI_ERR_NAME);
 
-    /* Of all who publish the same name at once one succeeds. */
+    /* Of all processes that publish the same name at once one succeeds. */
     won = MPI_Publish_name(contested, MPI_INFO_NULL, port) == MPI_SUCCESS;
     MPI_Allreduce(&won, &wins, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK(wins == 1);
     if (won)
         CHECK_OK(MPI_Unpublish_name(contested, MPI_INFO_NULL, port));
 
-    /* For the jobs of this runtime alone; what is not a scope; what is not a port. */
+    /* Only for the jobs of this runtime; an invalid scope; an invalid port. */
     MPI_Info_set(info, "plenum_scope", "runtime");
     if (mtest_rank == 0)
         CHECK_OK(MPI_Publish_name(second, info, port));

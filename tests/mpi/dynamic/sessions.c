@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connecting without a World: communicators from sessions, with threads at MPI_THREAD_MULTIPLE. */
+/* Connecting without a World: communicators of sessions, with threads at MPI_THREAD_MULTIPLE. */
 #include "mtest.h"
 #include <pthread.h>
 
@@ -15,7 +15,7 @@ static MPI_Comm from_set(MPI_Session session, const char *set, const char *tag)
     return comm;
 }
 
-/* A second thread of rank 1 connects by itself, while the first one waits for a message of its. */
+/* A second thread of rank 1 connects alone, while the first one waits for its message. */
 static void *connect_alone(void *comm)
 {
     MPI_Comm inter;
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
         CHECK_OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, merged));
         CHECK(sum == size * (size - 1) / 2);
 
-        /* The leader of a group that was made elsewhere. */
+        /* The leader of a group that was made in another process. */
         MPI_Comm again;
         CHECK_OK(MPI_Intercomm_create(part, 0, merged, rank == 0, 6, &again));
         sum = -1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ranks: 1 2 3 */
+/*
+ * Spawning: this program starts itself as children, which start one grandchild. A program that cannot be started is an
+ * error at all members.
+ */
 /* Spawning: this program starts itself as children, which start one grandchild; what cannot be started is an error at
  * all. */
 #include "mtest.h"
@@ -14,7 +17,7 @@ static int sum_over(MPI_Comm comm, int word)
     return sum;
 }
 
-/* Those of two jobs meet in communicators that they have, not at their doors. */
+/* Processes of two jobs create communicators from existing ones, not through their listeners. */
 static void check_group(MPI_Comm merged)
 {
     MPI_Group group;
@@ -28,8 +31,8 @@ static void check_group(MPI_Comm merged)
     CHECK_OK(MPI_Group_free(&group));
 }
 
-/* The parents' side: all of comm and `expected` children, whose words add up to `words`. */
-static void meet(MPI_Comm inter, int expected, int words)
+/* The parents' side: all of comm and `expected` children, whose words have the sum `words`. */
+static void add_up(MPI_Comm inter, int expected, int words)
 {
     MPI_Comm merged;
     int remote = -1, rank, size;
@@ -46,7 +49,7 @@ static void meet(MPI_Comm inter, int expected, int words)
     CHECK_OK(MPI_Comm_disconnect(&inter));
 }
 
-/* The initial handler is the default one, or what the parents have asked for. */
+/* The initial handler is the default one, or the one that the parents have requested. */
 static void check_errhandler(MPI_Comm comm, int asked)
 {
     MPI_Errhandler handler;
@@ -83,7 +86,7 @@ static int child(int argc, char **argv, MPI_Comm parent)
     if (word == 7) { /* one generation more */
         char *arguments[] = { "child", "8", argv[3], NULL };
         CHECK_OK(MPI_Comm_spawn(argv[0], arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE));
-        meet(inter, 1, 8);
+        add_up(inter, 1, 8);
     }
     MTEST_END;
 }
@@ -98,7 +101,7 @@ static void check_failure(const char *command, int class)
         CHECK(codes[i] == MPI_ERR_SPAWN);
 }
 
-/* Fewer than maxprocs, where the numbers that will do are given. */
+/* Fewer than maxprocs, as the list of acceptable numbers allows. */
 static void check_soft(char *command, char *word)
 {
     MPI_Comm inter;
@@ -117,7 +120,7 @@ static void check_soft(char *command, char *word)
                                      infos, root, MPI_COMM_WORLD, &inter, codes));
     for (int i = 0; i < 6; i++)
         CHECK(codes[i] == (i < 4 ? MPI_SUCCESS : MPI_ERR_SPAWN));
-    meet(inter, 4, 2 * 10 + 2 * 20);
+    add_up(inter, 4, 2 * 10 + 2 * 20);
 
     MPI_Info_set(infos[0], "soft", "2:1");
     CHECK_CLASS(MPI_Comm_spawn(command, first, 4, infos[0], root, MPI_COMM_WORLD, &inter, codes),
@@ -128,7 +131,7 @@ static void check_soft(char *command, char *word)
         MPI_Info_free(&infos[i]);
 }
 
-/* More commands than are told of at once; one of them cannot be started. */
+/* More commands than one message carries; one of them cannot be started. */
 static void check_many(char *command)
 {
     enum { COMMANDS = 70 };
@@ -164,10 +167,10 @@ int main(int argc, char **argv)
     int codes[CHILDREN] = { -1, -1 }, root = mtest_size - 1;
     CHECK_OK(MPI_Comm_spawn(argv[0], arguments, CHILDREN, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, codes));
     CHECK(codes[0] == MPI_SUCCESS && codes[1] == MPI_SUCCESS);
-    meet(inter, CHILDREN, 7 * CHILDREN);
+    add_up(inter, CHILDREN, 7 * CHILDREN);
     check_soft(argv[0], arguments[2]);
 
-    /* Two programs, the second one elsewhere; by the last rank alone. */
+    /* Two programs, the second one in another directory; by the last rank alone. */
     char absolute[4096];
     CHECK(realpath(argv[0], absolute) != NULL);
     char *commands[] = { argv[0], absolute };
@@ -180,7 +183,7 @@ int main(int argc, char **argv)
     MPI_Info_set(infos[1], "mpi_initial_errhandler", "MPI_Errors_Return");
     CHECK_OK(MPI_Comm_spawn_multiple(2, commands, argvs, (int[]){ 1, 2 }, infos, root, MPI_COMM_WORLD, &inter,
                                      MPI_ERRCODES_IGNORE));
-    meet(inter, 3, 10 + 2 * 20);
+    add_up(inter, 3, 10 + 2 * 20);
     MPI_Info_set(infos[1], "mpi_initial_errhandler", "mpi_errors_wishful");
     CHECK_CLASS(MPI_Comm_spawn(argv[0], first, 1, infos[1], root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
                 MPI_ERR_INFO_VALUE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * World and sessions in one process, in any order (MPI-5.0 section 11.1): a session before MPI_Init that goes on
- * through it, one in the middle, one that outlives MPI_Finalize, one that begins after it. What is sent in one is never
- * received in another.
+ * World and sessions in one process, in any order (MPI-5.0 section 11.1): a session that begins before MPI_Init and
+ * continues after it, one in the middle, one that outlives MPI_Finalize, one that begins after it. A message of one is
+ * never received in another.
  */
 #include "mtest.h"
 
@@ -28,7 +28,7 @@ static void end(struct part *part)
     CHECK_OK(MPI_Session_finalize(&part->session));
 }
 
-/* Round the ring in all communicators at once, taken in the opposite order, with wildcards. */
+/* Around the ring in all communicators at once; receives are posted in the opposite order, with wildcards. */
 static void work(MPI_Comm *comms, int count)
 {
     int out[4], in[4], rank, size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions come and go for ever (MPI-5.0 section 11.3): after a thousand cycles of initialization, communication with
- * everybody, and finalization, the process has as many descriptors, mappings and threads and as much memory as after
- * the first ones.
+ * Sessions open and close without end (MPI-5.0 section 11.3). After a thousand cycles of initialization, communication
+ * with all processes, and finalization, the process has as many descriptors, mappings and threads and as much memory as
+ * after the first ones.
  */
 /* seconds: 600 */
 #include "mtest.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Errors of sessions (MPI-5.0 sections 9.3 and 11.3): they invoke the session's own handler, which its communicators do
- * not share unless told so; a finalized or foreign handle is MPI_ERR_SESSION; a group of a finalized session makes no
- * communicator; who is no member of the group may not create from it.
+ * not share unless told so. A finalized or foreign handle is MPI_ERR_SESSION. A group of a finalized session makes no
+ * communicator, and a process that is not a member of a group cannot create one from it.
  */
 #include "mtest.h"
 

@@ -61,14 +61,14 @@ static void window(void)
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
-    for (int i = 0; i < 9; i++) { /* each in an engine of its own, that has not sent anything */
+    for (int i = 0; i < 9; i++) { /* each in an engine of its own that has not sent anything */
         MPI_Session session;
         MPI_Group group;
-        int who = i % 3 - 1; /* all of them, the first, the second */
+        int limited = i % 3 - 1; /* all ranks, the first, the second */
         CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
         CHECK_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
         CHECK_OK(MPI_Comm_create_from_group(group, "limited", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
-        limit_files(who < 0 || who == mtest_rank);
+        limit_files(limited < 0 || limited == mtest_rank);
         collective(i / 3);
         long_messages();
         window();

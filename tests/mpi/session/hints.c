@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Info of sessions and what is derived from them (MPI-5.0 sections 11.3.1 and 11.4.3): the thread level that a session
- * has without being asked, memory allocation kinds requested and asserted, for sessions, the World and their
- * communicators; unknown keys are ignored, values that cannot be are an error of MPI_Session_init, which goes to the
- * handler given to it.
+ * The info of sessions and what is derived from it (MPI-5.0 sections 11.3.1 and 11.4.3): the default thread level;
+ * memory allocation kinds requested and asserted, for sessions, the World and their communicators. Unknown keys are
+ * ignored. An invalid value is an error of MPI_Session_init, which goes to the handler that the call receives.
  */
 #include "mtest.h"
 
@@ -20,8 +19,8 @@ static void count_init(MPI_Session *session, int *code, ...)
 static const char *value(MPI_Info info, const char *key)
 {
     static char text[MPI_MAX_INFO_VAL];
-    int room = sizeof text, flag = 0;
-    CHECK_OK(MPI_Info_get_string(info, key, &room, text, &flag));
+    int capacity = sizeof text, flag = 0;
+    CHECK_OK(MPI_Info_get_string(info, key, &capacity, text, &flag));
     CHECK_OK(MPI_Info_free(&info));
     return flag ? text : "-";
 }
@@ -72,17 +71,17 @@ static void fast(void)
     CHECK(strcmp(of_comm(MPI_COMM_SELF, "mpi_memory_alloc_kinds"), "mpi,system") == 0);
 }
 
-/* What is not supported is not granted; restricted forms of what is are; an assertion narrows, and is inherited. */
+/* Unsupported kinds are not granted, restricted forms of supported kinds are. Assertions narrow, and are inherited. */
 static void kinds(void)
 {
     MPI_Session session;
     MPI_Info info = PAIRS("mpi_memory_alloc_kinds", "cuda:device, mpi:alloc_mem:win_allocate,system,mpi:sideways",
-                          "mpi_assert_memory_alloc_kinds", "system,mpi:alloc_mem", "somebody_elses_key", "whatever");
+                          "mpi_assert_memory_alloc_kinds", "system,mpi:alloc_mem", "foreign_key", "whatever");
     CHECK_OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session));
     CHECK_OK(MPI_Info_free(&info));
     CHECK(strcmp(of_session(session, "mpi_memory_alloc_kinds"), "mpi,system,mpi:alloc_mem:win_allocate") == 0);
     CHECK(strcmp(of_session(session, "mpi_assert_memory_alloc_kinds"), "system,mpi:alloc_mem") == 0);
-    CHECK(strcmp(of_session(session, "somebody_elses_key"), "-") == 0);
+    CHECK(strcmp(of_session(session, "foreign_key"), "-") == 0);
 
     MPI_Comm plain = own_comm(session, MPI_INFO_NULL), narrow, copy, wide;
     CHECK(strcmp(of_comm(plain, "mpi_memory_alloc_kinds"), "system,mpi:alloc_mem") == 0);
@@ -121,7 +120,7 @@ static void refused(const char *key, const char *text, int class)
     CHECK_OK(MPI_Errhandler_free(&handler));
 }
 
-/* MPI_Session_call_errhandler invokes the handler of that session, which may be another one by then. */
+/* MPI_Session_call_errhandler invokes the current handler of the session. */
 static int called, called_code;
 static MPI_Session called_session;
 static void note_call(MPI_Session *session, int *code, ...)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Intercomm_create_from_groups (MPI-5.0 section 7.6.2): groups of all sizes in any order, leaders anywhere, what
- * is the leader's alone given by nobody else, unequal pasts, the same tag again and beside other meetings; what comes
- * out has the right groups, carries messages both ways, and can be merged, split and duplicated.
+ * MPI_Intercomm_create_from_groups (MPI-5.0 section 7.6.2): groups of all sizes in any order, leaders anywhere, the
+ * leader's arguments at the leader only, unequal numbers of earlier sessions, the same tag again and beside other
+ * exchanges. The result has the right groups, carries messages both ways, and can be merged, split and duplicated.
  */
 /* ranks: 2 3 4 7 16 */
 #include <unistd.h>
@@ -109,7 +109,7 @@ static void empty_groups(void)
     CHECK_OK(MPI_Intercomm_create_from_groups(MPI_GROUP_EMPTY, 0, self, 0, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN,
                                               &inter));
     CHECK(inter == MPI_COMM_NULL);
-    int leader = mtest_size - 1; /* who alone knows that the other group is empty */
+    int leader = mtest_size - 1; /* only the leader knows that the other group is empty */
     CHECK_OK(MPI_Intercomm_create_from_groups(world, leader, mtest_rank == leader ? MPI_GROUP_EMPTY : MPI_GROUP_NULL, 0,
                                               "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter));
     CHECK(inter == MPI_COMM_NULL);
@@ -120,7 +120,7 @@ static void empty_groups(void)
     CHECK_OK(MPI_Group_free(&self));
 }
 
-/* MPI_Intercomm_create() with local communicators of one process each, which met nobody when they were made. */
+/* MPI_Intercomm_create() with local communicators of one process each, which were created without an exchange. */
 static void of_one(void)
 {
     MPI_Group self;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One process ends its session while the others go on with a communicator that has it: who waits for it gets an error,
- * whatever it waits in; what is only started may be cancelled, and among the others all goes on.
+ * One process ends its session while the others continue with a communicator that contains it: a process that waits for
+ * it gets an error, in whatever call it waits. A request that is only started may be cancelled, and the other processes
+ * continue among themselves.
  */
 #include "mtest.h"
 
 static MPI_Comm comm;
 static int last;
 
-/* What has come before is there; nothing comes afterwards. */
+/* What was sent before is received; nothing arrives afterwards. */
 static void wait_for_it(void)
 {
     MPI_Request requests[2];
@@ -49,7 +50,7 @@ static void wait_for_it(void)
     CHECK_CLASS(MPI_Wait(&requests[0], &status), MPI_ERR_PROC_ABORTED);
     CHECK_OK(MPI_Request_free(&requests[0]));
     CHECK(MPI_Ssend(&word, 1, MPI_INT, last, 6, comm) != MPI_SUCCESS);
-    if (mtest_size == 2) /* with more, one may wait for another one, who has given up */
+    if (mtest_size == 2) /* with more, one may wait for another one that has given up */
         CHECK_CLASS(MPI_Barrier(comm), MPI_ERR_PROC_ABORTED);
 }
 

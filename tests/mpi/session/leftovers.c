@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Session_finalize gives back what the user forgot: communicators, posted receives, persistent requests, an
- * attached buffer, messages that nobody received. Their handles are dead then: an error each, no crash, and sessions
- * that begin afterwards are not disturbed.
+ * MPI_Session_finalize frees what the user has not freed: communicators, posted receives, persistent requests, an
+ * attached buffer, messages that were never received. Their handles are then invalid: each gives an error and no crash,
+ * and later sessions are not disturbed.
  */
 #include "mtest.h"
 

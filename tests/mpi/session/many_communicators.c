@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators are made from a group and freed without end: ids and memory do not run out, the same tag works again at
- * once. PLENUM_TEST_COMMUNICATORS=1000000 makes it a million.
+ * Communicators are created from a group and freed without end: ids and memory do not run out, and the same tag works
+ * again immediately. PLENUM_TEST_COMMUNICATORS=1000000 creates a million.
  */
 /* ranks: 1 2 4 */
 #include "mtest.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A member that does not come (docs/sessions.md): with a time limit the creation of a communicator fails for all who
- * wait, whoever it is that is missing, with MPIX_ERR_TIMEOUT and the ranks of those who are; the session goes on
- * working, and the same tag works with the next attempt. Of groups, and of two groups that are to become an
- * intercommunicator.
+ * A member that does not come (docs/sessions.md): with a limit the creation of a communicator fails at all waiting
+ * members, whichever member is missing, with MPIX_ERR_TIMEOUT and the ranks of the missing members. The session works
+ * on, and the same tag works at the next attempt. From one group, and from two groups for an intercommunicator.
  */
 /* ranks: 2 3 4 7 */
 #include <mpi-ext.h>
@@ -15,7 +14,7 @@ static MPI_Group world;
 static MPI_Info brief;
 static MPI_Comm all; /* to keep the ranks together between the attempts */
 
-/* "rank G (J in the job)" for every missing one, and for nobody else. */
+/* "rank G (J in the job)" for every missing member, and for no other. */
 static void check_names(const char *text, int absent, int order)
 {
     char name[64];
@@ -74,7 +73,7 @@ static void groups_without(int absent)
         snprintf(name, sizeof name, "(%d in the job)", absent);
         int leads = absent == low - 1 || absent == mtest_size - 1;
         if (!CHECK(strstr(text, name) ||
-                   (!leads && (absent < low) != mine))) /* the other side may only see that nobody comes */
+                   (!leads && (absent < low) != mine))) /* the other side may only see that no leader comes */
             fprintf(stderr, "rank %d without %d: %s\n", mtest_rank, absent, text);
     }
     CHECK_OK(MPI_Barrier(all));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Objects of different sessions do not mix (MPI-5.0 section 11.3.1), nor do a session's and the World's: groups that
- * meet, a group for somebody else's communicator, communicators that are to be joined give an error of their class, and
- * nobody waits. Requests of several sessions may be completed together, and communicators compared.
+ * Objects of different sessions do not mix (MPI-5.0 section 11.3.1), nor do those of a session and the World.
+ * Operations on two groups, a communicator with a group of another session, and an intercommunicator over two sessions
+ * each give an error of their class, and no process waits. One call may complete requests of several sessions, and
+ * communicators of several sessions may be compared.
  */
 #include "mtest.h"
 
@@ -36,7 +37,7 @@ static void group_and_comm(MPI_Comm comm, MPI_Group group)
     CHECK_CLASS(MPI_Comm_create_group(comm, group, 1, &made), MPI_ERR_GROUP);
 }
 
-/* One process on each side, so that both are leaders, who alone look at both groups. */
+/* One process on each side, so that both are leaders: only leaders check both groups. */
 static void intercomm_of_groups(MPI_Group a, MPI_Group b)
 {
     MPI_Group own, other;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that never calls MPI_Init (MPI-5.0 section 11.3): sessions alone carry point-to-point communication,
- * collectives, datatypes and derived communicators; MPI_COMM_WORLD does not exist. MPI_Query_thread may be asked while
+ * collectives, datatypes and derived communicators; MPI_COMM_WORLD does not exist. MPI_Query_thread may be called while
  * there is a session (section 11.6.2).
  */
 #include "mtest.h"

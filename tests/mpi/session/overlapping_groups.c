@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Comm_create_from_group tells groups and tags apart exactly (MPI-5.0 section 7.4.2): rank 0 meets every other rank
- * in a group of two, all with one tag, whoever comes first; then the same tag again and again with the same group.
+ * MPI_Comm_create_from_group distinguishes groups and tags exactly (MPI-5.0 section 7.4.2). Rank 0 creates one
+ * communicator with every other rank, all with one tag and in any order of arrival. Then the same group uses the same
+ * tag again and again.
  */
 #include "mtest.h"
 

@@ -38,7 +38,7 @@ static void write_file(int size)
 static void expect(const char *name, int count, const int *members)
 {
     MPI_Group group, world;
-    int size = -1, all[64], got[64], own = -1, flag = 0, room = 16;
+    int size = -1, all[64], got[64], own = -1, flag = 0, capacity = 16;
     char text[16] = "";
     MPI_Info info;
     if (!CHECK_OK(MPI_Group_from_session_pset(session, name, &group)))
@@ -55,15 +55,15 @@ static void expect(const char *name, int count, const int *members)
     CHECK_OK(MPI_Group_rank(group, &own));
     CHECK(own == MPI_UNDEFINED || got[own] == mtest_rank);
     CHECK_OK(MPI_Session_get_pset_info(session, name, &info));
-    CHECK_OK(MPI_Info_get_string(info, "mpi_size", &room, text, &flag));
+    CHECK_OK(MPI_Info_get_string(info, "mpi_size", &capacity, text, &flag));
     CHECK(flag && atoi(text) == count);
     CHECK_OK(MPI_Info_free(&info));
     CHECK_OK(MPI_Group_free(&group));
     CHECK_OK(MPI_Group_free(&world));
 }
 
-/* A communicator of the set: all its members have the same view of it. */
-static void meet(const char *name)
+/* A communicator of the set: all its members see the same set. */
+static void create_and_check(const char *name)
 {
     MPI_Group group;
     MPI_Comm comm;
@@ -105,7 +105,7 @@ static void all_sets(int size)
     expect("app://me", 1, &mtest_rank);
 }
 
-/* What is not there is an error that says so, and the session goes on. */
+/* A missing set is an error that names it, and the session works on. */
 static void missing(void)
 {
     MPI_Group group;
@@ -116,7 +116,7 @@ static void missing(void)
     CHECK_CLASS(MPI_Session_get_pset_info(session, "no URI", &info), MPI_ERR_ARG);
 }
 
-/* The size of the job is learned from a session before, for the file is read for the next one. */
+/* An earlier session gives the size of the job, since the file is read for the next one. */
 static int learn_size(void)
 {
     MPI_Session first;
@@ -134,17 +134,17 @@ int main(int argc, char **argv)
 {
     MPI_Info info;
     char colour[8] = "";
-    int room = sizeof colour, flag = 0;
+    int capacity = sizeof colour, flag = 0;
     write_file(learn_size());
     MTEST_INIT(argc, argv);
     CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
     all_sets(mtest_size);
     missing();
-    meet("app://back");
-    meet("app://ends");
-    meet("app://box");
+    create_and_check("app://back");
+    create_and_check("app://ends");
+    create_and_check("app://box");
     CHECK_OK(MPI_Session_get_pset_info(session, "app://low", &info));
-    CHECK_OK(MPI_Info_get_string(info, "colour", &room, colour, &flag));
+    CHECK_OK(MPI_Info_get_string(info, "colour", &capacity, colour, &flag));
     CHECK(flag && strcmp(colour, "red") == 0);
     CHECK_OK(MPI_Info_free(&info));
     CHECK_OK(MPI_Session_finalize(&session));

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ranks: 1 2 4 7 */
+/*
+ * Process sets that are published, changed and withdrawn while the job runs (docs/psets.md). Checked are exact members
+ * and versions in all processes, members or not; permanent numbers; groups of an older version; watching; names that
+ * belong to other providers.
+ */
 /*
  * Process sets that are published, changed and withdrawn while the job runs (docs/psets.md): exact members and versions
  * in all processes, members or not; numbers that stay; groups of an older version; watching; names that belong to
@@ -53,13 +57,13 @@ static void expect(const char *name, int count, const int *ranks)
 static long long version_of(const char *name)
 {
     char text[32] = "", provider[16] = "";
-    int room = sizeof text, flag = 0;
+    int capacity = sizeof text, flag = 0;
     MPI_Info info;
     CHECK_OK(MPI_Session_get_pset_info(session, name, &info));
-    CHECK_OK(MPI_Info_get_string(info, "plenum_version", &room, text, &flag));
+    CHECK_OK(MPI_Info_get_string(info, "plenum_version", &capacity, text, &flag));
     CHECK(flag);
-    room = sizeof provider;
-    CHECK_OK(MPI_Info_get_string(info, "plenum_provider", &room, provider, &flag));
+    capacity = sizeof provider;
+    CHECK_OK(MPI_Info_get_string(info, "plenum_provider", &capacity, provider, &flag));
     CHECK(flag && strcmp(provider, "app") == 0);
     CHECK_OK(MPI_Info_free(&info));
     return atoll(text);
@@ -79,7 +83,7 @@ static int number_of(const char *name)
     return found;
 }
 
-/* The last rank publishes; everybody sees, changes come, older groups stay, and names keep their numbers. */
+/* The last rank publishes: all ranks see the set and its changes, older groups stay, and names keep their numbers. */
 static void life(void)
 {
     const int last = mtest_size - 1, publisher = last, changer = 0;
@@ -189,7 +193,7 @@ static void watch(void)
     if (mtest_rank == 0)
         CHECK_OK(MPIX_Session_pset_withdraw(session, "app://watched"));
     barrier();
-    number_of("app://watched"); /* the next question tells it at the latest */
+    number_of("app://watched"); /* the next query calls the watcher at the latest */
     CHECK(seen.calls == 2 && seen.gone == 1);
     CHECK_OK(MPIX_Session_pset_watch(session, NULL, NULL));
     before = seen.calls;

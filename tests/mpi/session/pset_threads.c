@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ranks: 1 3 */
+/*
+ * Process sets from several threads: one publishes and withdraws, one queries, one makes progress in another session
+ * and so runs the watcher, while sessions with watchers open and close.
+ */
 /*
  * Process sets from several threads: one publishes and withdraws, one asks, one makes progress elsewhere and so runs
  * the watcher, while sessions that watch come and go.
@@ -59,7 +62,7 @@ static void *progress(void *arg)
     return arg;
 }
 
-/* The flag that its watcher looks at says whether the session is open. */
+/* Its watcher checks the flag, which says whether the session is open. */
 static void watch_for_a_while(void)
 {
     _Atomic int is_open = 1;

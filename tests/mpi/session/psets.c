@@ -24,11 +24,11 @@ static void lengths(int n)
 static int size_of(const char *name)
 {
     char text[16] = "";
-    int room = sizeof text, flag = 0, size = -1;
+    int capacity = sizeof text, flag = 0, size = -1;
     MPI_Info info;
     MPI_Group group;
     CHECK_OK(MPI_Session_get_pset_info(session, name, &info));
-    CHECK_OK(MPI_Info_get_string(info, "mpi_size", &room, text, &flag));
+    CHECK_OK(MPI_Info_get_string(info, "mpi_size", &capacity, text, &flag));
     CHECK_OK(MPI_Info_free(&info));
     CHECK_OK(MPI_Group_from_session_pset(session, name, &group));
     CHECK_OK(MPI_Group_size(group, &size));

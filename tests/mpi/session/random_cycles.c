@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions in cycles, a random number of them in each process between two meetings of all, some with a communicator: as
- * many descriptors, mappings and threads and as much memory at the end as after the first tenth. PLENUM_TEST_CYCLES is
- * the number of cycles on average, 300 without it; with it rank 0 prints the figures.
+ * Sessions in cycles, a random number of them in each process between two exchanges of all, some with a communicator.
+ * At the end as many descriptors, mappings and threads and as much memory are in use as after the first tenth.
+ * PLENUM_TEST_CYCLES is the average number of cycles, 300 by default; if it is set, rank 0 prints the figures.
  */
 /* seconds: 600 */
 #include "mtest.h"
 #include "usage.h"
 
-enum { CYCLES = 300, PER_MEETING = 10 };
+enum { CYCLES = 300, PER_EXCHANGE = 10 };
 
 static unsigned long state;
 static unsigned chance(unsigned below)
@@ -42,7 +42,7 @@ static int run(int exchanges)
     int cycles = 0;
     for (int i = 0; i < exchanges; i++) {
         cycle("mpi://WORLD", "meeting");
-        for (unsigned n = chance(2 * PER_MEETING - 1); n > 0; n--, cycles++)
+        for (unsigned n = chance(2 * PER_EXCHANGE - 1); n > 0; n--, cycles++)
             cycle(chance(2) ? "mpi://SELF" : NULL, "alone");
         cycles++;
     }
@@ -53,7 +53,7 @@ static int run(int exchanges)
 int main(void)
 {
     const char *wanted = getenv("PLENUM_TEST_CYCLES");
-    int exchanges = (wanted ? atoi(wanted) : getenv("PLENUM_TRANSPORT") ? CYCLES / 3 : CYCLES) / PER_MEETING;
+    int exchanges = (wanted ? atoi(wanted) : getenv("PLENUM_TRANSPORT") ? CYCLES / 3 : CYCLES) / PER_EXCHANGE;
     state = (unsigned long)getpid() * 2654435761u;
     run(exchanges / 10 + 3);
     struct usage before = usage_now();

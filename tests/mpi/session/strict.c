@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a user leaves alive is named when a strict session is finalized (info key plenum_strict): communicators,
- * receives and requests, messages that nobody received. The error comes while the session is still there for its
- * handler, and the session goes all the same. Without the key the same program has no error, and with nothing left a
- * strict one has none.
+ * The finalization of a strict session (info key plenum_strict) names what the user has not freed: communicators,
+ * receives and requests, messages that were never received. The session still exists when its handler gets the error,
+ * and is finalized nevertheless. Without the key the same program has no error, nor has a strict session without leaks.
  */
 #include "mtest.h"
 
@@ -39,7 +38,7 @@ static MPI_Session begin(const char *strict, MPI_Comm *comm)
     return session;
 }
 
-/* Ends the session; every text must be in the report, and `class` is what comes back. */
+/* Finalizes the session; every text must be in the report, and `class` is the result. */
 static void end(MPI_Session session, int class, const char *const texts[])
 {
     int before = reports;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Identity of what is made from groups (MPI-5.0 section 7.4.2): the group's members, their order, and the tag. Rank 0
- * meets {0,1} then {0,2} with one tag, in every order of arrival; the same members in another order are another group;
- * threads of one process, in one session and in sessions of their own, make many communicators of one list with
- * different tags, in another order on every rank; each carries its own messages.
+ * The identity of a communicator's creation (MPI-5.0 section 7.4.2): the group's members, their order, and the tag.
+ * Rank 0 uses one tag for {0,1} and then {0,2}, in every order of arrival. The same members in another order are
+ * another group. Threads of one process, in one session and in sessions of their own, create many communicators of one
+ * group with different tags, in another order on every rank; each carries its own messages.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ static MPI_Comm of(int n, const int *ranks, const char *tag)
     return comm;
 }
 
-/* Everybody tells the first one who they are, and hears the sum. */
+/* Each member sends its identity to the first one, and gets the sum. */
 static void talk(MPI_Comm comm, int n, const int *ranks, int salt)
 {
     int sum, me, expected = 0;
@@ -75,7 +75,7 @@ struct job {
     int number, own_session;
 };
 
-/* Tags that only differ at the end, each thread its share; all alive at once. */
+/* Tags that differ only at the end, a portion for each thread; all communicators exist at once. */
 static void *storm(void *argument)
 {
     const struct job *job = argument;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads create communicators from the same group at the same time, told apart by their tags (MPI-5.0 section 7.4.2),
- * in one session of level MPI_THREAD_MULTIPLE and in sessions of their own; the order is another on every rank.
+ * Threads create communicators from the same group at the same time, distinguished by their tags (MPI-5.0 section
+ * 7.4.2), in one session of level MPI_THREAD_MULTIPLE and in sessions of their own, in another order on every rank.
  */
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The thread level is a session's own (MPI-5.0 section 11.3.1): asked for by the info key thread_level, or by the
- * other name that programs use, given back by MPI_Session_get_info; several with different levels work side by side.
+ * The thread level belongs to a session (MPI-5.0 section 11.3.1): requested by the info key thread_level, or by the
+ * other name that programs use, and returned by MPI_Session_get_info. Sessions of different levels work side by side.
  */
 #include "mtest.h"
 
@@ -17,8 +17,8 @@ static void has_level(MPI_Session session, const char *level)
     CHECK_OK(MPI_Session_get_info(session, &info));
     for (int i = 0; i < 2; i++) {
         char text[32] = "";
-        int room = sizeof text, flag = 0;
-        CHECK_OK(MPI_Info_get_string(info, keys[i], &room, text, &flag));
+        int capacity = sizeof text, flag = 0;
+        CHECK_OK(MPI_Info_get_string(info, keys[i], &capacity, text, &flag));
         CHECK(flag && strcmp(text, level) == 0);
     }
     CHECK_OK(MPI_Info_free(&info));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Session_init and MPI_Session_finalize are local (MPI-5.0 section 11.3.1): the ranks open and close different
- * numbers of sessions, some while others wait in a communicator's creation, and meet all the same.
+ * numbers of sessions, some while others wait in the creation of a communicator, and the creation succeeds.
  */
 #include <unistd.h>
 
 #include "mtest.h"
 
-/* Sessions that nobody else knows of, with a communicator of one's own in every second one. */
+/* Sessions of this process alone; every second one has a communicator of one process. */
 static void alone(int cycles)
 {
     for (int i = 0; i < cycles; i++) {

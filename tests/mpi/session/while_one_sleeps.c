@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nothing of a session waits for a process that does not take part (MPI-5.0 section 11.3.1): while one rank does
- * nothing at all, the others open and close sessions, meet in groups without it, work, and part. It wakes up only when
- * all of them are done: had one of them waited for it, the program would never end. Then everybody meets.
+ * No part of a session waits for a process that does not take part (MPI-5.0 section 11.3.1): while one rank does
+ * nothing at all, the others open and close sessions, create communicators without it, and work. It wakes up only when
+ * all of them are done: if one waited for it, the program would never end. Then all create a communicator.
  */
 /* ranks: 2 3 4 7 */
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 
 #include "mtest.h"
 
-/* A word to the sleeper without any MPI: a socket whose name, from that of the job, is in no directory. */
+/* Wakes the sleeper without MPI: by a socket whose name derives from that of the job, and is in no directory. */
 static int open_socket(struct sockaddr_un *name)
 {
     const char *job = getenv("PLENUM_JOB"), *cookie = job ? strchr(job, ':') : NULL;
@@ -42,7 +42,7 @@ static void tell_sleeper(void)
     close(fd);
 }
 
-static MPI_Comm meet(MPI_Session session, const char *tag, int without)
+static MPI_Comm create(MPI_Session session, const char *tag, int without)
 {
     MPI_Group world, group;
     MPI_Comm comm;
@@ -78,7 +78,7 @@ static void work(int without)
     CHECK_OK(MPI_Group_free(&self));
     CHECK_OK(MPI_Barrier(alone));
     CHECK_OK(MPI_Comm_free(&alone));
-    add_up(meet(session, "without one", without), without);
+    add_up(create(session, "without one", without), without);
     CHECK_OK(MPI_Session_finalize(&session));
 }
 
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
         tell_sleeper();
     }
     CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
-    add_up(meet(session, "all", -1), -1);
+    add_up(create(session, "all", -1), -1);
     CHECK_OK(MPI_Session_finalize(&session));
     MTEST_END;
 }

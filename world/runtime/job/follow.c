@@ -196,7 +196,7 @@ void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object
 
 static bool follow_is_aborting(const struct plenum_job *job, int rank)
 {
-    return atomic_load(&job->segment->ranks[rank].aborting) != 0;
+    return atomic_load(&job->segment->ranks[rank].must_end) != 0;
 }
 
 /* The aborting ranks end, and the others continue. Frees the record for the next abort. */
@@ -216,14 +216,14 @@ static void follow_check_abort(struct plenum_job *job, uint32_t state)
 {
     const struct pl_job_abort *record = &job->segment->abort;
     char object[sizeof record->object], message[sizeof record->message];
-    if (job->outcome.aborted || job->phase != PL_JOB_RUNNING || state != PL_PROC_ABORTED ||
+    if (job->outcome.aborted || job->phase != PL_JOB_RUNNING || state != PL_PROCESS_ABORTED ||
         !atomic_load_explicit(&record->set, memory_order_acquire))
         return;
     memcpy(object, record->object, sizeof object);
     memcpy(message, record->message, sizeof message);
     object[sizeof object - 1] = message[sizeof message - 1] = '\0';
     int rank = record->rank >= 0 && record->rank < job->desc.size ? record->rank : PLENUM_ALL;
-    if (record->some && job->desc.option[PLENUM_JOB_KEEP_GOING]) {
+    if (record->partial && job->desc.option[PLENUM_JOB_KEEP_GOING]) {
         follow_queue_abort(job, rank, record->code, object, message);
         follow_kill_aborting(job);
     } else {
@@ -253,7 +253,7 @@ static void follow_queue_exit(struct plenum_job *job, int rank, int status, unsi
 static void follow_judge_exit(struct plenum_job *job, int rank, int status, uint32_t state)
 {
     bool lost = WIFSIGNALED(status);
-    bool unfinalized = !lost && state == PL_PROC_INITIALIZED;
+    bool unfinalized = !lost && state == PL_PROCESS_INITIALIZED;
     int code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
     if (job->outcome.cancelled && code != 0)
         follow_decide(job, code);
@@ -262,7 +262,7 @@ static void follow_judge_exit(struct plenum_job *job, int rank, int status, uint
     follow_decide(job, code ? code : 1);
     if (job->desc.option[PLENUM_JOB_KEEP_GOING])
         pl_pmix_process_failed(job, rank);
-    else if (lost || state != PL_PROC_FINALIZED)
+    else if (lost || state != PL_PROCESS_FINALIZED)
         pl_job_end(job);
 }
 
@@ -279,7 +279,7 @@ static void follow_process_ended(struct plenum_job *job, int rank, int status)
         pl_output_drain(&r->out[s]);
     follow_check_abort(job, state);
     unsigned flags = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
-    if (WIFEXITED(status) && state == PL_PROC_INITIALIZED)
+    if (WIFEXITED(status) && state == PL_PROCESS_INITIALIZED)
         flags |= PLENUM_EVENT_UNFINALIZED;
     follow_queue_exit(job, rank, status, flags);
     follow_judge_exit(job, rank, status, state);

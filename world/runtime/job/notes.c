@@ -75,6 +75,6 @@ void pl_notes_watch(struct plenum_job *job)
     job->psets_version = 0;
     if (rt->notes.pipe[0] < 0 || fstat(rt->notes.pipe[1], &st) != 0)
         return;
-    segment->notes_fd = rt->notes.pipe[1];
-    segment->notes_inode = st.st_ino;
+    segment->note_pipe_fd = rt->notes.pipe[1];
+    segment->note_pipe_inode = st.st_ino;
 }

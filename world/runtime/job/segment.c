@@ -105,18 +105,18 @@ static void segment_add_parent(struct pl_blob *b, const struct plenum_job *job, 
 /* The table of sets that are published while the job runs: its head is written, its buffers are the file's tail. */
 static void segment_add_table(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
-    struct pl_job_table table = { .room = (TABLE_BYTES + 8 * (uint32_t)job->desc.size + 63) / 64 * 64,
+    struct pl_job_table table = { .capacity = (TABLE_BYTES + 8 * (uint32_t)job->desc.size + 63) / 64 * 64,
                                   .size = (uint32_t)job->desc.size };
     head->table = pl_blob_add(b, &table, sizeof table);
-    b->tail = PL_JOB_TABLE_BYTES(table.room) - sizeof table;
+    b->tail = PL_JOB_TABLE_BYTES(table.capacity) - sizeof table;
 }
 
 /* After the table, one page of untouched memory for each rank. */
-static void segment_add_pages(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+static void segment_add_records(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     b->tail += (4096 - (b->used + b->tail) % 4096) % 4096;
-    head->pages = b->used + b->tail;
-    b->tail += (size_t)job->desc.size * PL_PAGE_BYTES;
+    head->records = b->used + b->tail;
+    b->tail += (size_t)job->desc.size * PL_RECORD_BYTES;
 }
 
 int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
@@ -129,7 +129,7 @@ int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
         .cookie = job->cookie,
         .runtime_pid = getpid(),
         .universe = (uint32_t)job->desc.option[PLENUM_JOB_UNIVERSE],
-        .goes_on = (uint32_t)job->desc.option[PLENUM_JOB_KEEP_GOING],
+        .survives_failures = (uint32_t)job->desc.option[PLENUM_JOB_KEEP_GOING],
         .slots = (uint32_t)slots,
     };
     int fd = -1;
@@ -142,7 +142,7 @@ int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
     if (job->tree.request)
         segment_add_parent(&b, job, &head);
     segment_add_table(&b, job, &head);
-    segment_add_pages(&b, job, &head);
+    segment_add_records(&b, job, &head);
     head.bytes = b.used + b.tail;
     if (!b.failed)
         memcpy(b.data, &head, sizeof head);

@@ -239,7 +239,7 @@ static void report_find_mismatches(struct search *s)
 {
     for (int i = 0; i < s->report->waits && s->report->likelies < MISMATCHES; i++) {
         const struct pl_report_wait *wait = &s->report->wait[i];
-        const struct pl_job_page *page = s->report->rank[wait->rank].page;
+        const struct pl_job_record *page = s->report->rank[wait->rank].page;
         int before = report_find_lasts(wait) ? s->report->likelies : -1;
         for (uint32_t k = 0; k < page->items && s->report->likelies == before; k++)
             if (page->item[k].kind == PL_ITEM_MESSAGE &&

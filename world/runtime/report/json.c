@@ -24,7 +24,7 @@ static void report_json_put_envelope(json_t *object, const char *key, int value)
 {
     if (value == PL_ANY)
         json_object_set_new(object, key, json_string("any"));
-    else if (value != PL_NOBODY)
+    else if (value != PL_NO_PEER)
         report_json_put_number(object, key, value);
 }
 
@@ -69,7 +69,7 @@ static json_t *report_json_frame(const struct pl_report_frame *frame)
     return object;
 }
 
-static json_t *report_json_trace(struct pl_symbols *symbols, const struct pl_job_page *page,
+static json_t *report_json_trace(struct pl_symbols *symbols, const struct pl_job_record *page,
                                  const struct pl_job_trace *trace)
 {
     json_t *array = json_array();
@@ -83,7 +83,7 @@ static json_t *report_json_trace(struct pl_symbols *symbols, const struct pl_job
 static json_t *report_json_wait(struct pl_report *report, const struct pl_report_wait *wait)
 {
     const struct pl_job_item *item = wait->item;
-    const struct pl_job_page *page = report->rank[wait->rank].page;
+    const struct pl_job_record *page = report->rank[wait->rank].page;
     json_t *object = report_json_item(item), *awaited = json_array();
     report_json_put_text(object, "function", wait->function);
     if (wait->called)
@@ -98,7 +98,7 @@ static json_t *report_json_wait(struct pl_report *report, const struct pl_report
     return object;
 }
 
-static json_t *report_json_items(const struct pl_job_page *page, enum pl_item_kind kind)
+static json_t *report_json_items(const struct pl_job_record *page, enum pl_item_kind kind)
 {
     json_t *array = json_array();
     for (uint32_t i = 0; page && i < page->items; i++)
@@ -149,9 +149,9 @@ char *pl_report_json(struct pl_report *report)
     return report_json_dump(object);
 }
 
-char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank)
+char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_record *page, int rank)
 {
-    const struct pl_job_trace *trace = &page->trace[PL_PAGE_TRACES - 1];
+    const struct pl_job_trace *trace = &page->trace[PL_RECORD_TRACES - 1];
     json_t *object = json_object();
     char function[64];
     struct pl_report_frame caller;

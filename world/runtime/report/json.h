@@ -7,6 +7,6 @@
 
 /* The caller frees the text; NULL: out of memory. */
 char *pl_report_json(struct pl_report *report);
-char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank);
+char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_record *page, int rank);
 
 #endif

@@ -34,7 +34,7 @@ static void report_read_tidy_item(struct pl_job_item *item, int size)
     uint32_t good = 0;
     if (item->what >= PL_WHAT_KINDS)
         item->what = PL_WHAT_OTHER;
-    report_read_limit(&item->trace, PL_PAGE_TRACES - 1);
+    report_read_limit(&item->trace, PL_RECORD_TRACES - 1);
     report_read_limit(&item->awaited_count, PL_ITEM_AWAITED);
     for (uint32_t i = 0; i < item->awaited_count; i++)
         if (item->awaited[i] >= 0 && item->awaited[i] < size)
@@ -50,18 +50,18 @@ static void report_read_tidy_item(struct pl_job_item *item, int size)
     report_read_tidy(item->far_job, sizeof item->far_job);
 }
 
-struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size)
+struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int size)
 {
-    struct pl_job_page *copy = pl_malloc(sizeof *copy);
+    struct pl_job_record *copy = pl_malloc(sizeof *copy);
     if (!copy)
         return NULL;
     memcpy(copy, page, sizeof *copy);
-    report_read_limit(&copy->items, PL_PAGE_ITEMS);
-    report_read_limit(&copy->modules, PL_PAGE_MODULES);
+    report_read_limit(&copy->items, PL_RECORD_ITEMS);
+    report_read_limit(&copy->modules, PL_RECORD_MODULES);
     for (uint32_t i = 0; i < copy->modules; i++)
         report_read_tidy(copy->module[i], sizeof copy->module[i]);
-    for (int i = 0; i < PL_PAGE_TRACES; i++)
-        report_read_limit(&copy->trace[i].count, PL_PAGE_FRAMES);
+    for (int i = 0; i < PL_RECORD_TRACES; i++)
+        report_read_limit(&copy->trace[i].count, PL_RECORD_FRAMES);
     for (uint32_t i = 0; i < copy->items; i++)
         report_read_tidy_item(&copy->item[i], size);
     return copy;
@@ -69,13 +69,13 @@ struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size
 
 /* --- traces ------------------------------------------------------------------------------------------------ */
 
-static const char *report_read_module_of(const struct pl_job_page *page, const struct pl_job_frame *frame)
+static const char *report_read_module_of(const struct pl_job_record *page, const struct pl_job_frame *frame)
 {
     return frame->module < page->modules ? page->module[frame->module] : NULL;
 }
 
 /* A return address may be after the end of its function; the byte before it is not. */
-static struct pl_symbol report_read_symbol(struct pl_symbols *symbols, const struct pl_job_page *page,
+static struct pl_symbol report_read_symbol(struct pl_symbols *symbols, const struct pl_job_record *page,
                                            const struct pl_job_trace *trace, uint32_t i, bool line)
 {
     const struct pl_job_frame *frame = &trace->frame[i];
@@ -88,7 +88,7 @@ static struct pl_symbol report_read_symbol(struct pl_symbols *symbols, const str
     return symbol;
 }
 
-struct pl_report_frame pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page,
+struct pl_report_frame pl_report_frame(struct pl_symbols *symbols, const struct pl_job_record *page,
                                        const struct pl_job_trace *trace, uint32_t i)
 {
     const struct pl_job_frame *frame = &trace->frame[i];
@@ -101,7 +101,7 @@ static bool report_read_is_mpi(const char *name)
     return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0 || strncmp(name, "MPIX_", 5) == 0;
 }
 
-bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
+bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_record *page, const struct pl_job_trace *trace,
                      char function[64], struct pl_report_frame *caller)
 {
     snprintf(function, 64, "MPI");
@@ -154,19 +154,19 @@ static enum pl_report_life report_read_life_of(const struct plenum_job *job, int
     uint32_t state = atomic_load(&job->segment->ranks[rank].state);
     if (job->ranks[rank].ended)
         return PL_LIFE_ENDED;
-    if (state == PL_PROC_FINALIZED && owner <= 0)
+    if (state == PL_PROCESS_FINALIZED && owner <= 0)
         return PL_LIFE_FINALIZED;
     if (owner == 0)
         return PL_LIFE_BEFORE;
     if (owner < 0)
         return PL_LIFE_BETWEEN;
-    return state == PL_PROC_INITIALIZED ? PL_LIFE_WORLD : PL_LIFE_SESSION;
+    return state == PL_PROCESS_INITIALIZED ? PL_LIFE_WORLD : PL_LIFE_SESSION;
 }
 
 static bool report_read_rank(const struct plenum_job *job, int rank, struct pl_report *report)
 {
     struct pl_report_rank *r = &report->rank[rank];
-    const struct pl_job_page *page = pl_job_page(job->segment, rank);
+    const struct pl_job_record *page = pl_job_record(job->segment, rank);
     int32_t owner = atomic_load(&job->segment->ranks[rank].owner);
     r->life = report_read_life_of(job, rank, owner);
     r->pid = owner > 0 ? owner : job->ranks[rank].pid;
@@ -183,7 +183,7 @@ static bool report_read_rank(const struct plenum_job *job, int rank, struct pl_r
 
 static void report_read_waits(struct pl_report *report, int rank, int *at)
 {
-    const struct pl_job_page *page = report->rank[rank].page;
+    const struct pl_job_record *page = report->rank[rank].page;
     for (uint32_t i = 0; page && i < page->items; i++) {
         if (page->item[i].kind != PL_ITEM_WAIT)
             continue;

@@ -10,13 +10,13 @@ bool pl_report_read(struct plenum_job *job, struct pl_report *report);
 void pl_report_fini(struct pl_report *report);
 
 /* A copy of a page in which all counts and texts are valid, freed by the caller; NULL: out of memory. */
-struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size);
+struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int size);
 
 /* The MPI function of a trace (the outermost), and its caller. False: the caller is not known. */
-bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
+bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_record *page, const struct pl_job_trace *trace,
                      char function[64], struct pl_report_frame *caller);
 
-struct pl_report_frame pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page,
+struct pl_report_frame pl_report_frame(struct pl_symbols *symbols, const struct pl_job_record *page,
                                        const struct pl_job_trace *trace, uint32_t i);
 
 #endif

@@ -67,7 +67,7 @@ static bool report_all_answered(const struct plenum_job *job)
 {
     uint32_t question = atomic_load(&job->segment->report);
     for (int r = 0; r < job->desc.size; r++) {
-        const struct pl_job_page *page = pl_job_page(job->segment, r);
+        const struct pl_job_record *page = pl_job_record(job->segment, r);
         bool open = !job->ranks[r].ended && atomic_load(&job->segment->ranks[r].owner) > 0;
         if (open && atomic_load_explicit(&page->answered, memory_order_acquire) != question)
             return false;
@@ -139,10 +139,10 @@ int plenum_job_report(struct plenum_job *job)
 
 void pl_report_crash(struct plenum_job *job, int rank, int signo)
 {
-    const struct pl_job_page *page = pl_job_page(job->segment, rank);
+    const struct pl_job_record *page = pl_job_record(job->segment, rank);
     if (!page || atomic_load_explicit(&page->crashed, memory_order_acquire) != (uint32_t)signo)
         return;
-    struct pl_job_page *copy = pl_report_copy_page(page, job->desc.size);
+    struct pl_job_record *copy = pl_report_copy_page(page, job->desc.size);
     char *text = NULL, *json = NULL;
     FILE *out = copy ? pl_text_open(&text) : NULL;
     if (out) {

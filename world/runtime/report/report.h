@@ -33,7 +33,7 @@ struct pl_report_rank {
     pid_t pid;
     char state;               /* of /proc/PID/stat; '?': not known */
     char sleeps[48];          /* the kernel function in which it sleeps; "": not known */
-    struct pl_job_page *page; /* its answer, copied and checked; NULL: none */
+    struct pl_job_record *page; /* its answer, copied and checked; NULL: none */
     int waits;                /* its threads that wait */
 };
 

@@ -242,7 +242,7 @@ static void report_text_each(const struct pl_report *report, const bool *marked,
     fputs(told == DETAILS ? " ...\n" : "\n", out);
 }
 
-static void report_text_kind(const struct pl_job_page *page, int rank, enum pl_item_kind kind, const char *does,
+static void report_text_kind(const struct pl_job_record *page, int rank, enum pl_item_kind kind, const char *does,
                              FILE *out)
 {
     uint32_t count = 0;
@@ -366,9 +366,9 @@ void pl_report_write(const struct pl_report *report, FILE *out)
 
 /* --- crashes ----------------------------------------------------------------------------------------------- */
 
-void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank, FILE *out)
+void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_record *page, int rank, FILE *out)
 {
-    const struct pl_job_trace *trace = &page->trace[PL_PAGE_TRACES - 1];
+    const struct pl_job_trace *trace = &page->trace[PL_RECORD_TRACES - 1];
     int signo = (int)page->crashed;
     const char *name = sigdescr_np(signo);
     char function[64], text[PL_FRAME_TEXT];
@@ -396,7 +396,7 @@ void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page 
         fprintf(out, last > i ? ", %u times\n" : "\n", last - i + 1);
         i = last;
     }
-    if (trace->count == PL_PAGE_FRAMES)
+    if (trace->count == PL_RECORD_FRAMES)
         fputs("  (deeper frames were not recorded)\n", out);
     report_text_write_missing(symbols, out);
 }

@@ -8,7 +8,7 @@
 #include "world/runtime/report/report.h"
 
 void pl_report_write(const struct pl_report *report, FILE *out);
-void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank, FILE *out);
+void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_record *page, int rank, FILE *out);
 
 enum { PL_EACH = -3 }; /* a peer: "another rank each" */
 

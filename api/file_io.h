@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the 62 functions that read and write files share: each says where, what and how, and one worker does it. In
- * their bodies the arguments are called as in the standard: buf, count, datatype.
+ * The worker of the 62 functions that read and write files. Each function states position, data and form. In their
+ * bodies the arguments have the names of the standard: buf, count, datatype.
  */
-#ifndef PLENUM_API_FILE_H
-#define PLENUM_API_FILE_H
+#ifndef PLENUM_API_FILE_IO_H
+#define PLENUM_API_FILE_IO_H
 
 #include "api/call.h"
 #include "core/file/access.h"
 
-/* Where and what. The offset is that of the explicit forms. */
+/* Position and data. The offset is that of the explicit forms. */
 #define PL_FILE_IO(write_, collective_, position_, offset_)                                                            \
     ((struct pl_file_io){ .write = (write_),                                                                           \
                           .collective = (collective_),                                                                 \
@@ -22,7 +22,7 @@
 #define PL_WRITE(position, offset)     PL_FILE_IO(true, false, position, offset)
 #define PL_WRITE_ALL(position, offset) PL_FILE_IO(true, true, position, offset)
 
-/* How it is called: blocking, nonblocking, or as the first half of a split collective. */
+/* The form: blocking, nonblocking, or the first half of a split collective. */
 struct pl_file_form {
     enum { PL_FILE_RUN, PL_FILE_START, PL_FILE_BEGIN } kind;
     MPI_Status *status;   /* to run */

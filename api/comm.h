@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of constructors of communicators, in all chapters. */
+#ifndef PLENUM_API_COMM_H
+#define PLENUM_API_COMM_H
+
+#include "api/call.h"
+
+/* Sets *newcomm and leaves the call. `made`: NULL for processes outside; freed if the call has failed. */
+int pl_comm_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm);
+
+#endif

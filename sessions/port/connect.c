@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The root negotiates with the other root, and broadcasts the result to its group. */
+#include "sessions/port/connect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/config.h"
+#include "core/base/memory.h"
+#include "core/coll/collective.h"
+#include "core/comm/group_wire.h"
+#include "core/comm/intercomm.h"
+#include "core/engine/address_vector.h"
+#include "core/engine/engine.h"
+#include "core/engine/instance.h"
+#include "core/engine/life.h"
+#include "core/engine/peer.h"
+#include "core/object/info.h"
+#include "sessions/port/negotiate.h"
+#include "sessions/port/port.h"
+
+enum { RESOLVED_MAX = 64 }; /* members of the other group that are connected at once */
+
+/* What the root broadcasts, before the other group. */
+struct port_result {
+    int32_t error;
+    uint64_t length; /* of the other group, serialized */
+    struct pl_comm_id id, local_id;
+    char why[PL_DETAIL_MAX];
+};
+
+typedef int negotiate_function(void *context, struct pl_port_negotiation *negotiation);
+
+int pl_port_timeout(struct pl_info *info, long *milliseconds)
+{
+    *milliseconds = 0;
+    return pl_info_seconds(info, "timeout", milliseconds);
+}
+
+static int port_broadcast_result(struct pl_comm *comm, int root, int error, struct pl_port_negotiation *negotiation,
+                                 struct port_result *result)
+{
+    *result = (struct port_result){
+        .error = error,
+        .length = negotiation->remote_length,
+        .id = negotiation->id,
+        .local_id = pl_comm_new_id(),
+    };
+    if (error)
+        snprintf(result->why, sizeof result->why, "%s", pl_error_detail(NULL));
+    int rc = pl_bcast(comm, result, sizeof *result, PL_TYPE_BYTE, root);
+    if (rc || result->error == PL_UNREACHABLE)
+        return rc ? rc : result->error;
+    if (result->error && comm->rank == root)
+        return pl_fail(result->error, "%s", result->why); /* again: progress may have recorded another error */
+    if (result->error)
+        return pl_fail(result->error, "at the root, rank %d: %s", root, result->why);
+    if (comm->rank != root && !(negotiation->remote = pl_malloc(result->length)))
+        return pl_fail_memory("the members of another group");
+    return pl_bcast(comm, negotiation->remote, (MPI_Count)result->length, PL_TYPE_BYTE, root);
+}
+
+/* Connects to members of the other group, so that each side notices a death on the other even if they never exchange
+ * messages. Only where the transport notices deaths. */
+static void port_resolve_members(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    struct pl_peer *peer;
+    pl_engine_enter(engine);
+    bool shared = engine->transports > 1 && engine->transport[1].ops->share;
+    for (int i = 0; shared && i < comm->inter.remote->size && i < RESOLVED_MAX; i++)
+        pl_engine_resolve(comm, i, &peer); /* the first send to a member reports what fails here */
+    pl_engine_leave(engine);
+}
+
+static int port_assemble(struct pl_comm *comm, const struct pl_port_negotiation *negotiation,
+                         const struct port_result *result, bool first, struct pl_comm **made)
+{
+    struct pl_intercomm_parts parts = {
+        .parent = comm, .local = comm->group, .id = result->id, .local_id = result->local_id, .first = first
+    };
+    int rc = pl_group_wire_read(comm->instance, negotiation->remote, result->length, &parts.remote, &parts.remote_av);
+    if (rc)
+        return rc;
+    rc = pl_intercomm_assemble(comm->instance, &parts, made);
+    pl_av_release(parts.remote_av);
+    if (rc == MPI_SUCCESS)
+        port_resolve_members(*made);
+    pl_handle_drop(parts.remote);
+    return rc;
+}
+
+/* One attempt. The root calls `negotiate`. */
+static int port_attempt(int root, struct pl_comm *comm, negotiate_function *negotiate, void *context,
+                        struct pl_port_negotiation *negotiation, struct port_result *result)
+{
+    unsigned char *wire = NULL;
+    int rc = pl_group_wire_gather(comm, root, &wire, &negotiation->length);
+    negotiation->wire = wire;
+    if (rc == MPI_SUCCESS && comm->rank == root) {
+        negotiation->networked = pl_group_wire_is_networked(wire, negotiation->length);
+        rc = negotiate(context, negotiation);
+    }
+    rc = port_broadcast_result(comm, root, rc, negotiation, result);
+    free(wire);
+    return rc;
+}
+
+static int port_negotiate(int root, struct pl_comm *comm, bool accepts, negotiate_function *negotiate, void *context,
+                          struct pl_comm **made)
+{
+    struct pl_port_negotiation negotiation = { .comm = comm,
+                                               .final = strcmp(pl_config_text("transport"), "auto") != 0 };
+    struct port_result result;
+    int rc = pl_engine_widen(&comm->instance->engine);
+    if (rc) /* it fails only in a job of one process, so no other member waits */
+        return rc;
+    rc = port_attempt(root, comm, negotiate, context, &negotiation, &result);
+    if (rc == PL_UNREACHABLE) {
+        negotiation.final = true;
+        if (pl_engine_add_network(&comm->instance->engine)) /* the root notices by the member's card */
+            snprintf(negotiation.why, sizeof negotiation.why, "%s", pl_error_detail(NULL));
+        rc = port_attempt(root, comm, negotiate, context, &negotiation, &result);
+    }
+    if (rc == MPI_SUCCESS)
+        rc = port_assemble(comm, &negotiation, &result, accepts, made);
+    free(negotiation.remote);
+    return rc;
+}
+
+/* --- the root's part ---------------------------------------------------------------------------------------------- */
+
+struct port_arguments {
+    const char *name;
+    struct pl_info *info;
+};
+
+static int port_root_accept(void *context, struct pl_port_negotiation *negotiation)
+{
+    const struct port_arguments *arguments = context;
+    int rc = pl_port_timeout(arguments->info, &negotiation->timeout);
+    return rc ? rc : pl_port_negotiate_accept(arguments->name, negotiation);
+}
+
+static int port_root_connect(void *context, struct pl_port_negotiation *negotiation)
+{
+    const struct port_arguments *arguments = context;
+    int rc = pl_port_timeout(arguments->info, &negotiation->timeout);
+    return rc ? rc : pl_port_negotiate_connect(arguments->name, negotiation);
+}
+
+/* Opens a port for the processes that it has started, and accepts them there. */
+static int port_root_accept_started(void *context, struct pl_port_negotiation *negotiation)
+{
+    const struct pl_port_starter *starter = context;
+    char name[MPI_MAX_PORT_NAME], why[PL_DETAIL_MAX];
+    int rc = pl_port_open(false, name);
+    if (rc)
+        return rc;
+    negotiation->final = true; /* they are on this node */
+    negotiation->failure = starter->failure;
+    negotiation->context = starter->context;
+    rc = starter->start(starter->context, name);
+    if (rc == MPI_SUCCESS)
+        rc = pl_port_negotiate_accept(name, negotiation);
+    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+    pl_port_close(name);
+    return rc ? pl_fail(rc, "%s", why) : MPI_SUCCESS;
+}
+
+int pl_port_accept(const char *name, struct pl_info *info, int root, struct pl_comm *comm, struct pl_comm **made)
+{
+    return port_negotiate(root, comm, true, port_root_accept, &(struct port_arguments){ name, info }, made);
+}
+
+int pl_port_connect(const char *name, struct pl_info *info, int root, struct pl_comm *comm, struct pl_comm **made)
+{
+    return port_negotiate(root, comm, false, port_root_connect, &(struct port_arguments){ name, info }, made);
+}
+
+int pl_port_accept_started(struct pl_port_starter *starter, int root, struct pl_comm *comm, struct pl_comm **made)
+{
+    return port_negotiate(root, comm, true, port_root_accept_started, starter, made);
+}
