@@ -29,7 +29,7 @@ static struct pl_job_table *app_psets_table(void)
     return strcmp(pl_process.bootstrap->name, "singleton") == 0 ? &alone.table : NULL;
 }
 
-int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count)
+static int app_psets_change(const char *name, const uint32_t *ranges, uint32_t count)
 {
     struct pl_job_table *t = app_psets_table();
     uint64_t version;
@@ -95,7 +95,7 @@ static uint64_t app_psets_version(void *self)
     return self ? pl_job_sets_version(self) : 0;
 }
 
-const struct plenum_pset_provider pl_psets_app = {
+static const struct plenum_pset_provider app_psets_provider = {
     .abi = PLENUM_PSET_ABI,
     .name = "app",
     .open = app_psets_open,
@@ -104,3 +104,5 @@ const struct plenum_pset_provider pl_psets_app = {
     .members = app_psets_members,
     .version = app_psets_version,
 };
+
+const struct pl_psets_publisher pl_psets_app = { &app_psets_provider, app_psets_change };

@@ -70,7 +70,7 @@ int pl_psets_publish(struct pl_instance *instance, const char *name, const struc
         rc = publish_ranges(group, &ranges, &count);
     if (rc)
         return rc;
-    rc = pl_psets_app_change(name, ranges, count);
+    rc = psets->publish(name, ranges, count);
     free(ranges);
     pl_psets_tell(psets);
     return rc;

@@ -122,7 +122,8 @@ int pl_psets_complete_locked(struct pl_psets *psets)
         at += length;
         at += *at == ',';
     }
-    registry_add_provider(psets, &pl_psets_app);
+    registry_add_provider(psets, pl_psets_app.provider);
+    psets->publish = pl_psets_app.change;
     psets->complete = true;
     return MPI_SUCCESS;
 }

@@ -55,7 +55,9 @@ struct pl_psets {
     struct pl_pset_slot
         slot[PL_PSET_SLOTS]; /* providers with a scheme are asked only about it; the others in this order */
     int slots;
-    bool complete;        /* the plugins are among them */
+    bool complete; /* the plugins are among them */
+    /* pl_psets_publisher.change, once complete */
+    int (*publish)(const char *name, const uint32_t *ranges, uint32_t count);
     int depth;            /* providers that are asking for sets of others */
     PL_VEC(char *) names; /* by their numbers */
 
