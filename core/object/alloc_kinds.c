@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory allocation kinds: lists like "system,mpi:alloc_mem:win_allocate", a kind with its restrictors. Buffers may be
- * of all memory that the processor reads and writes: what malloc() and its like give, and what MPI gives itself.
+ * Memory allocation kinds: lists like "system,mpi:alloc_mem:win_allocate", of kinds with their restrictors. A buffer may
+ * be any memory that the processor reads and writes: allocated by malloc() and the like, or by MPI.
  */
 #include "core/object/alloc_kinds.h"
 
@@ -14,7 +14,7 @@
 
 #define ALWAYS "mpi,system"
 
-/* The next of the words in *at, which `separator` keeps apart; its length, without blanks around it. */
+/* The next word of *at, where words are separated by `separator`, and its length without surrounding blanks. */
 static const char *next_word(const char **at, char separator, size_t *length)
 {
     const char *word = *at, *end = strchr(word, separator);
@@ -32,7 +32,7 @@ static bool alloc_kinds_is(const char *word, size_t length, const char *text)
     return strlen(text) == length && memcmp(word, text, length) == 0;
 }
 
-/* One kind, with its restrictors: is it known here? */
+/* Is this kind, with its restrictors, supported? */
 static bool alloc_kinds_known(const char *kind, size_t length)
 {
     const char *colon = memchr(kind, ':', length);
@@ -101,7 +101,7 @@ int pl_alloc_kinds_use(struct pl_info *granted, struct pl_info *asked, struct pl
     char *kinds, *asserted = NULL;
     int rc = pl_info_get(granted, PL_ALLOC_KINDS_KEY, &kinds);
     rc = rc ? rc : pl_info_get(asked, PL_ALLOC_KINDS_ASSERT_KEY, &asserted);
-    if (rc == MPI_SUCCESS && !asserted) /* what was asserted for the whole session holds for its objects */
+    if (rc == MPI_SUCCESS && !asserted) /* the session's assertion holds for its objects */
         rc = pl_info_get(granted, PL_ALLOC_KINDS_ASSERT_KEY, &asserted);
     if (rc) {
         free(kinds);

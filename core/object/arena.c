@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The arena: see arena.h.
+ * See arena.h.
  *
- * The range is reserved without memory; chunks from its start are made usable one after the other and are reused
- * before new ones are. A chunk begins with its own record, so that asking about a pointer touches nothing but the
- * arena: below `grown` every record is readable, and says 0 where nobody owns the chunk.
+ * The range is reserved without memory. Chunks become usable from its start on; spare chunks are reused first. A chunk
+ * begins with its record, so that checking a pointer reads only the arena: below `grown` every record is readable, and
+ * its kind is 0 while no pool owns the chunk.
  *
- * Slots come from pools, several for each kind, chosen by thread, so that threads that start operations at the same
- * time seldom meet. A freed slot keeps a readable header; AddressSanitizer guards the rest.
+ * Slots come from pools. Each kind has several, chosen by thread, so that threads that start operations at the same time
+ * rarely contend. A freed slot keeps a readable header; AddressSanitizer guards the rest.
  *
- * Locking: a chunk's slots by the lock of its pool; the range and the spare chunks by the arena's, taken inside.
+ * Locking: a pool's lock protects the slots of its chunks. The arena's lock protects the range and the spare chunks; it
+ * is taken inside a pool's.
  */
 #include "core/object/arena.h"
 
@@ -40,16 +41,16 @@ struct chunk {
     struct pl_arena_chunk head;
     int shard;
     int used;            /* slots that hold a live object */
-    int slots;           /* that fit */
+    int slots;           /* slots that fit */
     int fresh;           /* slots from this one on were never used */
-    int freed;           /* first freed slot, -1: none; the next one is in its pl_object.abi */
-    struct pl_list link; /* in its pool's `room` while a slot is left, in arena.spare when nobody's */
+    int freed;           /* first freed slot, whose pl_object.abi is the next one; -1: none */
+    struct pl_list link; /* in its pool's `open` while it has a free slot; in arena.spare while no pool owns it */
 };
 _Static_assert(sizeof(struct chunk) <= ALIGN, "the record of a chunk fits in front of its first slot");
 
 struct pool {
     _Alignas(ALIGN) struct pl_lock lock;
-    struct pl_list room; /* chunks with a slot left; all zero until first used */
+    struct pl_list open; /* chunks with a free slot; all zero until first used */
     long live;
 };
 
@@ -59,11 +60,11 @@ static struct pool pools[PL_KINDS][SHARDS] = {
     [0 ... PL_KINDS - 1] = { [0 ... SHARDS - 1] = { .lock = PL_LOCK_INIT(PL_RANK_POOL) } },
 };
 
-static _Atomic unsigned used_shards; /* a bit for each that a thread has ever used */
+static _Atomic unsigned used_shards; /* a bit for each shard that a thread has ever used */
 
 static struct {
     struct pl_lock lock;
-    size_t limit; /* chunks that are reserved: a multiple of CHUNKS_AT_ONCE */
+    size_t limit; /* reserved chunks: a multiple of CHUNKS_AT_ONCE */
     size_t taken; /* chunks that pools own */
     struct pl_list spare;
 } arena = { .lock = PL_LOCK_INIT(PL_RANK_LEAF) };
@@ -138,7 +139,7 @@ static struct chunk *take_chunk(enum pl_kind kind, int shard)
     return chunk;
 }
 
-/* The first page stays, for the record; the rest of the memory goes back to the system. */
+/* Returns a chunk's memory to the system, except the first page, which has the record. */
 static void give_chunk(struct chunk *chunk)
 {
     atomic_store_explicit(&chunk->head.kind, 0, memory_order_release);
@@ -152,7 +153,7 @@ static void give_chunk(struct chunk *chunk)
 
 /* --- slots -------------------------------------------------------------------------------------------------- */
 
-/* In turn: the first threads that ask have one each. */
+/* Threads get shards in turn: each of the first ones has its own. */
 static int shard_of_thread(void)
 {
     static _Atomic unsigned threads;
@@ -164,21 +165,21 @@ static int shard_of_thread(void)
     return own;
 }
 
-static struct chunk *chunk_with_room_locked(struct pool *pool, enum pl_kind kind, int shard)
+static struct chunk *chunk_with_slot_locked(struct pool *pool, enum pl_kind kind, int shard)
 {
-    if (!pool->room.next)
-        pl_list_init(&pool->room);
-    if (!pl_list_empty(&pool->room))
-        return PL_CONTAINER(pool->room.next, struct chunk, link);
+    if (!pool->open.next)
+        pl_list_init(&pool->open);
+    if (!pl_list_empty(&pool->open))
+        return PL_CONTAINER(pool->open.next, struct chunk, link);
     struct chunk *chunk = take_chunk(kind, shard);
     if (chunk)
-        pl_list_append(&pool->room, &chunk->link);
+        pl_list_append(&pool->open, &chunk->link);
     return chunk;
 }
 
 static struct pl_object *take_slot_locked(struct pool *pool, enum pl_kind kind, int shard)
 {
-    struct chunk *chunk = chunk_with_room_locked(pool, kind, shard);
+    struct chunk *chunk = chunk_with_slot_locked(pool, kind, shard);
     if (!chunk)
         return NULL;
     struct pl_object *object;
@@ -228,10 +229,11 @@ void pl_arena_give(struct pl_object *object, enum pl_kind kind)
     object->abi = chunk->freed;
     chunk->freed = (int)pl_arena_index(&chunk->head, offset % CHUNK);
     if (chunk->used-- == chunk->slots)
-        pl_list_append(&pool->room, &chunk->link);
+        pl_list_append(&pool->open, &chunk->link);
     pool->live--;
-    /* The last chunk with room stays, so that one object made and freed again and again does not move memory. */
-    bool empty = chunk->used == 0 && (pool->room.next != &chunk->link || pool->room.prev != &chunk->link);
+    /* A pool keeps its last chunk with a free slot, so that an object that is made and freed repeatedly causes no system
+     * calls. */
+    bool empty = chunk->used == 0 && (pool->open.next != &chunk->link || pool->open.prev != &chunk->link);
     if (empty)
         pl_list_remove(&chunk->link);
     pl_lock_drop(&pool->lock);
@@ -239,7 +241,7 @@ void pl_arena_give(struct pl_object *object, enum pl_kind kind)
         give_chunk(chunk);
 }
 
-/* --- questions ---------------------------------------------------------------------------------------------- */
+/* --- lookup ---------------------------------------------------------------------------------------------- */
 
 long pl_arena_count(enum pl_kind kind)
 {
@@ -253,13 +255,13 @@ long pl_arena_count(enum pl_kind kind)
     return live;
 }
 
-/* Moves the empty chunk that a pool keeps for itself to `empty`; returns how many. */
+/* Moves the empty chunks that a pool keeps to `empty`; returns their number. */
 static size_t trim_pool(struct pool *pool, struct pl_list *empty)
 {
     size_t count = 0;
     pl_lock_take(&pool->lock);
-    if (pool->room.next) {
-        PL_LIST_EACH(chunk, &pool->room, struct chunk, link) {
+    if (pool->open.next) {
+        PL_LIST_EACH(chunk, &pool->open, struct chunk, link) {
             if (chunk->used > 0)
                 continue;
             pl_list_remove(&chunk->link);
@@ -271,7 +273,7 @@ static size_t trim_pool(struct pool *pool, struct pl_list *empty)
     return count;
 }
 
-/* Unmaps everything if nobody has a chunk but those that the caller has taken from the pools. */
+/* Unmaps the range if no pool owns a chunk other than those that the caller has taken out. */
 static bool unmap_all(size_t empty)
 {
     pl_lock_take(&arena.lock);

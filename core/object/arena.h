@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory of handle objects: one reserved range of addresses, cut into chunks, each chunk for one kind.
+ * The memory of objects with handles: one reserved range of addresses, divided into chunks, each for one kind.
  *
- * Any pointer can be asked about: whether it is in the range, in a chunk of the kind, at the start of a slot, and
- * carries the stamp of a live object, is answered without ever following a pointer that is not the arena's own.
+ * Any pointer can be checked: is it in the range, in a chunk of its kind, at the start of a slot, and is there the stamp
+ * of a live object? The checks follow no pointer that does not belong to the arena.
  *
- * Thread rule: all functions by any thread. Only pl_arena_trim() has a condition: it unmaps the range when no object
- * lives, and a thread that at this very moment asks about a freed handle has nothing to ask about.
+ * Any thread may call all functions. pl_arena_trim() unmaps the range if no object lives: no thread may check a freed
+ * handle at that moment.
  */
 #ifndef PLENUM_CORE_OBJECT_ARENA_H
 #define PLENUM_CORE_OBJECT_ARENA_H
 
 #include "core/object/object.h"
 
-/* A slot for an object of this kind: zeroed but for its header, which the caller fills in. NULL: out of memory. */
+/* Takes a slot for an object of this kind, zeroed except its header, which the caller fills in. NULL: out of memory. */
 struct pl_object *pl_arena_take(enum pl_kind kind);
 
-/* Marks the object as live: from now on it is found. The last thing that its maker does. */
+/* Marks the object as live, so that pl_arena_find() finds it. Its creator does that last. */
 void pl_arena_stamp(struct pl_object *object, enum pl_kind kind);
 
-/* Wipes the stamp and takes the slot back. */
+/* Erases the stamp and frees the slot. */
 void pl_arena_give(struct pl_object *object, enum pl_kind kind);
 
 enum { PL_CHUNK = 64 << 10, PL_CHUNK_HEAD = 64 };
 
-/* The range that holds all objects, in chunks of one kind each; what a pointer is compared with. */
+/* The range of all objects, with which a pointer is compared. */
 extern struct pl_arena_range {
-    _Atomic uintptr_t base; /* 0: nothing is reserved */
-    _Atomic size_t grown;   /* chunks that are usable: each begins with its record */
+    _Atomic uintptr_t base; /* 0: no range is reserved */
+    _Atomic size_t grown;   /* usable chunks: each begins with its record */
     _Atomic uint64_t cookie;
 } pl_arena_range;
 
@@ -38,14 +38,14 @@ struct pl_arena_chunk {
     uint32_t inverse; /* 2^32 / stride, rounded up: a multiplication is a tenth of a division */
 };
 
-/* The index of the object that begins, or would, `within` bytes from the chunk's start. Exact, because both are
- * small. */
+/* The index of the object whose slot begins `within` bytes behind the chunk's first slot. Exact, because both numbers
+ * are small. */
 static inline uint32_t pl_arena_index(const struct pl_arena_chunk *chunk, size_t within)
 {
     return (uint32_t)((uint64_t)(within - PL_CHUNK_HEAD) * chunk->inverse >> 32);
 }
 
-/* The live object of this kind that starts at `pointer`, NULL when there is none. */
+/* The live object of this kind that starts at `pointer`; NULL: there is none. */
 static inline struct pl_object *pl_arena_find(enum pl_kind kind, const void *pointer)
 {
     uintptr_t base = atomic_load_explicit(&pl_arena_range.base, memory_order_acquire);
@@ -63,10 +63,10 @@ static inline struct pl_object *pl_arena_find(enum pl_kind kind, const void *poi
     return __atomic_load_n(&object->stamp, __ATOMIC_ACQUIRE) == stamp ? object : NULL;
 }
 
-/* Live objects of a kind. */
+/* The number of live objects of a kind. */
 long pl_arena_count(enum pl_kind kind);
 
-/* Gives everything back to the system when no object lives; what empty chunks hold in any case. */
+/* Returns the memory of empty chunks to the system, and the whole range if no object lives. */
 void pl_arena_trim(void);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Keyvals and attributes.
  *
- * Locking: `lock` for the keyvals, for every list of attributes, and for the objects' pointers to them. It is never
- * held while a callback runs: the attribute in question is marked `busy`, which keeps it where it is and keeps others
- * from deleting it, and everything is looked at afresh afterwards.
+ * Locking: `lock` protects the keyvals, all lists of attributes, and the objects' pointers to them. It is not held while
+ * a callback runs. The attribute is marked `busy` meanwhile: it stays in place, and no other thread deletes it. All state
+ * is read again after the callback.
  */
 #include "core/object/attr.h"
 
@@ -21,7 +21,7 @@ enum { FIRST = 1024, KEYVALS_MAX = 1 << 20 }; /* numbers of the user's keyvals; 
 struct keyval {
     enum pl_kind kind;
     int number;
-    int refs;   /* the user's, and one for each attribute */
+    int refs;   /* one of the user, and one of each attribute */
     bool freed; /* by the user */
     union pl_attr_copy copy;
     union pl_attr_delete delete;
@@ -40,15 +40,16 @@ struct pl_attrs {
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
-static struct keyval *few[16], **keyvals = few; /* few need no memory that would be lost when the library is unloaded */
-static int keyval_room = sizeof few / sizeof *few;
+static struct keyval *few[16],
+    **keyvals = few; /* a few keyvals need no memory, which unloading the library would leak */
+static int keyval_capacity = sizeof few / sizeof *few;
 
 /* --- keyvals ------------------------------------------------------------------------------------------------- */
 
-/* A keyval that the user may still name: a freed one as long as it has attributes. */
+/* A keyval that the user may name; a freed one counts while it has attributes. */
 static struct keyval *keyval_find_locked(enum pl_kind kind, int number)
 {
-    if (number < FIRST || number - FIRST >= keyval_room)
+    if (number < FIRST || number - FIRST >= keyval_capacity)
         return NULL;
     struct keyval *keyval = keyvals[number - FIRST];
     return keyval && keyval->kind == kind ? keyval : NULL;
@@ -61,7 +62,7 @@ static int fail_keyval(enum pl_kind kind, int number)
     return pl_fail(MPI_ERR_KEYVAL, "keyval %d is not one for a %s", number, pl_kinds[kind].name);
 }
 
-/* Returns what is to be freed once the lock is dropped, or NULL. */
+/* Returns the memory to free once the lock is dropped, or NULL. */
 static struct keyval *keyval_release_locked(struct keyval *keyval)
 {
     if (--keyval->refs > 0)
@@ -73,21 +74,22 @@ static struct keyval *keyval_release_locked(struct keyval *keyval)
 static int find_slot_locked(int *slot)
 {
     int i = 0;
-    while (i < keyval_room && keyvals[i])
+    while (i < keyval_capacity && keyvals[i])
         i++;
-    if (i == keyval_room) {
-        int room = keyval_room * 2;
+    if (i == keyval_capacity) {
+        int capacity = keyval_capacity * 2;
         bool first = keyvals == few;
-        struct keyval **grown =
-            room <= KEYVALS_MAX ? pl_realloc(first ? NULL : keyvals, (size_t)room * sizeof(struct keyval *)) : NULL;
+        struct keyval **grown = capacity <= KEYVALS_MAX
+                                    ? pl_realloc(first ? NULL : keyvals, (size_t)capacity * sizeof(struct keyval *))
+                                    : NULL;
         if (!grown)
             return pl_fail_memory("attribute keys");
         if (first)
             memcpy(grown, few, sizeof few);
-        for (int k = keyval_room; k < room; k++)
+        for (int k = keyval_capacity; k < capacity; k++)
             grown[k] = NULL;
         keyvals = grown;
-        keyval_room = room;
+        keyval_capacity = capacity;
     }
     *slot = i;
     return MPI_SUCCESS;
@@ -113,8 +115,7 @@ int pl_keyval_create(enum pl_kind kind, union pl_attr_copy copy, union pl_attr_d
     return err;
 }
 
-/* Freeing one again that lives on in attributes is no mistake: their delete callbacks know it by its number, and
- * may. */
+/* A keyval that is freed but still has attributes may be freed again: their delete callbacks know its number. */
 int pl_keyval_free(enum pl_kind kind, int number)
 {
     struct keyval *dead = NULL;
@@ -174,7 +175,7 @@ static struct attr *attr_find_locked(struct pl_attrs *attrs, const struct keyval
     return NULL;
 }
 
-/* Runs the delete callback of an attribute that the caller has marked busy, and takes it out if that succeeds, or in
+/* Runs the delete callback of an attribute that the caller has marked busy; removes it if the callback succeeds, or in
  * any case (`anyway`). */
 static int delete_busy(struct attr *attr, const void *handle, bool anyway)
 {
@@ -216,7 +217,7 @@ static int append_locked(struct pl_attrs **attrs, struct keyval *keyval, struct 
     return MPI_SUCCESS;
 }
 
-/* Deletes the old value, if there is one, until there is none: another thread may set one meanwhile. */
+/* Deletes old values until there is none: another thread may set one meanwhile. */
 int pl_attr_set(struct pl_attrs **attrs, enum pl_kind kind, int number, const void *handle, void *value)
 {
     struct attr *attr = attr_create(value);
@@ -259,7 +260,7 @@ int pl_attr_get(struct pl_attrs *const *attrs, enum pl_kind kind, int number, vo
     return keyval ? MPI_SUCCESS : fail_keyval(kind, number);
 }
 
-/* Deleting what is not there is no error. */
+/* An attribute that is not set is deleted without an error. */
 int pl_attr_delete(struct pl_attrs **attrs, enum pl_kind kind, int number, const void *handle)
 {
     pl_lock_take(&lock);
@@ -277,7 +278,7 @@ int pl_attr_delete(struct pl_attrs **attrs, enum pl_kind kind, int number, const
 
 /* --- all attributes of an object ----------------------------------------------------------------------------- */
 
-/* The attribute that was set last and is not being deleted, marked busy. */
+/* Marks the attribute that was set last as busy, except those that are being deleted. */
 static struct attr *take_last_locked(struct pl_attrs *attrs)
 {
     for (struct pl_list *node = attrs->list.prev; node != &attrs->list; node = node->prev) {
@@ -320,7 +321,7 @@ void pl_attrs_discard(struct pl_attrs **attrs, const void *handle)
     delete_all(attrs, handle, true);
 }
 
-/* What is to be copied, so that the callbacks may change the object meanwhile. */
+/* A snapshot to copy from, so that callbacks may change the object meanwhile. */
 struct snapshot {
     struct keyval *keyval; /* counted */
     void *value;
@@ -387,7 +388,7 @@ int pl_attrs_copy(struct pl_attrs *const *from, const void *handle, struct pl_at
     snapshot_free(list, count);
     if (err) {
         char detail[PL_DETAIL_MAX];
-        strcpy(detail, pl_error_detail(NULL)); /* what the callbacks fail with now is not the reason */
+        strcpy(detail, pl_error_detail(NULL)); /* failures of delete callbacks must not replace the reason */
         pl_attrs_discard(to, handle);
         pl_fail(err, "%s", detail);
     }

@@ -6,22 +6,22 @@
 #include "core/object/object.h"
 #include "mpi.h"
 
-/* An object's attributes; NULL: none yet. Owned by the object. User callbacks run with no lock held. */
+/* An object's attributes, which the object owns; NULL: none yet. User callbacks run without locks. */
 struct pl_attrs;
 
-/* Copies to the new object what the copy callbacks allow (MPI_Comm_dup, MPI_Type_dup), in the order in which it was
- * set. `handle` is the old object's handle as the callback sees it. On failure nothing stays copied: what was is
- * deleted again, the callbacks being told of the old object, since the new one never came to be. */
+/* Copies the attributes that copy callbacks permit (MPI_Comm_dup, MPI_Type_dup) to a new object, in the order in which
+ * they were set. Callbacks get the handle of the old object. On failure all copies are deleted again; the delete
+ * callbacks get the old object's handle too, since the new object never exists. */
 int pl_attrs_copy(struct pl_attrs *const *from, const void *from_handle, struct pl_attrs **to);
 
-/* Calls the delete callbacks, the attribute set last first, and frees. Stops and returns the error of a callback that
- * fails, leaving the rest in place. `handle` is what the callbacks get. */
+/* Deletes all attributes in the reverse order of setting; callbacks get `handle`. Stops at a callback that fails, keeps
+ * the remaining attributes, and returns the callback's error. */
 int pl_attrs_delete(struct pl_attrs **attrs, const void *handle);
 
-/* The same for an object that goes in any case: callbacks that fail stop nothing. */
+/* The same for an object that is freed in any case: ignores failures of callbacks. */
 void pl_attrs_discard(struct pl_attrs **attrs, const void *handle);
 
-/* The callbacks of a keyval, by its kind: PL_COMM, PL_DATATYPE or PL_WIN. The predefined ones are MPI_COMM_DUP_FN
+/* The callbacks of a keyval of kind PL_COMM, PL_DATATYPE or PL_WIN. `constant` has the predefined ones: MPI_COMM_DUP_FN
  * etc. */
 union pl_attr_copy {
     MPI_Comm_copy_attr_function *comm;
@@ -38,11 +38,11 @@ union pl_attr_delete {
 
 int pl_keyval_create(enum pl_kind kind, union pl_attr_copy copy, union pl_attr_delete delete, void *extra, int *keyval);
 
-/* The user lets go of it. It lives on with its attributes, which can still be read and deleted, but no more be set. */
+/* Frees a keyval. It lives on while it has attributes, which can be read and deleted, but no longer set. */
 int pl_keyval_free(enum pl_kind kind, int keyval);
 
-/* One attribute of the object with this handle. MPI_ERR_KEYVAL: not a keyval of this kind. Setting deletes the old
- * value first; a delete callback that fails leaves everything as it was, and its code is what is returned. */
+/* One attribute of the object with this handle. MPI_ERR_KEYVAL: it is not a keyval of this kind. Setting deletes the old
+ * value first. If the delete callback fails, nothing changes, and its error is returned. */
 int pl_attr_set(struct pl_attrs **attrs, enum pl_kind kind, int keyval, const void *handle, void *value);
 int pl_attr_get(struct pl_attrs *const *attrs, enum pl_kind kind, int keyval, void **value, bool *found);
 int pl_attr_delete(struct pl_attrs **attrs, enum pl_kind kind, int keyval, const void *handle);

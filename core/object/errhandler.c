@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error handlers: which one applies to an error, and what it is told.
+ * Error handlers: which one applies to an error, its invocation, and the report that it gets.
  *
- * Locking: the handler of an object is read and set under that object's lock; that of MPI_FILE_NULL, and the one for
- * errors of no object, under `lock`. Whoever invokes one holds a reference and no lock.
+ * Locking: an object's lock protects its handler; `lock` protects that of MPI_FILE_NULL and the one for errors of no
+ * object. A thread that invokes a handler holds a reference and no lock.
  */
 #include "core/object/errhandler.h"
 
@@ -32,7 +32,8 @@ static struct pl_errhandler errors_return = PREDEFINED(MPI_ERRORS_RETURN, pl_err
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_OBJECT);
 static struct pl_errhandler *of_file_null = &errors_return;
-static struct pl_errhandler *of_nothing; /* that of MPI_COMM_SELF, while the World is there; NULL: the initial one */
+static struct pl_errhandler
+    *of_nothing; /* that of MPI_COMM_SELF while the World is initialized; NULL: the initial one */
 
 void *pl_errhandler_predefined(uintptr_t constant)
 {
@@ -97,13 +98,13 @@ int pl_errhandler_initial(struct pl_errhandler **handler)
 
 /* --- attached handlers --------------------------------------------------------------------------------------- */
 
-/* How errors of an object are handled; of none, when there is no object. */
+/* How errors of this object are handled, or errors of no object. */
 static const struct pl_kind_errors *errors_of(enum pl_kind kind, const void *object)
 {
     return object && pl_kinds[kind].errors ? pl_kinds[kind].errors : pl_kinds[0].errors;
 }
 
-/* Where the handler is kept, and the lock for it. Errors of no object may be raised at any time, also while another
+/* The place of the handler, and the lock for it. Errors of no object may be raised at any time, also while another
  * thread finalizes: they have a slot of their own and do not use MPI_COMM_SELF's. */
 static struct pl_errhandler **errhandler_slot(enum pl_kind kind, void *object, struct pl_lock **guard)
 {
@@ -187,8 +188,8 @@ void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OB
 /* --- invoking ------------------------------------------------------------------------------------------------ */
 
 /*
- * Handlers that this thread is inside of: where on the stack each was invoked. One that was left by a jump is below
- * what is invoked next (stacks grow downwards) and is forgotten.
+ * The handlers that this thread is executing, by the stack address of each invocation. A handler that was left by
+ * longjmp() is below the next invocation's address (stacks grow downwards) and is forgotten.
  */
 enum { DEEPEST = 16 };
 static _Thread_local struct {
@@ -196,7 +197,7 @@ static _Thread_local struct {
     uintptr_t at[DEEPEST];
 } inside;
 
-/* The depth to go back to; -1: too deep. */
+/* The depth to restore; -1: too deep. */
 static int enter_handler(uintptr_t here)
 {
     while (inside.depth > 0 && inside.at[inside.depth - 1] <= here)
@@ -236,8 +237,8 @@ static void invoke_plain(struct pl_errhandler *handler, void *handle, int code)
     }
 }
 
-/* A handler for communicators is told of MPI_COMM_SELF, whose it is, when the error belongs to nothing; also if another
- * thread finalizes meanwhile. What the user has freed while operations went on can be asked about in the handler. */
+/* For an error of no object a handler of communicators gets MPI_COMM_SELF, to which it is attached, even if another
+ * thread finalizes meanwhile. A handle that the user has freed while operations go on is valid inside the handler. */
 static void invoke_user(struct pl_errhandler *handler, const struct pl_raised *raised)
 {
     void *object = raised->object;
@@ -255,11 +256,11 @@ static void invoke_user(struct pl_errhandler *handler, const struct pl_raised *r
         pl_handle_drop(object);
 }
 
-/* MPI_ERRORS_ABORT on a session, or on no object at all, ends the process that made the error and no other. */
+/* MPI_ERRORS_ABORT ends only this process if the error is of a session or of no object. */
 static _Noreturn void errhandler_end(int action, const struct pl_raised *raised)
 {
     if (action == PLENUM_ERROR_ABORT && (!raised->object || raised->kind == PL_SESSION)) {
-        fflush(stdout); /* what the program has printed so far explains its end */
+        fflush(stdout); /* the program's output so far explains its end */
         fprintf(stderr, "%s\n", raised->message);
         _exit((raised->code & 0xff) ? raised->code & 0xff : 1);
     }
@@ -273,7 +274,7 @@ void pl_errhandler_invoke_named(const struct pl_named *named, const struct pl_ra
     struct plenum_error_report error;
     if (named->ops == &pl_errhandler_return)
         return;
-    /* The fatal ones are that at any depth. */
+    /* Fatal handlers act at any depth. */
     if (named->ops == &pl_errhandler_are_fatal || named->ops == &pl_errhandler_abort)
         errhandler_end(named->ops->handle(NULL, NULL), raised);
     int before = enter_handler((uintptr_t)__builtin_frame_address(0));

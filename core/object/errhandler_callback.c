@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The callback for errors. It is counted, so that a thread may replace it while others are inside; the last one out
- * calls the destructor. Locking: `lock` for `current` and for the counts; none is held while code of the user runs.
+ * The callback for errors has a reference count: a thread may replace it while others execute it, and the last one calls
+ * the destructor. Locking: `lock` protects `current` and the counts. No lock is held while user code runs.
  */
 #include "core/object/errhandler_callback.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The policy of error handlers. It never changes once it is made, and is counted: a thread that reads it while another
- * closes it keeps it. Locking: `lock` for `current` and the count; `present` spares errors the lock while there is
- * none.
+ * The policy of error handlers is immutable and has a reference count: a thread that reads it keeps it while another
+ * closes it. Locking: `lock` protects `current` and the count; `present` avoids the lock while there is no policy.
  */
 #include "core/object/errhandler_policy.h"
 
@@ -19,16 +18,16 @@
 #include "core/base/memory.h"
 #include "core/object/errhandler.h"
 
-enum { STEPS_MAX = 8, WHERE_ROOM = 128 };
+enum { STEPS_MAX = 8, WHERE_MAX = 128 };
 
 struct step {
-    bool own;              /* the handler that the error would have gone to */
+    bool own;              /* the handler that applies without a policy */
     struct pl_named named; /* else */
 };
 
 struct rule {
-    const char *name;      /* pattern, NULL: any; in the JSON text */
-    const json_t *kinds;   /* a name or an array of names, NULL: any */
+    const char *name;      /* a pattern, in the JSON text; NULL: any */
+    const json_t *kinds;   /* a name or an array of names; NULL: any */
     const json_t *classes; /* likewise */
     int steps;
     struct step step[STEPS_MAX];
@@ -67,11 +66,11 @@ static bool is_step(const char *word)
     return strcmp(word, "own") == 0 || pl_named_valid(word);
 }
 
-/* One word, or a list of at least one. Calls nothing for a missing value. */
+/* Checks that the value is a valid word, or a list of at least one. */
 static int check_words(const struct pl_json *json, const char *where, const json_t *value, bool (*valid)(const char *),
                        const char *allowed)
 {
-    char place[WHERE_ROOM], index[24];
+    char place[WHERE_MAX], index[24];
     size_t count = json_is_array(value) ? json_array_size(value) : 1;
     if (count == 0)
         return pl_json_fail(json, MPI_ERR_ARG, where, "the list is empty");
@@ -114,10 +113,10 @@ static int errhandler_policy_read_rule(const struct pl_json *json, const char *w
 {
     static const char *const allowed[] = { "kind", "name", "class", "handler", NULL };
     const json_t *name = json_object_get(value, "name"), *handler = json_object_get(value, "handler");
-    char place[4][WHERE_ROOM];
+    char place[4][WHERE_MAX];
     for (int i = 0; i < 4; i++) {
-        snprintf(place[i], WHERE_ROOM, "%s", where);
-        pl_json_enter(place[i], WHERE_ROOM, allowed[i]);
+        snprintf(place[i], WHERE_MAX, "%s", where);
+        pl_json_enter(place[i], WHERE_MAX, allowed[i]);
     }
     if (!json_is_object(value))
         return pl_json_fail(json, MPI_ERR_ARG, where, "a rule must be an object, {...}");
@@ -151,7 +150,7 @@ static void errhandler_policy_destroy(struct policy *policy)
 static int errhandler_policy_build(struct pl_json *json, struct policy **made)
 {
     static const char *const allowed[] = { "rules", NULL };
-    char where[WHERE_ROOM], index[24];
+    char where[WHERE_MAX], index[24];
     const json_t *rules = json_object_get(json->root, "rules");
     int rc = pl_json_keys(json, "", json->root, allowed);
     if (!rc && !json_is_array(rules))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The policy of error handlers: a JSON file (configuration variable "errhandlers") of rules, the first of which that
- * fits an error decides which handlers it goes to. It is there while the process is open; without one an error costs
- * one load more.
+ * The policy of error handlers: a JSON file (configuration variable "errhandlers") of rules. The first rule that fits an
+ * error names its handlers. The policy exists while the process is open; without one an error costs one more load.
  *
  *     { "rules": [ { "kind": "communicator", "name": "ocean*", "handler": ["plenum://log", "own"] } ] }
  */
@@ -14,13 +13,13 @@
 struct pl_errhandler;
 struct pl_raised;
 
-/* Reads the file that is configured, if one is. Any error leaves no policy: MPI_ERR_ARG with FILE:LINE, or what a
- * handler's plugin says. */
+/* Reads the configured file, if there is one. An error leaves no policy: MPI_ERR_ARG with FILE:LINE, or the error of a
+ * handler's plugin. */
 int pl_errhandler_policy_open(void);
 void pl_errhandler_policy_close(void);
 
-/* Invokes what the first rule that fits names; `own` stands for "own", the handler that would have been invoked. False:
- * no rule fits. */
+/* Invokes the handlers of the first rule that fits. `own` is the handler "own", which applies without a policy. False: no
+ * rule fits. */
 bool pl_errhandler_policy_apply(const struct pl_raised *raised, struct pl_errhandler *own);
 
 #endif

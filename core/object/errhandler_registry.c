@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry of error handlers. Locking: none; the table is constant, and plugins count for themselves. */
+/* The registry of error handlers. Locking: none; the table is constant, and plugin.c needs none. */
 #include "core/object/errhandler_registry.h"
 
 #include <ctype.h>
@@ -34,7 +34,7 @@ bool pl_named_nth(size_t n, const char **name, const struct plenum_errhandler_op
     return true;
 }
 
-/* Capitals or not, as MPI-5.0 has it for the key mpi_initial_errhandler (section 11.8.4). */
+/* Ignores case, as MPI-5.0 demands for the key mpi_initial_errhandler (section 11.8.4). */
 static const struct plenum_errhandler_ops *find_built_in(const char *name)
 {
     for (int i = 0; i < BUILT_IN; i++)
@@ -43,7 +43,8 @@ static const struct plenum_errhandler_ops *find_built_in(const char *name)
     return NULL;
 }
 
-/* plugin://NAME or plugin://NAME/ARGUMENT. A name of letters, digits, '-' and '_' leads to no other directory. */
+/* Splits plugin://NAME or plugin://NAME/ARGUMENT. A name of letters, digits, '-' and '_' cannot lead to another
+ * directory. */
 static bool errhandler_registry_split(const char *name, char plugin[PLUGIN_NAME_MAX], const char **argument)
 {
     size_t length = 0;
@@ -88,7 +89,7 @@ static int open_with(const struct plenum_errhandler_ops *ops, const char *name, 
         return MPI_SUCCESS;
     strcpy(why, pl_error_detail(NULL));
     *named = (struct pl_named){ 0 };
-    return pl_fail(MPI_ERR_OTHER, "the error handler %.200s refuses: %s", name, *why ? why : "it does not say why");
+    return pl_fail(MPI_ERR_OTHER, "the error handler %.200s refuses: %s", name, *why ? why : "it gives no reason");
 }
 
 int pl_named_open(const char *name, struct pl_named *named)
@@ -100,7 +101,7 @@ int pl_named_open(const char *name, struct pl_named *named)
     if (ops)
         return open_with(ops, name, "", named);
     if (!errhandler_registry_split(name, plugin, &argument))
-        return pl_fail(MPI_ERR_ARG, "\"%.80s\" is no error handler; there are " PL_NAMED_ALLOWED, name);
+        return pl_fail(MPI_ERR_ARG, "\"%.80s\" is not an error handler; the handlers are " PL_NAMED_ALLOWED, name);
     ops = pl_plugin_load(plugin, PLENUM_ERRHANDLER_SYMBOL);
     if (!ops)
         return MPI_ERR_OTHER;

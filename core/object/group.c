@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups. A list of members that is a sequence is never kept as a list, whatever operation made it.
- * Locking: none. A group does not change; its index is made by whoever needs it first, and the first one made stays.
+ * Groups. Members that are a sequence are never stored as a list, whatever operation made the group.
+ * Locking: none. A group is immutable. The first thread that needs its index makes it; of several, the first one made
+ * stays.
  */
 #include "core/object/group.h"
 
@@ -10,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 
-/* The members of a list by process. */
+/* The members of a list, sorted by process. */
 struct pl_group_index {
     struct entry {
         uint64_t proc;
@@ -76,7 +77,7 @@ struct pl_group *pl_group_create_range(struct pl_instance *instance, uint64_t se
     return group;
 }
 
-/* Steals the list, which is malloc'ed. `like` gives the instance. */
+/* Steals the malloc'ed list. The instance is that of `like`. */
 static int group_adopt(const struct pl_group *like, int size, uint64_t *list, struct pl_group **result)
 {
     bool sequence = is_sequence(size, list);
@@ -128,10 +129,10 @@ static int compare_entries(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* NULL: out of memory, search without. */
+/* NULL: out of memory; the caller searches the list. */
 static const struct entry *group_index_of(const struct pl_group *group)
 {
-    struct pl_group *owner = (struct pl_group *)group; /* only what is derived from it changes */
+    struct pl_group *owner = (struct pl_group *)group; /* the index is derived, and no part of the group's value */
     struct pl_group_index *index = atomic_load_explicit(&owner->index, memory_order_acquire);
     if (index)
         return index->entries;
@@ -187,7 +188,7 @@ int pl_group_compare(const struct pl_group *a, const struct pl_group *b)
 
 /* --- set operations ------------------------------------------------------------------------------------------ */
 
-/* MPI_GROUP_EMPTY goes with every instance. */
+/* MPI_GROUP_EMPTY may be combined with groups of any instance. */
 int pl_group_check_same(const struct pl_group *a, const struct pl_group *b)
 {
     if (a->size == 0 || b->size == 0 || a->instance_serial == b->instance_serial)
@@ -244,7 +245,7 @@ int pl_group_difference(const struct pl_group *a, const struct pl_group *b, stru
 
 /* --- by rank ------------------------------------------------------------------------------------------------- */
 
-/* A flag for every rank of the group, set for those in `ranks`, each of which is valid and there once. */
+/* A flag for each rank of the group, set for those in `ranks`, which must be valid and distinct. */
 static int group_mark(const struct pl_group *group, int n, const int ranks[], bool **marks)
 {
     bool *marked = pl_calloc((size_t)group->size + 1, sizeof *marked);
@@ -296,7 +297,7 @@ int pl_group_excl(const struct pl_group *group, int n, const int ranks[], struct
     return list ? group_adopt(group, size, list, result) : MPI_ERR_NO_MEM;
 }
 
-/* The number of ranks in a range that is well-formed and inside the group. */
+/* Checks that a range is well-formed and inside the group, and counts its ranks. */
 static int measure_range(const struct pl_group *group, int i, const int range[3], int *count)
 {
     int64_t first = range[0], last = range[1], stride = range[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Info objects. Locking: an info's pairs by its own lock; a pair is only in one info. */
+/* Info objects. Locking: an info's lock protects its pairs; each pair is in one info. */
 #include "core/object/info.h"
 
 #include <stdio.h>
@@ -113,7 +113,7 @@ void pl_info_destroy(void *object)
     pl_lock_fini(&info->lock);
 }
 
-/* The new value comes in a whole new pair, or takes the place of the old one inside the pair that is there. */
+/* A new key is a new pair; else the new value replaces the old one inside the pair. */
 int pl_info_set(struct pl_info *info, const char *key, const char *value)
 {
     int err = pl_info_check_key(key);
@@ -167,23 +167,23 @@ int pl_info_get(struct pl_info *info, const char *key, char **value)
     return !pair || *value ? MPI_SUCCESS : pl_fail_memory("the value of an info key");
 }
 
-bool pl_info_read(struct pl_info *info, const char *key, char *value, size_t room, size_t *length)
+bool pl_info_read(struct pl_info *info, const char *key, char *value, size_t capacity, size_t *length)
 {
     pl_lock_take(&info->lock);
     struct pair *pair = info_find_locked(info, key);
     if (pair) {
         *length = strlen(pair->value);
-        if (room > 0)
-            snprintf(value, room, "%s", pair->value);
+        if (capacity > 0)
+            snprintf(value, capacity, "%s", pair->value);
     }
     pl_lock_drop(&info->lock);
     return pair != NULL;
 }
 
-/* strtod() would ask the locale what a decimal point is. */
+/* strtod() depends on the locale's decimal point. */
 static bool read_seconds(const char *text, long *milliseconds)
 {
-    enum { LONGEST = 1 << 30 }; /* seconds: as good as for ever */
+    enum { LONGEST = 1 << 30 }; /* seconds: 34 years */
     const char *at = text;
     long seconds = 0, part = 0, unit = 1000, rest = 0;
     for (; *at >= '0' && *at <= '9' && seconds <= LONGEST; at++)
@@ -231,7 +231,7 @@ bool pl_info_nth(struct pl_info *info, int n, char key[MPI_MAX_INFO_KEY])
     PL_LIST_EACH(pair, &info->pairs, struct pair, link) {
         if (n-- != 0)
             continue;
-        strcpy(key, pair->key); /* pl_info_check_key() has seen to it that it fits */
+        strcpy(key, pair->key); /* pl_info_check_key() has checked that it fits */
         found = true;
         break;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Info objects: ordered key-value texts. Own lock each; may be used before initialization and after finalization. */
+/* Info objects: ordered pairs of key and value, as texts. Each has a lock. They work before initialization and after
+ * finalization. */
 #ifndef PLENUM_CORE_OBJECT_INFO_H
 #define PLENUM_CORE_OBJECT_INFO_H
 
@@ -11,7 +12,7 @@
 struct pl_info {
     struct pl_object obj;
     struct pl_lock lock;  /* the fields below */
-    struct pl_list pairs; /* info.c: keys and values, in the order in which the keys were first set */
+    struct pl_list pairs; /* of the pairs in info.c, in the order in which keys were first set */
     int count;
 };
 
@@ -19,30 +20,30 @@ struct pl_info {
 struct pl_info *pl_info_create(void);
 struct pl_info *pl_info_dup(struct pl_info *info);
 
-/* MPI_ERR_INFO_KEY and MPI_ERR_INFO_VALUE: too long, or an empty key. */
+/* MPI_ERR_INFO_KEY, MPI_ERR_INFO_VALUE: it is too long, or the key is empty. */
 int pl_info_set(struct pl_info *info, const char *key, const char *value);
 
-/* MPI_ERR_INFO_NOKEY when the key is not there. */
+/* MPI_ERR_INFO_NOKEY: there is no such key. */
 int pl_info_delete(struct pl_info *info, const char *key);
 
-/* A malloc'ed copy of the value; NULL when the key is not there, or `info` is NULL, and with MPI_ERR_NO_MEM. */
+/* A malloc'ed copy of the value; NULL: there is no such key, `info` is NULL, or MPI_ERR_NO_MEM. */
 int pl_info_get(struct pl_info *info, const char *key, char **value);
 
-/* Is the key there? Writes at most `room` bytes of the value, with its NUL (nothing when room is 0), and its length
- * without the NUL. */
-bool pl_info_read(struct pl_info *info, const char *key, char *value, size_t room, size_t *length);
+/* Is there such a key? Writes at most `capacity` bytes of the value with its NUL, and the value's length without the
+ * NUL. */
+bool pl_info_read(struct pl_info *info, const char *key, char *value, size_t capacity, size_t *length);
 
-/* A number of seconds such as "0.5", with a point whatever the locale says: as milliseconds, rounded up. They stay as
- * they are when the key is not there, or `info` is NULL. MPI_ERR_INFO_VALUE: it is no such number, or above 2^30.
- * MPI_ERR_NO_MEM. */
+/* Reads a number of seconds such as "0.5", with a point in every locale, as milliseconds, rounded up. Leaves
+ * *milliseconds alone if there is no such key or `info` is NULL. MPI_ERR_INFO_VALUE: the value is not such a number, or
+ * above 2^30. MPI_ERR_NO_MEM. */
 int pl_info_seconds(struct pl_info *info, const char *key, long *milliseconds);
 
 int pl_info_count(struct pl_info *info);
 
-/* The n-th key; false: there are not so many. */
+/* The n-th key; false: there are fewer. */
 bool pl_info_nth(struct pl_info *info, int n, char key[MPI_MAX_INFO_KEY]);
 
-/* Is it a key at all? Else MPI_ERR_INFO_KEY, recorded. */
+/* MPI_ERR_INFO_KEY, recorded: it cannot be a key. */
 int pl_info_check_key(const char *key);
 
 void pl_info_destroy(void *info);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all objects have in common: their counts, and the way from a handle to its object. arena.c allocates them and
- * recognizes a pointer as one.
+ * Objects: their counts, and the way from a handle to its object. arena.c allocates objects and recognizes pointers to
+ * them.
  *
- * Locking: none here. Counts are atomic; the stamp is written last when an object is made and wiped when it is freed.
+ * Locking: none. Counts are atomic. The stamp is written last when an object is made, and erased when it is freed.
  */
 #include "core/object/object.h"
 
@@ -71,7 +71,7 @@ void *pl_handle_share(void *object)
     return object;
 }
 
-/* A user who frees one handle in two threads at once is wrong, but takes no more than there is. */
+/* A program that frees one handle in two threads is wrong, but the count never becomes negative. */
 void pl_handle_drop(void *object)
 {
     struct pl_object *o = object;

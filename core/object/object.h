@@ -2,17 +2,16 @@
 /*
  * Objects and handles.
  *
- * An MPI handle is a pointer to an object, or one of the small integers of the ABI, which index a table of predefined
- * objects. Every object starts with struct pl_object. Objects of handles live in an arena of their own, so that a
- * handle is checked before it is followed: a pointer that is not into the arena, not at the start of an object, of
- * another kind, or freed, gives the error class of its kind and never a crash.
+ * An MPI handle is a pointer to an object, or a small integer of the ABI that stands for a predefined object. Every
+ * object begins with struct pl_object. Objects with handles live in an arena (arena.h), so that a handle is checked
+ * before it is followed. A pointer that is outside the arena, not at the start of an object, of another kind, or freed
+ * gives the error class of its kind and never a crash.
  *
- * Two counts: `refs` counts everybody who uses the object, `handles` the handles that the user holds (each of which is
- * also a reference). With the last handle gone the handle is invalid for the user, while operations that are still
- * under way keep the object. With the last reference gone the object is destroyed.
+ * Two counts: `refs` counts all references, `handles` those that are handles of the user. Without handles the object is
+ * invalid for the user, while operations under way keep it. Without references it is destroyed.
  *
- * Thread rule: all functions here may be called by any thread at any time. Destructors run in the thread that drops
- * the last reference, which holds no lock of the object.
+ * Any thread may call all functions at any time. A destructor runs in the thread that drops the last reference, without
+ * any lock of the object.
  */
 #ifndef PLENUM_CORE_OBJECT_OBJECT_H
 #define PLENUM_CORE_OBJECT_OBJECT_H
@@ -41,12 +40,12 @@ enum pl_kind {
 enum { PL_ABI_CONSTANTS = 0x1000 };
 
 struct pl_object {
-    uint64_t stamp; /* proves that a live object of `kind` starts here; 0 in a freed one */
+    uint64_t stamp; /* proves that a live object of `kind` starts here; 0: freed */
     _Atomic int32_t refs;
     _Atomic int32_t handles;
     uint8_t kind;    /* enum pl_kind */
-    bool predefined; /* static: counts are not kept, the user cannot free it */
-    int32_t abi;     /* its integer for MPI_*_toint, 0: none given yet */
+    bool predefined; /* static: it is not counted, and the user cannot free it */
+    int32_t abi;     /* its integer for MPI_*_toint; 0: none yet */
 };
 
 struct pl_errhandler;
@@ -71,45 +70,45 @@ struct pl_kind_ops {
     size_t size;                             /* of the object, bytes */
     int error;                               /* class of a bad handle: MPI_ERR_COMM */
     uintptr_t null;                          /* the null handle's integer: 256 for MPI_COMM_NULL; 0: none */
-    void (*destroy)(void *object);           /* releases what the object holds; the memory itself follows */
-    void *(*predefined)(uintptr_t constant); /* the object behind an ABI constant, NULL if none */
+    void (*destroy)(void *object);           /* releases what the object refers to, but not its memory */
+    void *(*predefined)(uintptr_t constant); /* the object of an ABI constant; NULL: there is none */
     const struct pl_kind_errors *errors;     /* NULL: no error handler attaches to it */
 };
 extern const struct pl_kind_ops pl_kinds[PL_KINDS]; /* core/kinds.c */
 
-/* A zeroed object with one reference that is a handle. NULL: out of memory (recorded). */
+/* Creates a zeroed object with one reference, which is a handle. NULL: out of memory (recorded). */
 void *pl_object_create(enum pl_kind kind);
 
-/* The same without a handle: for objects that the user does not see (yet). */
+/* The same without a handle, for objects that the user does not see (yet). */
 void *pl_object_create_hidden(enum pl_kind kind);
 
 void *pl_object_retain(void *object); /* returns object */
 void pl_object_release(void *object); /* NULL is ignored */
 
-/* Hands out one more handle to the user (retains); takes one back (releases). */
+/* Adds a handle of the user, which is a reference too; drops one. */
 void *pl_handle_share(void *object);
 void pl_handle_drop(void *object);
 
-/* From handle to object; the one resolver. NULL: bad handle, recorded with the kind's error class; a null handle
- * is bad too. `argument` is the name in the prototype. The object is borrowed: the user keeps the handle alive. */
+/* The object of a handle. NULL: the handle is bad or null, recorded with the kind's error class. `argument` is the
+ * parameter's name. The object is borrowed: the user must keep the handle alive. */
 void *pl_object_get(enum pl_kind kind, const void *handle, const char *argument);
 
-/* The same, silently. */
+/* The same; records nothing. */
 void *pl_object_find(enum pl_kind kind, const void *handle);
 
-/* From object to handle: the pointer itself, or the ABI constant of a predefined object. */
+/* The handle of an object: its pointer, or the ABI constant of a predefined object. */
 void *pl_object_handle(const void *object);
 
-/* Is it the null handle of its kind? */
+/* Is it the null handle of this kind? */
 static inline bool pl_handle_is_null(enum pl_kind kind, const void *handle)
 {
     return (uintptr_t)handle == pl_kinds[kind].null;
 }
 
-/* Number of live objects of a kind, predefined ones not counted. For tests and for reports at finalize. */
+/* The number of live objects of a kind, without predefined ones. For tests. */
 long pl_object_count(enum pl_kind kind);
 
-/* Gives the arena's memory back to the system when no object is alive. Called when the last instance closes. */
+/* Returns the arena's memory to the system if no object lives. Called when the last instance closes. */
 void pl_object_trim(void);
 
 /* For static predefined objects. */

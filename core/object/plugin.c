@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finding, checking and loading of plugins. The interface is in plugin.h.
+ * Plugins are found, checked and loaded. See plugin.h.
  *
- * dlopen() itself counts and serializes, so that nothing needs to be remembered here; `lock` only keeps two threads
- * from saving and restoring signal handlers at the same time.
+ * dlopen() itself counts and serializes, so that no state is needed. `lock` only keeps two threads from saving and
+ * restoring signal handlers at the same time.
  */
 #include "core/object/plugin.h"
 
@@ -32,7 +32,7 @@
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
 
-/* The kinds of plugins and the version of each that this library understands. */
+/* The kinds of plugins, and the version of each that this library accepts. */
 static const struct kind {
     const char *symbol;
     uint32_t abi;
@@ -52,22 +52,22 @@ static uint32_t abi_of(const char *symbol)
     return 0;
 }
 
-/* The file that this very code was loaded from: the library, or a program that it is linked into. */
+/* The file that contains this code: the library, or a program that it is linked into. */
 static const char *own_file(void)
 {
     Dl_info self;
     return dladdr(kinds, &self) ? self.dli_fname : NULL;
 }
 
-/* The directory of plugins: configured, or "plenum" beside the library, or in the lib beside the program's bin. */
-static int find_directory(char *path, size_t room)
+/* The directory of plugins: the configured one, "plenum" beside the library, or ../lib/plenum of a program's bin. */
+static int find_directory(char *path, size_t capacity)
 {
     const char *configured = pl_config_text("plugin_dir");
     if (configured && *configured) {
         if (configured[0] != '/')
             return pl_fail(MPI_ERR_OTHER, "PLENUM_PLUGIN_DIR is \"%s\": it must be an absolute path", configured);
-        if ((size_t)snprintf(path, room, "%s", configured) >= room)
-            return pl_fail(MPI_ERR_OTHER, "PLENUM_PLUGIN_DIR is longer than %zu bytes", room - 1);
+        if ((size_t)snprintf(path, capacity, "%s", configured) >= capacity)
+            return pl_fail(MPI_ERR_OTHER, "PLENUM_PLUGIN_DIR is longer than %zu bytes", capacity - 1);
         return MPI_SUCCESS;
     }
 
@@ -77,20 +77,18 @@ static int find_directory(char *path, size_t room)
         return pl_fail(MPI_ERR_OTHER,
                        "cannot tell which file this library was loaded from, so plugins cannot be found");
     *strrchr(file, '/') = '\0';
-    int length = snprintf(path, room, "%s/plenum", file);
+    int length = snprintf(path, capacity, "%s/plenum", file);
     size_t end = strlen(file);
-    if (end >= 4 && strcmp(file + end - 4, "/bin") == 0 &&
-        access(path, F_OK) != 0) /* a program that holds the library itself */
-        length = snprintf(path, room, "%s/../lib/plenum", file);
-    if ((size_t)length >= room)
-        return pl_fail(MPI_ERR_OTHER, "the path of the library is longer than %zu bytes", room - 1);
+    if (end >= 4 && strcmp(file + end - 4, "/bin") == 0 && access(path, F_OK) != 0) /* a statically linked program */
+        length = snprintf(path, capacity, "%s/../lib/plenum", file);
+    if ((size_t)length >= capacity)
+        return pl_fail(MPI_ERR_OTHER, "the path of the library is longer than %zu bytes", capacity - 1);
     return MPI_SUCCESS;
 }
 
 /*
- * Only root, this user, or whoever owns the library itself may have put the file there: they could run code in this
- * process anyway. The directories further up are those of the library, which is loaded already: to check them adds
- * nothing.
+ * A plugin must belong to root, to this user, or to the owner of the library: these could run code in this process
+ * anyway. The parent directories are those of the library, which is loaded already; checking them would add nothing.
  */
 static int check_owner(const char *path)
 {
@@ -98,23 +96,23 @@ static int check_owner(const char *path)
     if (stat(path, &file) != 0)
         return pl_fail_errno(MPI_ERR_OTHER, "cannot use plugin %s", path);
     if (file.st_mode & S_IWOTH)
-        return pl_fail(MPI_ERR_OTHER, "plugin not loaded: everybody may write %s (mode %04o)", path,
+        return pl_fail(MPI_ERR_OTHER, "plugin not loaded: all users may write to %s (mode %04o)", path,
                        (unsigned)(file.st_mode & 07777));
     if (file.st_uid == 0 || file.st_uid == geteuid())
         return MPI_SUCCESS;
     if (own_file() && stat(own_file(), &library) == 0 && library.st_uid == file.st_uid)
         return MPI_SUCCESS;
-    return pl_fail(MPI_ERR_OTHER, "plugin not loaded: %s belongs to user %u, who is neither root nor you", path,
+    return pl_fail(MPI_ERR_OTHER,
+                   "plugin not loaded: %s belongs to user %u, which is neither root nor this process's user", path,
                    (unsigned)file.st_uid);
 }
 
 /*
- * dlopen() that leaves the process's signal handlers alone. Libraries that a plugin needs may install some when they
- * are loaded (libucs: SEGV, BUS, FPE, ILL and HUP); a guest in somebody's process must not.
+ * dlopen() that keeps the process's signal handlers. Libraries that a plugin needs may install some when they are loaded
+ * (libucs: SEGV, BUS, FPE, ILL and HUP); a library must not change those of its program.
  *
- * What is loaded stays mapped for good (RTLD_NODELETE): libucs keeps a thread, thread-specific data and exit handlers
- * whose code must not go away, and no other library promises that it has none. An idle mapping costs address space
- * only.
+ * A plugin stays mapped for good (RTLD_NODELETE): libucs has a thread, thread-specific data and exit handlers whose code
+ * must not be unmapped, and other libraries may have such too. An idle mapping costs only address space.
  */
 static void *load_quietly(const char *path)
 {
@@ -130,8 +128,8 @@ static void *load_quietly(const char *path)
 }
 
 /*
- * Does the file hold all that its program headers promise? The dynamic loader maps what they say and touches it: a copy
- * that was cut short would end the process with a bus error.
+ * Does the file have all bytes that its program headers announce? The dynamic loader maps and touches them: a truncated
+ * copy would end the process with a bus error.
  */
 static bool is_whole(int fd)
 {
@@ -161,15 +159,15 @@ static int check_whole(const char *path)
     return whole ? MPI_SUCCESS : pl_fail(MPI_ERR_OTHER, "plugin not loaded: %s is damaged or no shared object", path);
 }
 
-/* The path of a plugin's file, when it may be loaded. */
-static int find_file(const char *name, char *path, size_t room)
+/* The path of a plugin's file, if it may be loaded. */
+static int find_file(const char *name, char *path, size_t capacity)
 {
     char directory[PATH_MAX];
     int err = find_directory(directory, sizeof directory);
     if (err)
         return err;
-    if ((size_t)snprintf(path, room, "%s/%s.so", directory, name) >= room)
-        return pl_fail(MPI_ERR_OTHER, "the path of plugin %s is longer than %zu bytes", name, room - 1);
+    if ((size_t)snprintf(path, capacity, "%s/%s.so", directory, name) >= capacity)
+        return pl_fail(MPI_ERR_OTHER, "the path of plugin %s is longer than %zu bytes", name, capacity - 1);
     if ((err = check_owner(directory)) || (err = check_owner(path)))
         return err;
     return check_whole(path);

@@ -100,10 +100,10 @@ START_TEST(test_refused_places)
     copy("hwloc", SIZE_MAX);
     snprintf(path, sizeof path, "%s/hwloc.so", place);
     chmod(path, 0666);
-    refused("hwloc", PL_TOPOLOGY_SYMBOL, "everybody may write");
+    refused("hwloc", PL_TOPOLOGY_SYMBOL, "all users may write");
     chmod(path, 0644);
     chmod(place, 0777);
-    refused("hwloc", PL_TOPOLOGY_SYMBOL, "everybody may write");
+    refused("hwloc", PL_TOPOLOGY_SYMBOL, "all users may write");
     chmod(place, 0700);
     if (geteuid() == 0) {
         ck_assert_int_eq(chown(path, 12345, 12345), 0);
