@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends and receives as requests, probes, cancellation. See p2p.h. */
 #include "core/engine/p2p.h"
+#include "core/base/compiler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,7 @@ int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_
 
 int pl_p2p_start(struct pl_request *request)
 {
-    if (__builtin_expect(request->comm->health.orphan, 0))
+    if (pl_unlikely(request->comm->health.orphan))
         return pl_comm_fail_orphan();
     request->is.active = true;
     request->outcome = outcome_of_nobody;

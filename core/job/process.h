@@ -49,7 +49,7 @@ struct pl_bootstrap_ops {
     uint32_t abi; /* PL_BOOTSTRAP_ABI */
     const char *name;
     /* PL_UNREACHABLE: not launched this way, the next bootstrap is tried. Any other error is reported to the user. */
-    int (*open)(struct pl_identity *place);
+    int (*open)(struct pl_identity *identity);
     void (*close)(void);
     /* Publishes a card of this process; withdraws it if length is 0. */
     int (*publish)(enum pl_card_slot slot, const void *card, size_t length);
@@ -111,7 +111,7 @@ struct pl_process {
     pid_t pid;           /* of the process that opened it: a forked child inherits all of this, and owns none of it */
     uint64_t id;         /* random, for communicator ids: unique for every process and every opening */
     _Atomic uint32_t serial; /* communicator ids given out so far */
-    struct pl_identity place;
+    struct pl_identity identity;
     const struct pl_bootstrap_ops *bootstrap;
     void (*closing)(void); /* called before the bootstrap closes: closes the listener; NULL: it is not open */
 };
@@ -120,7 +120,7 @@ extern struct pl_process pl_process;
 /* This process as a member of groups. */
 static inline uint64_t pl_process_self(void)
 {
-    return PL_PROC(0, pl_process.place.rank);
+    return PL_PROC(0, pl_process.identity.rank);
 }
 
 /* MPI_ERR_OTHER: this is a child that was forked while the process was open and has not called exec() since. */

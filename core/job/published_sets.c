@@ -19,7 +19,7 @@ static struct {
 
 struct pl_job_table *pl_published_sets_table(void)
 {
-    const struct pl_job_segment *job = pl_process.place.job;
+    const struct pl_job_segment *job = pl_process.identity.job;
     if (job)
         return job->table ? (struct pl_job_table *)((char *)job + job->table) : NULL;
     return strcmp(pl_process.bootstrap->name, "singleton") == 0 ? &alone.table : NULL;
@@ -38,6 +38,6 @@ int pl_published_sets_change(const char *name, const uint32_t *ranges, uint32_t 
     if (wrong)
         return pl_fail(ranges ? MPI_ERR_OTHER : MPI_ERR_ARG, "process set \"%s\" cannot be %s: %s",
                        pl_pset_name_show(name, shown, sizeof shown), ranges ? "published" : "withdrawn", wrong);
-    pl_job_note_send(pl_process.place.job, &(struct pl_job_note){ .kind = PL_NOTE_SETS });
+    pl_job_note_send(pl_process.identity.job, &(struct pl_job_note){ .kind = PL_NOTE_SETS });
     return MPI_SUCCESS;
 }
