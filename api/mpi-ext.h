@@ -317,9 +317,9 @@ int MPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *cal
  * @retval MPI_ERR_ARG     `directory` is NULL, `size` is out of its range or not that of the members that are attached,
  *                         or a mistake in the configuration
  * @retval MPI_ERR_RANK    `rank` is out of its range
- * @retval MPI_ERR_OTHER   another process is attached as this rank; this process is attached already; MPI is in use;
- *                         the file cannot be opened or locked, or is not of this user alone; another member has been
- *                         entering or leaving for 5 seconds
+ * @retval MPI_ERR_OTHER   Another process is attached as this rank. This process is attached already. MPI is in use.
+ *                         The file cannot be opened or locked, or is not of this user alone. Another member has been
+ *                         entering or leaving for 5 seconds.
  * @retval MPI_ERR_NO_MEM  out of memory
  * @retval MPI_ERR_INTERN  the library has created a file that it cannot use
  * @since 0.1
@@ -345,7 +345,7 @@ typedef int(MPIX_Exchange_function)(const void *mine, void *all, int bytes, void
  * Attaches as MPIX_Attach() does, without a directory: the members find each other through `exchange`.
  *
  * Collective over the members: blocks until all have called it, for as long as `exchange` does. An error of one member
- * becomes an error of all, unless it is found outside of the exchange: a member with a wrong argument, or one that is
+ * becomes an error of all, unless it is found outside of the exchange. A member with a wrong argument, or one that is
  * attached or uses MPI, returns before it; a mistake in the configuration is found after it. Any thread; of several
  * calls in a process at the same time one succeeds. Returns errors and raises none, unless the policy of error handlers
  * names a handler for them. Replaces process startup: MPI-5.0, sections 11.5 and 11.10.2.

@@ -463,8 +463,8 @@ PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option opt
  *  thread.
  *  @param[in] job    borrowed
  *  @param[in] rank   the rank
- *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small; "" when the rank is not
- *                    bound or not in the job, and when memory is short; may be NULL if `size` is 0
+ *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small. "" when the rank is not
+ *                    bound or not in the job, and when memory is short. May be NULL if `size` is 0.
  *  @param[in] size   bytes, with the NUL
  *  @return the bytes that the whole text has without the NUL, as snprintf() does
  *  @since 0.1 */
@@ -489,8 +489,8 @@ PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
  *  events, the last of which is FINISHED.
  *
  *  When the runtime has a number of slots, a job takes PLENUM_JOB_SLOTS of them, or one for each rank, from its start
- *  to its end. A job that finds too few waits in the queue, with the event QUEUED, and the jobs behind it wait too, so
- *  that the order is kept; it starts when the jobs before it have ended, with the environment and the programs of the
+ *  to its end. A job that finds too few waits in the queue, with the event QUEUED, and the jobs behind it wait too. So
+ *  the order is kept. It starts when the jobs before it have ended, with the environment and the programs of the
  *  launch. A job that takes more slots than the runtime has runs alone. A queued job whose start fails reports
  *  UNSTARTED and FINISHED.
  *

@@ -47,13 +47,13 @@ static int set_words(struct pl_info *info, const char *key, int count, char **wo
 }
 
 /* The words of the command line, as the kernel tells them. `line` holds them. */
-static int read_command_line(char *line, size_t room, char **words, int most)
+static int read_command_line(char *line, size_t capacity, char **words, int most)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), count = 0;
-    ssize_t length = fd < 0 ? 0 : read(fd, line, room - 1);
+    ssize_t length = fd < 0 ? 0 : read(fd, line, capacity - 1);
     if (fd >= 0)
         close(fd);
-    if (length <= 0 || (size_t)length == room - 1)
+    if (length <= 0 || (size_t)length == capacity - 1)
         return 0; /* not known, or too long to be a value */
     line[length] = '\0';
     for (char *at = line; at < line + length && count < most; at += strlen(at) + 1)

@@ -188,7 +188,7 @@ def write_document(path, text):
 def report(figures, names, args):
     lines = aims.lines_of(figures, names[0], names[1:])
     head = (f'{os.cpu_count()} cores. Ratio: {names[0]} over the other, the median of the rounds; "beside" is the better of '
-            f'{" and ".join(names[1:])} where the aim names nobody else.')
+            f'{" and ".join(names[1:])} where the aim names no other.')
     print(f'{head}\n\n{aims.table(lines)}\n\n{aims.summary(lines)}')
     if args.svg:
         plots.write_all(args.svg, figures, names)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The table of the peers of a communicator: every rank is found again, with few and with many of them, also without
- * memory; and what groups and communicators of a million processes cost, of which almost none is ever sent to.
+ * memory. And what groups and communicators of a million processes cost, of which almost none is ever sent to.
  */
 #include "unit.h"
 
@@ -54,7 +54,7 @@ START_TEST(every_rank_is_found_again)
 }
 END_TEST
 
-/* The slots that there are go on being used; whoever finds none is looked up anew. */
+/* The slots that there are go on being used; a peer without a slot is looked up anew. */
 START_TEST(without_memory)
 {
     struct pl_comm comm = { .size = MANY };

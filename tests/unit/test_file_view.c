@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Views of files against the type maps of random filetypes: which may be one, where each byte of the stream lies, the
- * runs of every part, the ends of files; and numbers that are too large for a file. */
+ * runs of every part, the ends of files. And numbers that are too large for a file. */
 #include "core/datatype/parametric.h"
 #include "core/file/view.h"
 #include "type_arena.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Serialized groups and the numbers of jobs: a group of several jobs comes back with its cards, also if the reader has
- * other numbers for the jobs; truncated and changed bytes are an error or another group, and never a bad access. */
+/* Serialized groups and the numbers of jobs. A group of several jobs comes back with its cards, also if the reader has
+ * other numbers for the jobs. Truncated and changed bytes are an error or another group, and never a bad access. */
 #include "unit.h"
 
 #include "core/base/config.h"

@@ -16,21 +16,21 @@
 #include "core/job/sets.h"
 #include "unit.h"
 
-enum { ROOM = 4096, SIZE = 64, WRITERS = 4, KILLS = 60 };
+enum { CAPACITY = 4096, SIZE = 64, WRITERS = 4, KILLS = 60 };
 
 static struct pl_job_table *table;
 
 static void make(void)
 {
-    table = mmap(NULL, PL_JOB_TABLE_BYTES(ROOM), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    table = mmap(NULL, PL_JOB_TABLE_BYTES(CAPACITY), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(table, MAP_FAILED);
-    table->capacity = ROOM;
+    table->capacity = CAPACITY;
     table->size = SIZE;
 }
 
 static void unmake(void)
 {
-    munmap(table, PL_JOB_TABLE_BYTES(ROOM));
+    munmap(table, PL_JOB_TABLE_BYTES(CAPACITY));
 }
 
 static const char *put(const char *name, uint32_t first, uint32_t last)
@@ -239,12 +239,12 @@ START_TEST(damaged)
     int refused = 0;
     make();
     for (int i = 0; i < 20000; i++) {
-        memset(table, 0, sizeof *table + ROOM);
-        table->capacity = ROOM;
+        memset(table, 0, sizeof *table + CAPACITY);
+        table->capacity = CAPACITY;
         table->size = SIZE;
         put("app://one", 1, 2);
         put("app://two", 3, 9);
-        unsigned char *bytes = (unsigned char *)(table + 1) + (size_t)(table->current & 255) * ROOM;
+        unsigned char *bytes = (unsigned char *)(table + 1) + (size_t)(table->current & 255) * CAPACITY;
         for (int n = 1 + unit_below(&state, 3); n > 0; n--)
             bytes[unit_below(&state, 96)] = (unsigned char)unit_random(&state);
         if (unit_below(&state, 20) == 0)

@@ -428,7 +428,7 @@ static void subtract(void *a, void *b, int *len, MPI_Datatype *datatype)
     seen = *datatype;
     for (int i = 0; i < *len; i++)
         ((int *)b)[i] = ((int *)a)[i] - ((int *)b)[i];
-    *len = 0; /* copies: nobody is hurt */
+    *len = 0; /* copies: the caller's values stay */
     *datatype = MPI_DATATYPE_NULL;
 }
 

@@ -197,7 +197,7 @@ START_TEST(start_after_the_end)
 }
 END_TEST
 
-START_TEST(room_for_a_report)
+START_TEST(space_for_a_report)
 {
     struct pl_instance *session = session_of("MPI_THREAD_SINGLE");
     struct pl_group *group = pl_instance_group_range(session, 1, pl_process_self(), 1);
@@ -208,11 +208,11 @@ START_TEST(room_for_a_report)
     }
     pl_handle_drop(group);
     char text[4096];
-    for (size_t room = 0; room < sizeof text; room = room * 2 + 1) {
+    for (size_t capacity = 0; capacity < sizeof text; capacity = capacity * 2 + 1) {
         memset(text, '#', sizeof text);
-        ck_assert_int_eq(pl_leak_report(session, text, room), 30);
-        ck_assert(room == 0 || strlen(text) < room);
-        ck_assert_int_eq(text[room], '#');
+        ck_assert_int_eq(pl_leak_report(session, text, capacity), 30);
+        ck_assert(capacity == 0 || strlen(text) < capacity);
+        ck_assert_int_eq(text[capacity], '#');
     }
     ck_assert_int_eq(pl_leak_report(session, text, sizeof text), 30);
     ck_assert(strstr(text, "aaaa") && strstr(text, "(not freed), communicator \"bbbb"));
@@ -227,4 +227,4 @@ START_TEST(room_for_a_report)
 }
 END_TEST
 
-UNIT_MAIN("session", locks, log_of_the_end, nudges, strangers, out_of_memory, start_after_the_end, room_for_a_report)
+UNIT_MAIN("session", locks, log_of_the_end, nudges, strangers, out_of_memory, start_after_the_end, space_for_a_report)

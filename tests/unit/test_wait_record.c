@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reports from pages that hold anything: nothing is read outside of them, and every sentence ends. Symbols of
- * programs, of files that are none, and from a symbolizer that fails. */
+ * programs, of files that are not programs, and from a symbolizer that fails. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -17,12 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { POOL = 4, VICTIM = 2, ROOM = 256 };
+enum { POOL = 4, VICTIM = 2, CAPACITY = 256 };
 
 /* Shared by all: what goes wrong, and the memory of the exchange. */
 static struct shared {
     _Atomic int failed, came, round;
-    char places[POOL][ROOM];
+    char places[POOL][CAPACITY];
 } * shared;
 static char directory[64], other[64];
 static int me, times = 20;
@@ -164,7 +164,7 @@ static void world_model(int rank)
 static int exchange(const void *mine, void *all, int bytes, void *context)
 {
     int round = atomic_load(&shared->round);
-    CHECK(bytes > 0 && bytes <= ROOM && *(int *)context == me);
+    CHECK(bytes > 0 && bytes <= CAPACITY && *(int *)context == me);
     memcpy(shared->places[me], mine, (size_t)bytes);
     if (atomic_fetch_add(&shared->came, 1) == POOL - 1)
         atomic_fetch_add(&shared->round, 1);

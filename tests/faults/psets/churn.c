@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { OTHERS = 4, LOOKS = 2000 };
+enum { OTHERS = 4, POLLS = 2000 };
 
 static MPI_Session session;
 static MPI_Group world;
@@ -84,7 +84,7 @@ int main(void)
             there += check_set(name);
         }
     }
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < POLLS; i++) {
         int count;
         check_set("app://common");
         expect(MPI_Session_get_num_psets(session, MPI_INFO_NULL, &count) == MPI_SUCCESS, "cannot list");

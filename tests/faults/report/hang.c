@@ -204,10 +204,10 @@ static void crash_call(void)
 static volatile int depth;
 static int recurse(int n) /* NOLINT: without end on purpose */
 {
-    volatile char room[4096];
-    room[n % 4096] = (char)n;
+    volatile char capacity[4096];
+    capacity[n % 4096] = (char)n;
     depth++;
-    return recurse(n + 1) + room[(n + 1) % 4096];
+    return recurse(n + 1) + capacity[(n + 1) % 4096];
 }
 
 static void crash_stack(void)

@@ -49,12 +49,12 @@ static inline void files_remove(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The whole file without MPI, at most `room` bytes; its size. Barriers around: what all have done so far is there. */
-static inline long files_load(void *data, size_t room)
+/* The whole file without MPI, at most `capacity` bytes; its size. Barriers around: what all have done so far is there. */
+static inline long files_load(void *data, size_t capacity)
 {
     MPI_Barrier(MPI_COMM_WORLD);
     int fd = open(files_name, O_RDONLY);
-    long size = fd < 0 ? -1 : (long)read(fd, data, room);
+    long size = fd < 0 ? -1 : (long)read(fd, data, capacity);
     if (fd >= 0)
         close(fd);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hints: those of rank 0 are in use on all; what is none is passed over; they stay until others are given. */
+/* Hints: those of rank 0 are in use on all; what is not a hint is ignored; they stay until others are given. */
 #include "files.h"
 
 static MPI_File fh;

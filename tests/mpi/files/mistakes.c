@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collective calls with a mistake on one process, and nobody waits for it: opening and setting the view fail on all,
+ * Collective calls with a mistake on one process, for which no other waits: opening and setting the view fail on all,
  * reading and writing succeed on the others.
  */
 #include "files.h"

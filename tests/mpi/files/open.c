@@ -178,7 +178,7 @@ static void queries(void)
     CHECK_CLASS(MPI_File_get_amode(MPI_FILE_NULL, &amode), MPI_ERR_FILE);
 }
 
-/* Attributes of the communicator are no concern of a file's. */
+/* A file does not see the attributes of the communicator. */
 static int copied;
 
 static int copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)

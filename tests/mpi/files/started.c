@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nonblocking accesses, which are requests like others, and do not wait for anybody when they are collective; split
+/* Nonblocking accesses, which are requests like others, and wait for no other process when they are collective; split
  * collectives, one at a time. */
 #include "files.h"
 
@@ -47,7 +47,7 @@ static void many(void)
     CHECK(MPI_File_iread_at(fh, -1, back[0], N, MPI_INT, &requests[0]) != MPI_SUCCESS);
 }
 
-/* Started here before a message goes, and there after it has come: nobody waits for ever. */
+/* Started here before a message goes, and there after it has come: no process waits for ever. */
 static void collective(void)
 {
     MPI_Request requests[4];

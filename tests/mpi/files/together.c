@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collective reading and writing: random interleaved accesses of all processes, with holes that none of them writes,
- * against a model in memory; with all ways of buffering, small buffers, few aggregators; the end of the file; processes
+ * against a model in memory. With all ways of buffering, small buffers, few aggregators; the end of the file; processes
  * without data.
  */
 #include "files.h"
@@ -17,7 +17,7 @@ static unsigned draw(unsigned below)
     return (seed >> 8) % below;
 }
 
-/* The same numbers on all processes: who owns which block, -1 for nobody. */
+/* The same numbers on all processes: the owner of each block, -1 for none. */
 struct part {
     int count, lengths[BLOCKS], places[BLOCKS], bytes;
 };
@@ -68,7 +68,7 @@ static void access_file(MPI_File fh, int write, int scattered, unsigned char *da
     MPI_Type_free(&every);
 }
 
-/* Writes what everybody has, compares the file, reads it back, also when it has become shorter. */
+/* Writes the parts of all processes, compares the file, reads it back, also when it has become shorter. */
 static void round_of(MPI_File fh, int round, int longest, int scattered)
 {
     struct part *parts = calloc((size_t)mtest_size, sizeof *parts);
@@ -137,7 +137,7 @@ static void with(const char *buffering, const char *nodes, const char *buffer)
     CHECK_OK(MPI_File_close(&fh));
 }
 
-/* Runs so far from each other that nobody may look at what lies between. */
+/* Runs so far from each other that no process may read what lies between. */
 static void far(void)
 {
     MPI_Datatype type;

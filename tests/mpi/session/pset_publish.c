@@ -4,16 +4,11 @@
  * and versions in all processes, members or not; permanent numbers; groups of an older version; watching; names that
  * belong to other providers.
  */
-/*
- * Process sets that are published, changed and withdrawn while the job runs (docs/psets.md): exact members and versions
- * in all processes, members or not; numbers that stay; groups of an older version; watching; names that belong to
- * others.
- */
 #include <mpi-ext.h>
 
 #include "mtest.h"
 
-enum { ROOM = 64 };
+enum { CAPACITY = 64 };
 
 static MPI_Session session;
 static MPI_Group world;
@@ -34,10 +29,10 @@ static void barrier(void)
 
 static void expect_group(MPI_Group group, int count, const int *ranks)
 {
-    int size = -1, all[ROOM], got[ROOM];
+    int size = -1, all[CAPACITY], got[CAPACITY];
     CHECK_OK(MPI_Group_size(group, &size));
     CHECK(size == count);
-    for (int i = 0; i < ROOM; i++)
+    for (int i = 0; i < CAPACITY; i++)
         all[i] = i;
     CHECK_OK(MPI_Group_translate_ranks(group, size, all, world, got));
     for (int i = 0; i < size && i < count; i++)
@@ -87,7 +82,7 @@ static int number_of(const char *name)
 static void life(void)
 {
     const int last = mtest_size - 1, publisher = last, changer = 0;
-    int backwards[ROOM];
+    int backwards[CAPACITY];
     MPI_Group old, gone;
     for (int i = 0; i < mtest_size; i++)
         backwards[i] = last - i;

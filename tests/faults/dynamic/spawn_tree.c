@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job that spawns one process of this program: family PART. */
+/* A job that spawns one process of this program: spawn_tree PART. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
