@@ -31,8 +31,7 @@ struct pl_identity {
     const char *local_ranks;          /* of this node, "0,1,4", unless they are all of the job; NULL: unknown */
     const struct pl_job_segment *job; /* the job segment when inherited, the pool's when attached, else NULL */
     bool attached;                    /* to a pool */
-    bool
-        watched; /* no launcher ends this process when another of the job dies: engines check (core/engine/peer_failure.h) */
+    bool watched; /* no launcher ends this process when another of the job dies: engines check (peer_failure.h) */
 };
 
 /* What the library offers to a bootstrap in a shared object. */
@@ -58,7 +57,8 @@ struct pl_bootstrap_ops {
     int (*lookup)(int rank, enum pl_card_slot slot, void *card, size_t *length);
     /* Tells the launcher why the job ends. If it returns, the caller exits with `code`. */
     void (*abort)(int code, const char *object, const char *message);
-    /* The World was initialized (PL_PROCESS_INITIALIZED) or finalized: a launcher reports a process that ends between. */
+    /* The World was initialized (PL_PROCESS_INITIALIZED) or finalized: a launcher reports a process that ends between.
+     * */
     void (*state)(enum pl_process_state state);
     /* Adds a rank to those that the following abort() ends with this process: then these and no others, if the launcher
      * can do that. NULL: it cannot. */

@@ -52,8 +52,8 @@ struct pl_psets {
     struct pl_lock lock; /* of everything below, except what the hook reads */
     _Atomic int refs;
     struct pl_instance *instance;
-    struct pl_pset_slot
-        slot[PL_PSET_SLOTS]; /* providers with a scheme are asked only about it; the others in this order */
+    /* Providers with a scheme are asked only about it; the others in this order. */
+    struct pl_pset_slot slot[PL_PSET_SLOTS];
     int slots;
     bool complete; /* the plugins are among them */
     /* pl_psets_publisher.change, once complete */
