@@ -24,8 +24,8 @@ static const int *predefined_value(int keyval)
     case MPI_HOST: return &no_host;
     case MPI_WTIME_IS_GLOBAL: return &not_global;
     case MPI_LASTUSEDCODE: return pl_error_last_used();
-    case MPI_APPNUM: return pl_process.place.appnum >= 0 ? &pl_process.place.appnum : NULL;
-    case MPI_UNIVERSE_SIZE: return pl_process.place.universe > 0 ? &pl_process.place.universe : NULL;
+    case MPI_APPNUM: return pl_process.identity.appnum >= 0 ? &pl_process.identity.appnum : NULL;
+    case MPI_UNIVERSE_SIZE: return pl_process.identity.universe > 0 ? &pl_process.identity.universe : NULL;
     default: return NULL;
     }
 }

@@ -17,6 +17,7 @@
 #ifndef PLENUM_API_CALL_H
 #define PLENUM_API_CALL_H
 
+#include "core/base/compiler.h"
 #include "core/base/counts.h"
 #include "core/base/error.h"
 #include "core/datatype/datatype.h"
@@ -48,17 +49,16 @@ struct pl_call {
     }
 
 /* Invokes the error handler and returns the error class. */
-int pl_call_fail(struct pl_call *call) __attribute__((cold, noinline));
+PL_COLD PL_NOINLINE int pl_call_fail(struct pl_call *call);
 /* The same for a function without a record that failed with this class on this communicator. */
-int pl_call_failed(const char *function, struct pl_comm *comm, int class) __attribute__((cold, noinline));
+PL_COLD PL_NOINLINE int pl_call_failed(const char *function, struct pl_comm *comm, int class);
 static inline int pl_call_leave(struct pl_call *call)
 {
-    return __builtin_expect(call->err == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_fail(call);
+    return pl_likely(call->err == MPI_SUCCESS) ? MPI_SUCCESS : pl_call_fail(call);
 }
 
 /* Records an error of an argument if it is the first one: like pl_fail(). */
-void pl_call_error(struct pl_call *call, int class, const char *format, ...)
-    __attribute__((format(printf, 3, 4), cold));
+PL_COLD PL_PRINTF(3, 4) void pl_call_error(struct pl_call *call, int class, const char *format, ...);
 
 /* Objects from handles. Null, freed and foreign handles record the class of their kind. Borrowed. */
 struct pl_comm *pl_resolve_comm(struct pl_call *call, MPI_Comm comm);
@@ -109,27 +109,26 @@ struct pl_file *pl_arg_file(struct pl_call *call, MPI_File file); /* MPI_FILE_NU
 void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struct pl_group *group);
 
 /* Values. The pl_bad_*() functions record the errors, out of line. */
-void pl_bad_count(struct pl_call *call, MPI_Count count) __attribute__((cold));
-void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, int rank)
-    __attribute__((cold));
-void pl_bad_tag(struct pl_call *call, int tag, bool receiving) __attribute__((cold));
+PL_COLD void pl_bad_count(struct pl_call *call, MPI_Count count);
+PL_COLD void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, int rank);
+PL_COLD void pl_bad_tag(struct pl_call *call, int tag, bool receiving);
 /* A wildcard that the user has promised not to use: an error in a strict session. */
-void pl_bad_wildcard(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, const char *hint)
-    __attribute__((cold));
-void pl_bad_output(struct pl_call *call, const char *name) __attribute__((cold));
+PL_COLD void pl_bad_wildcard(struct pl_call *call, int class, const struct pl_comm *comm, const char *what,
+                             const char *hint);
+PL_COLD void pl_bad_output(struct pl_call *call, const char *name);
 void pl_check_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type);
 
 /* MPI_ERR_COUNT when negative. */
 static inline void pl_arg_count(struct pl_call *call, MPI_Count count)
 {
-    if (__builtin_expect(count < 0, 0))
+    if (pl_unlikely(count < 0))
         pl_bad_count(call, count);
 }
 
 /* A rank or MPI_PROC_NULL. */
 static inline void pl_arg_dest(struct pl_call *call, const struct pl_comm *comm, int dest)
 {
-    if (__builtin_expect(comm && (unsigned)dest >= (unsigned)pl_comm_targets(comm) && dest != MPI_PROC_NULL, 0))
+    if (pl_unlikely(comm && (unsigned)dest >= (unsigned)pl_comm_targets(comm) && dest != MPI_PROC_NULL))
         pl_bad_rank(call, MPI_ERR_RANK, comm, "rank", dest);
 }
 
@@ -138,37 +137,37 @@ static inline void pl_arg_source(struct pl_call *call, const struct pl_comm *com
 {
     if (source != MPI_ANY_SOURCE)
         pl_arg_dest(call, comm, source);
-    else if (__builtin_expect(comm && comm->hints.asserted & PL_ASSERT_NO_ANY_SOURCE, 0))
+    else if (pl_unlikely(comm && comm->hints.asserted & PL_ASSERT_NO_ANY_SOURCE))
         pl_bad_wildcard(call, MPI_ERR_RANK, comm, "source is MPI_ANY_SOURCE", "mpi_assert_no_any_source");
 }
 
 /* A rank of an intracommunicator. */
 static inline void pl_arg_root(struct pl_call *call, const struct pl_comm *comm, int root)
 {
-    if (__builtin_expect(comm && (unsigned)root >= (unsigned)comm->size, 0))
+    if (pl_unlikely(comm && (unsigned)root >= (unsigned)comm->size))
         pl_bad_rank(call, MPI_ERR_ROOT, comm, "root", root);
 }
 
 /* 0 .. MPI_TAG_UB. */
 static inline void pl_arg_tag(struct pl_call *call, int tag)
 {
-    if (__builtin_expect(tag < 0, 0))
+    if (pl_unlikely(tag < 0))
         pl_bad_tag(call, tag, false);
 }
 
 /* The same or MPI_ANY_TAG. */
 static inline void pl_arg_recv_tag(struct pl_call *call, const struct pl_comm *comm, int tag)
 {
-    if (__builtin_expect(tag < 0, 0) && tag != MPI_ANY_TAG)
+    if (pl_unlikely(tag < 0) && tag != MPI_ANY_TAG)
         pl_bad_tag(call, tag, true);
-    else if (__builtin_expect(tag == MPI_ANY_TAG && comm && comm->hints.asserted & PL_ASSERT_NO_ANY_TAG, 0))
+    else if (pl_unlikely(tag == MPI_ANY_TAG && comm && comm->hints.asserted & PL_ASSERT_NO_ANY_TAG))
         pl_bad_wildcard(call, MPI_ERR_TAG, comm, "tag is MPI_ANY_TAG", "mpi_assert_no_any_tag");
 }
 
 /* MPI_ERR_ARG when NULL. */
 static inline void pl_arg_output(struct pl_call *call, const void *pointer, const char *name)
 {
-    if (__builtin_expect(!pointer, 0))
+    if (pl_unlikely(!pointer))
         pl_bad_output(call, name);
 }
 

@@ -6,6 +6,7 @@
 #include "core/engine/p2p.h"
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/base/compiler.h"
 #include "core/engine/p2p_blocking.h"
 #include "core/engine/status.h"
 
@@ -25,9 +26,8 @@ static inline bool mpi_p2p_fast(struct side *side, const void *buf, MPI_Count co
     side->comm = pl_comm_known(comm);
     side->type = pl_type_basic((uintptr_t)datatype);
     bool data = (uintptr_t)buf > (uintptr_t)MPI_IN_PLACE || (!buf && count == 0);
-    return __builtin_expect(side->comm && side->type && data && (uint64_t)count <= INT32_MAX && tag >= 0 &&
-                                (unsigned)rank < (unsigned)pl_comm_targets(side->comm),
-                            1);
+    return pl_likely(side->comm && side->type && data && (uint64_t)count <= INT32_MAX && tag >= 0 &&
+                     (unsigned)rank < (unsigned)pl_comm_targets(side->comm));
 }
 
 static inline struct side mpi_p2p_sending(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -56,8 +56,8 @@ static inline struct side mpi_p2p_receiving(struct pl_call *call, const void *bu
 
 /* --- sends: blocking, nonblocking, persistent --------------------------------------------------------------------- */
 
-static __attribute__((noinline)) int mpi_p2p_send_any(const char *function, int mode, const void *buf, MPI_Count count,
-                                                      MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static PL_NOINLINE int mpi_p2p_send_any(const char *function, int mode, const void *buf, MPI_Count count,
+                                        MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     struct pl_call call = { .function = function };
     struct side side = mpi_p2p_sending(&call, buf, count, datatype, dest, tag, comm);
@@ -73,12 +73,11 @@ static inline int mpi_p2p_send(const char *function, const void *buf, MPI_Count 
     if (!mpi_p2p_fast(&side, buf, count, datatype, dest, tag, comm))
         return mpi_p2p_send_any(function, PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
     int rc = pl_send_standard(side.comm, buf, count, side.type, dest, tag);
-    return __builtin_expect(rc == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
+    return pl_likely(rc == MPI_SUCCESS) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
 }
 
-static __attribute__((noinline)) int mpi_p2p_isend_any(const char *function, int mode, const void *buf, MPI_Count count,
-                                                       MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                                                       MPI_Request *request)
+static PL_NOINLINE int mpi_p2p_isend_any(const char *function, int mode, const void *buf, MPI_Count count,
+                                         MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct pl_call call = { .function = function };
     struct side side = mpi_p2p_sending(&call, buf, count, datatype, dest, tag, comm);
@@ -272,9 +271,8 @@ int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 
 /* --- receives ----------------------------------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) int mpi_p2p_recv_any(const char *function, void *buf, MPI_Count count,
-                                                      MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                                                      MPI_Status *status)
+static PL_NOINLINE int mpi_p2p_recv_any(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype,
+                                        int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct pl_call call = { .function = function };
     struct side side = mpi_p2p_receiving(&call, buf, count, datatype, source, tag, comm);
@@ -290,12 +288,11 @@ static inline int mpi_p2p_recv(const char *function, void *buf, MPI_Count count,
     if (!mpi_p2p_fast(&side, buf, count, datatype, source, tag, comm))
         return mpi_p2p_recv_any(function, buf, count, datatype, source, tag, comm, status);
     int rc = pl_recv(side.comm, buf, count, side.type, source, tag, status);
-    return __builtin_expect(rc == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
+    return pl_likely(rc == MPI_SUCCESS) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
 }
 
-static __attribute__((noinline)) int mpi_p2p_irecv_any(const char *function, void *buf, MPI_Count count,
-                                                       MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                                                       MPI_Request *request)
+static PL_NOINLINE int mpi_p2p_irecv_any(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype,
+                                         int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct pl_call call = { .function = function };
     struct side side = mpi_p2p_receiving(&call, buf, count, datatype, source, tag, comm);

@@ -7,6 +7,7 @@
  */
 #include "api/pmpi.h"
 #include "api/request_parts.h"
+#include "core/base/compiler.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 
@@ -152,7 +153,7 @@ static int requests_finish_all(struct pl_call *call, int count, MPI_Request requ
 
 static int requests_leave(struct pl_call *call, const struct failure *first)
 {
-    if (__builtin_expect(first->code == MPI_SUCCESS, 1))
+    if (pl_likely(first->code == MPI_SUCCESS))
         return pl_call_leave(call);
     call->err = first->code;
     if (first->why[0])

@@ -82,7 +82,7 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
     const char *label = c ? pl_comm_label(c) : "an invalid communicator";
     char line[PL_DETAIL_MAX];
     snprintf(line, sizeof line, "rank %d called MPI_Abort on %s with error code %d",
-             pl_process.bootstrap ? pl_process.place.rank : 0, label, errorcode);
+             pl_process.bootstrap ? pl_process.identity.rank : 0, label, errorcode);
     if (c)
         pl_comm_abort(c, errorcode, line);
     pl_process_abort(errorcode, label, line);

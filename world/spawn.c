@@ -146,7 +146,7 @@ static enum pl_spawn_state spawn_state_of(const struct request *request)
 
 static int spawn_await_start(struct request *request)
 {
-    const struct pl_job_segment *job = pl_process.place.job;
+    const struct pl_job_segment *job = pl_process.identity.job;
     struct pl_wait wait = { 0 };
     while (spawn_state_of(request) == PL_SPAWN_ASKED) {
         if (kill(job->runtime_pid, 0) != 0)
@@ -163,7 +163,7 @@ static int spawn_await_start(struct request *request)
 static int spawn_invite(void *context, const char *port)
 {
     struct request *request = context;
-    struct pl_job_note note = { .kind = PL_NOTE_SPAWN, .rank = pl_process.place.rank };
+    struct pl_job_note note = { .kind = PL_NOTE_SPAWN, .rank = pl_process.identity.rank };
     char *text;
     int rc = pl_spawn_json(request->commands, request->count, &text);
     if (rc)
@@ -171,7 +171,7 @@ static int spawn_invite(void *context, const char *port)
     rc = spawn_make_file(request, text, port);
     free(text);
     note.code = request->fd;
-    if (rc == MPI_SUCCESS && !pl_job_note_send(pl_process.place.job, &note))
+    if (rc == MPI_SUCCESS && !pl_job_note_send(pl_process.identity.job, &note))
         rc = pl_fail(MPI_ERR_SPAWN, "the runtime that started this job does not answer");
     return rc ? rc : spawn_await_start(request);
 }
@@ -186,7 +186,7 @@ static const char *spawn_failure(const void *context)
 /* Only Plenum's own runtime can spawn. */
 static int spawn_check_launcher(void)
 {
-    const struct pl_identity *identity = &pl_process.place;
+    const struct pl_identity *identity = &pl_process.identity;
     if (identity->job && identity->job->note_pipe_inode && !identity->attached)
         return MPI_SUCCESS;
     if (strcmp(pl_process.bootstrap->name, "singleton") == 0)
@@ -210,9 +210,7 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
     if (rc)
         return rc;
     struct request request = { .commands = commands, .count = count, .fd = -1 };
-    struct pl_port_starter starter = { .start = spawn_ask,
-                                                 .failure = spawn_failure,
-                                                 .context = &request };
+    struct pl_port_starter starter = { .start = spawn_ask, .failure = spawn_failure, .context = &request };
     rc = pl_port_accept_started(&starter, root, comm, made);
     if (request.file)
         munmap(request.file, request.bytes);
@@ -227,7 +225,7 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
 
 int pl_spawn_connect_parents(void)
 {
-    const struct pl_identity *identity = &pl_process.place;
+    const struct pl_identity *identity = &pl_process.identity;
     if (!identity->job || identity->attached || !identity->job->parent || identity->generation != 1)
         return MPI_SUCCESS;
     const char *port = (const char *)identity->job + identity->job->parent;

@@ -71,7 +71,7 @@ int pl_world_init(int required, int *provided)
     int rc = pl_instance_open(true, world_level_of(required), NULL, &world);
     if (rc)
         return rc;
-    const struct pl_identity *identity = &pl_process.place;
+    const struct pl_identity *identity = &pl_process.identity;
     rc = world_make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, "MPI_COMM_SELF", &comm_self, &pl_self_comm);
     if (rc == MPI_SUCCESS)
         rc = world_make_comm(world, identity->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world,

@@ -14,7 +14,9 @@
 #include "api/mpiexec/machine.h"
 #include "api/mpiexec/word.h"
 
-static bool handover_fail(struct handover *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#include "core/base/compiler.h"
+
+PL_PRINTF(2, 3) static bool handover_fail(struct handover *h, const char *format, ...);
 static bool handover_fail(struct handover *h, const char *format, ...)
 {
     va_list args;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/parse.h"
+#include "core/base/compiler.h"
 #include "core/base/memory_libc.h"
 
 extern char **environ;
@@ -28,7 +29,7 @@ void handover_add(struct handover *h, const char *word)
 }
 
 /* Appends a formatted word, which the handover owns. */
-static void handover_addf(struct handover *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+PL_PRINTF(2, 3) static void handover_addf(struct handover *h, const char *format, ...);
 static void handover_addf(struct handover *h, const char *format, ...)
 {
     char *word;

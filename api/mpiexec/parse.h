@@ -5,6 +5,8 @@
 
 #include "api/mpiexec/options.h"
 
+#include "core/base/compiler.h"
+
 struct parse {
     struct options *o;
     struct section *s; /* the section being filled */
@@ -16,7 +18,7 @@ struct parse {
 };
 
 /* Writes the error and returns false. */
-bool parse_fail(struct parse *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+PL_PRINTF(2, 3) bool parse_fail(struct parse *p, const char *format, ...);
 
 /* Appends one zeroed element to an array. Exits when memory is short. */
 void *parse_append(void *array, int *count, size_t each);

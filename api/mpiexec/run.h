@@ -10,6 +10,8 @@
 #include "api/mpiexec/terminal.h"
 #include "api/plenum.h"
 
+#include "core/base/compiler.h"
+
 struct run {
     const struct options *options;
     struct plenum_runtime *runtime;
@@ -28,7 +30,7 @@ struct run {
 bool run_catch_signals(struct run *run);
 
 /* Prints "mpiexec: ..." on standard error, after the output that ranks have written so far. */
-void run_say(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+PL_PRINTF(2, 3) void run_say(struct run *run, const char *format, ...);
 
 /* Follows the launched job to its end and returns mpiexec's exit code. */
 int run_follow(struct run *run);

@@ -93,9 +93,9 @@ static void info_psets_print_text(json_t *sets)
         int width = (int)strlen(info_psets_text_of(set, "name"));
         widest = width > widest && width < 60 ? width : widest;
     }
-    printf("job %s of %d %s, asked in rank %d\n\n%-*s  %-10s %7s %6s  %s\n", pl_process.place.nspace,
-           pl_process.place.size, pl_process.place.size == 1 ? "process" : "processes", pl_process.place.rank, widest,
-           "name", "provider", "version", "size", "members");
+    printf("job %s of %d %s, asked in rank %d\n\n%-*s  %-10s %7s %6s  %s\n", pl_process.identity.nspace,
+           pl_process.identity.size, pl_process.identity.size == 1 ? "process" : "processes", pl_process.identity.rank,
+           widest, "name", "provider", "version", "size", "members");
     json_array_foreach(sets, i, set)
     {
         if (json_object_get(set, "error"))
@@ -109,9 +109,9 @@ static void info_psets_print_text(json_t *sets)
 
 static void info_psets_describe_all(json_t *to, json_t *sets)
 {
-    json_object_set_new(to, "job", json_string(pl_process.place.nspace));
-    json_object_set_new(to, "size", json_integer(pl_process.place.size));
-    json_object_set_new(to, "rank", json_integer(pl_process.place.rank));
+    json_object_set_new(to, "job", json_string(pl_process.identity.nspace));
+    json_object_set_new(to, "size", json_integer(pl_process.identity.size));
+    json_object_set_new(to, "rank", json_integer(pl_process.identity.rank));
     json_object_set(to, "psets", sets);
 }
 

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "core/base/compiler.h"
 #include "core/base/json.h"
 
 enum { PL_CONFIG_TEXT_SIZE = PATH_MAX + 32 };
@@ -26,7 +27,6 @@ int pl_config_file_text(const struct pl_config_file *file, const char *name, con
                         char text[PL_CONFIG_TEXT_SIZE], char origin[PL_CONFIG_TEXT_SIZE]);
 
 /* Records an error about a variable of the file: MPI_ERR_ARG. */
-int pl_config_file_fail(const struct pl_config_file *file, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+PL_PRINTF(3, 4) int pl_config_file_fail(const struct pl_config_file *file, const char *name, const char *format, ...);
 
 #endif

@@ -13,6 +13,8 @@
 
 #include "mpi.h"
 
+#include "core/base/compiler.h"
+
 /* Results that never leave the library. Negative, so that they are not error classes. */
 enum {
     PL_AGAIN = -1,       /* nothing was done; try again later */
@@ -25,16 +27,16 @@ enum { PL_DETAIL_MAX = MPI_MAX_ERROR_STRING - 128 };
 /* Records the detail of an error and returns its class. The text names the argument or object, its value and the
  * allowed values, without the function's name (the call adds it) and without a newline. Callers pass the class on
  * without calling it again, so the first detail is kept. */
-int pl_fail(int class, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+PL_COLD PL_PRINTF(2, 3) int pl_fail(int class, const char *format, ...);
 
 /* The same for a function with a `...` of its own. */
-void pl_error_record(int class, const char *format, va_list arguments) __attribute__((format(printf, 2, 0), cold));
+PL_COLD PL_PRINTF(2, 0) void pl_error_record(int class, const char *format, va_list arguments);
 
 /* The same with errno's text after the message: "cannot map the job segment: Permission denied". */
-int pl_fail_errno(int class, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+PL_COLD PL_PRINTF(2, 3) int pl_fail_errno(int class, const char *format, ...);
 
 /* Out of memory for `what`: MPI_ERR_NO_MEM. */
-int pl_fail_memory(const char *what) __attribute__((cold));
+PL_COLD int pl_fail_memory(const char *what);
 
 /* The detail that this thread recorded last, or "", and its class. Borrowed until the next pl_fail(). */
 const char *pl_error_detail(int *class);

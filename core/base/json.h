@@ -9,6 +9,8 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "core/base/compiler.h"
+
 struct pl_json {
     const char *path; /* as the user wrote it */
     char *text;       /* the whole file */
@@ -24,8 +26,7 @@ void pl_json_close(struct pl_json *json);
 
 /* Records a mistake in a value and returns `class`. `where` is the path to the value: the keys and indices from the
  * top, separated by '/' ("psets/app:~1~1ocean/ranks/2"; '/' in a key is "~1", '~' is "~0"). It also gives the line. */
-int pl_json_fail(const struct pl_json *json, int class, const char *where, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+PL_PRINTF(4, 5) int pl_json_fail(const struct pl_json *json, int class, const char *where, const char *format, ...);
 
 /* The line of the value at `where`, counted from 1. */
 int pl_json_line(const struct pl_json *json, const char *where);

@@ -11,14 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
+
 extern _Atomic long pl_memory_countdown; /* memory.c: 0: nothing fails */
 bool pl_memory_count(void);
 
 /* True for the allocation that is to fail. Asked by whatever hands out memory. */
 static inline bool pl_memory_fails(void)
 {
-    return __builtin_expect(atomic_load_explicit(&pl_memory_countdown, memory_order_relaxed) > 0, 0) &&
-           pl_memory_count();
+    return pl_unlikely(atomic_load_explicit(&pl_memory_countdown, memory_order_relaxed) > 0) && pl_memory_count();
 }
 
 /* n = 1: the next one. 0: none any more. */

@@ -31,12 +31,17 @@ void pl_coll_compare(struct pl_comm *comm, int rank, uint32_t settings)
         comm->coll.unlike = rank + 1;
 }
 
-int pl_coll_truncated(const struct pl_request *request)
+PL_COLD int pl_coll_fail_amount(int rank, size_t given, size_t expected)
 {
     return pl_fail(MPI_ERR_TRUNCATE,
-                   "rank %d gives %llu bytes where this rank expects %zu: all ranks have to call "
-                   "the same collective with sizes that fit",
-                   request->outcome.source, (unsigned long long)request->in.size, request->in.data.total);
+                   "rank %d gives %zu bytes where this rank expects %zu: all ranks must call the same collective with "
+                   "matching sizes",
+                   rank, given, expected);
+}
+
+int pl_coll_truncated(const struct pl_request *request)
+{
+    return pl_coll_fail_amount(request->outcome.source, (size_t)request->in.size, request->in.data.total);
 }
 
 int pl_coll_run(const struct pl_coll *coll)

@@ -74,8 +74,8 @@ static inline bool pl_coll_can(const struct pl_comm *comm) /* the same without r
     return pl_likely(!comm->coll.unlike && !comm->health.failed);
 }
 
-/* What a blocking collective tries, in this order, before it makes a schedule (core/kinds.c). False: not for this one. True:
- * it is done, and *rc is its result. */
+/* What a blocking collective tries, in this order, before it makes a schedule (core/kinds.c). False: not for this one.
+ * True: it is done, and *rc is its result. */
 typedef bool pl_coll_shortcut(const struct pl_coll *coll, int *rc);
 enum { PL_COLL_SHORTCUTS = 2 };
 extern pl_coll_shortcut *const pl_coll_shortcuts[PL_COLL_SHORTCUTS];
@@ -83,6 +83,9 @@ extern pl_coll_shortcut *const pl_coll_shortcuts[PL_COLL_SHORTCUTS];
 /* For the engine (core/engine/client.h): a member has these settings; a message of a collective was too long. */
 void pl_coll_compare(struct pl_comm *comm, int rank, uint32_t settings);
 int pl_coll_truncated(const struct pl_request *request);
+
+/* MPI_ERR_TRUNCATE, recorded: a rank gives more or other bytes than this one expects. */
+int pl_coll_fail_amount(int rank, size_t given, size_t expected);
 
 /* For the library itself, on intracommunicators; pl_allgather() also between the groups of an intercommunicator. */
 int pl_barrier(struct pl_comm *comm);

@@ -198,8 +198,8 @@ static const struct pl_algorithm *select_first_of(const struct pl_coll_rule *tab
 static bool are_near(const struct pl_comm *comm)
 {
     const struct pl_group *group = comm->group;
-    bool all =
-        pl_process.place.local_size == pl_process.place.size && PL_PROC_JOB(pl_group_proc(group, group->size - 1)) == 0;
+    bool all = pl_process.identity.local_size == pl_process.identity.size &&
+               PL_PROC_JOB(pl_group_proc(group, group->size - 1)) == 0;
     for (int i = 0; all && i < (group->list ? group->size : 1); i++)
         all = PL_PROC_JOB(pl_group_proc(group, i)) == 0;
     return all;

@@ -170,7 +170,7 @@ static int group_wire_read_procs(struct pl_reader *from, const struct jobs *jobs
         if (!member.card || member.job >= jobs->count || member.rank > INT32_MAX)
             return group_wire_damaged();
         int job = jobs->number[member.job], rank = (int)member.rank;
-        if (job == 0 && rank >= pl_process.place.size)
+        if (job == 0 && rank >= pl_process.identity.size)
             return group_wire_damaged();
         (*procs)[i] = PL_PROC(job, rank);
     }

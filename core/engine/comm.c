@@ -212,7 +212,7 @@ const char *pl_comm_label(const struct pl_comm *comm)
 void pl_comm_abort(struct pl_comm *comm, int code, const char *message)
 {
     const struct pl_group *groups[] = { comm->group, comm->inter.remote };
-    bool all = !comm->inter.remote && comm->size == pl_process.place.size;
+    bool all = !comm->inter.remote && comm->size == pl_process.identity.size;
     for (int g = 0; g < 2 && !all; g++)
         for (int i = 0; groups[g] && i < groups[g]->size; i++)
             pl_process_abort_also(pl_group_proc(groups[g], i));

@@ -11,6 +11,7 @@
 #ifndef PLENUM_CORE_ENGINE_COMM_H
 #define PLENUM_CORE_ENGINE_COMM_H
 
+#include "core/base/compiler.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
 #include "core/engine/comm_peers.h"
@@ -163,7 +164,7 @@ int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct 
 static inline struct pl_peer *pl_comm_peer(const struct pl_comm *comm, int rank)
 {
     const struct pl_peer_slot *slot = &comm->peers.slots[(unsigned)rank & comm->peers.mask];
-    return __builtin_expect(slot->rank == rank, 1) ? slot->peer : pl_comm_peer_behind(comm, rank);
+    return pl_likely(slot->rank == rank) ? slot->peer : pl_comm_peer_behind(comm, rank);
 }
 
 MPI_Comm pl_comm_handle(const struct pl_comm *comm);
@@ -218,6 +219,6 @@ int pl_comm_free(struct pl_comm *comm);
 void pl_comm_orphan(struct pl_comm *comm);
 
 /* The error of starting a request of an orphaned communicator: MPI_ERR_REQUEST. */
-int pl_comm_fail_orphan(void) __attribute__((cold));
+PL_COLD int pl_comm_fail_orphan(void);
 
 #endif

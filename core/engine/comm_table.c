@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The communicators of an engine, in a hash table by id. Locking: the engine's. */
 #include "core/engine/comm_table.h"
+#include "core/base/compiler.h"
 
 #include <stdlib.h>
 
@@ -44,7 +45,7 @@ void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
     size_t bucket = comm_bucket(engine, comm);
     comm->next = engine->comms.table[bucket];
     engine->comms.table[bucket] = comm;
-    if (__builtin_expect(engine->failure != NULL, 0))
+    if (pl_unlikely(engine->failure != NULL))
         pl_failure_admit(engine, comm);
     pl_match_adopt(engine, comm);
 }

@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+#include "core/base/compiler.h"
+
 struct pl_comm;
 struct pl_engine;
 struct pl_request;
@@ -27,6 +29,6 @@ void pl_departure_check(struct pl_engine *engine, struct pl_request *request, co
 bool pl_departure_has(struct pl_comm *comm, int rank);
 
 /* "rank 1 of ocean has finalized", of the rank in comm->health.departed: MPI_ERR_PROC_ABORTED, recorded. */
-int pl_departure_record(const struct pl_comm *comm) __attribute__((cold));
+PL_COLD int pl_departure_record(const struct pl_comm *comm);
 
 #endif

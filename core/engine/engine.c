@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engine: ordered sends, progress, and the functions that transports call. */
 #include "core/engine/engine.h"
+#include "core/base/compiler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/memory.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
@@ -40,7 +42,7 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
             request->state = PL_STATE_AWAITING;
         else if (!sync)
             pl_list_append(&engine->sends.moving, &request->link);
-        if (request->comm && __builtin_expect(atomic_load(&request->comm->health.failed), 0))
+        if (request->comm && pl_unlikely(atomic_load(&request->comm->health.failed)))
             pl_send_ask_back(request); /* the receiver may have left the communicator, and never match it */
         return MPI_SUCCESS;
     }
@@ -66,7 +68,7 @@ int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_req
     request->peer = peer;
     if (request->out.header.kind == PL_MSG_COLL)
         hold_back(peer, request);
-    if (__builtin_expect(peer->error, 0)) {
+    if (pl_unlikely(peer->error)) {
         pl_request_complete(request, peer->error);
         return MPI_SUCCESS;
     }
@@ -160,7 +162,7 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
 {
     struct pl_engine *engine = &comm->instance->engine;
     struct pl_peer *peer = pl_comm_peer(comm, rank);
-    if (__builtin_expect(peer != NULL, 1))
+    if (pl_likely(peer != NULL))
         return pl_engine_send(engine, peer, request);
     int rc = held_back(&engine->sends.unresolved, request) ? PL_AGAIN : engine_resolve(comm, rank, request, &peer);
     if (rc == MPI_SUCCESS)
@@ -227,7 +229,7 @@ static void control_sent(struct pl_request *request)
 int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data,
                       size_t bytes)
 {
-    struct control *control = calloc(1, sizeof *control + bytes);
+    struct control *control = pl_calloc(1, sizeof *control + bytes);
     if (!control)
         return pl_fail_memory("a control message");
     struct pl_request *request = &control->request;

@@ -10,6 +10,7 @@
 #ifndef PLENUM_CORE_ENGINE_ENGINE_H
 #define PLENUM_CORE_ENGINE_ENGINE_H
 
+#include "core/base/compiler.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
 #include "core/engine/client.h"
@@ -149,7 +150,7 @@ void pl_engine_leave_busy(struct pl_engine *engine);
 
 static inline void pl_engine_leave(struct pl_engine *engine)
 {
-    if (__builtin_expect(pl_list_empty(&engine->deferred.frees) && pl_list_empty(&engine->deferred.work), 1))
+    if (pl_likely(pl_list_empty(&engine->deferred.frees) && pl_list_empty(&engine->deferred.work)))
         pl_lock_drop(&engine->lock);
     else
         pl_engine_leave_busy(engine);

@@ -6,6 +6,7 @@
  * Locking: the instance's lock for the list; inside it a communicator's lock, or the engine's.
  */
 #include "core/engine/leak_report.h"
+#include "core/base/compiler.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,7 +55,7 @@ struct line {
     bool more; /* a reason precedes */
 };
 
-__attribute__((format(printf, 2, 3))) static void leak_report_add(struct line *line, const char *format, ...)
+static PL_PRINTF(2, 3) void leak_report_add(struct line *line, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

@@ -64,10 +64,10 @@ static int open_loaded(struct pl_engine *engine, const char *name)
 static int open_outward(struct pl_engine *engine)
 {
     const char *wanted = pl_config_text("transport");
-    const struct pl_identity *place = &pl_process.place;
+    const struct pl_identity *identity = &pl_process.identity;
     bool automatic = strcmp(wanted, "auto") == 0;
     bool shm = automatic || strstr(wanted, "shm") != NULL;
-    bool ucx = automatic ? place->local_size < place->size : strstr(wanted, "ucx") != NULL;
+    bool ucx = automatic ? identity->local_size < identity->size : strstr(wanted, "ucx") != NULL;
 
     int rc = MPI_SUCCESS;
     if (shm) {
@@ -87,7 +87,7 @@ static int open_outward(struct pl_engine *engine)
  * jobs. */
 static bool engine_is_alone(void)
 {
-    return pl_process.place.size == 1 && strcmp(pl_config_text("transport"), "auto") == 0;
+    return pl_process.identity.size == 1 && strcmp(pl_config_text("transport"), "auto") == 0;
 }
 
 static int open_transports(struct pl_engine *engine)
@@ -174,14 +174,14 @@ static int engine_draw_id(struct pl_engine *engine)
     while (engine->id == 0)
         if (getrandom(&engine->id, sizeof engine->id, 0) != sizeof engine->id)
             return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for an engine's id");
-    if (pl_process.place.watched) /* tells this process from others that had its rank: peer_failure.h */
+    if (pl_process.identity.watched) /* tells this process from others that had its rank: peer_failure.h */
         engine->id = (engine->id & ~(uint64_t)0xff) | (pl_process_deaths(pl_process_self()) & 0xff);
     return MPI_SUCCESS;
 }
 
 int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level)
 {
-    const struct pl_identity *place = &pl_process.place;
+    const struct pl_identity *identity = &pl_process.identity;
     memset(engine, 0, sizeof *engine);
     pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_LISTENER, thread_level > MPI_THREAD_FUNNELED);
     engine->instance = instance;
@@ -192,7 +192,7 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
                                 &engine->early.messages, &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
-    engine->wait.oversubscribed = place->slots > 0 && place->local_size > place->slots;
+    engine->wait.oversubscribed = identity->slots > 0 && identity->local_size > identity->slots;
     int rc = engine_draw_id(engine);
     if (rc == MPI_SUCCESS)
         rc = make_tables(engine);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Matching of messages and receives, and the control messages of synchronous and cancelled sends. */
 #include "core/engine/match.h"
+#include "core/base/compiler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static inline int match_matched(struct pl_request *request, const struct pl_head
     request->outcome.tag = header->tag;
     request->outcome.bytes = (MPI_Count)(header->size < capacity ? header->size : capacity);
     request->in.size = header->size;
-    return __builtin_expect(header->size > capacity, 0) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    return pl_unlikely(header->size > capacity) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
 }
 
 /* Takes data that has arrived. */
@@ -61,11 +62,11 @@ static inline void match_take(struct pl_request *request, const struct pl_origin
     int error = match_matched(request, header);
     size_t bytes = (size_t)request->outcome.bytes;
     void *run = pl_cursor_direct(&request->in.data);
-    if (__builtin_expect(run && bytes, 1))
+    if (pl_likely(run && bytes))
         memcpy(run, data, bytes);
     else if (bytes)
         pl_cursor_unpack(&request->in.data, data, bytes);
-    if (__builtin_expect(header->flags & PL_FLAG_SYNC, 0))
+    if (pl_unlikely(header->flags & PL_FLAG_SYNC))
         match_answer(request->engine, from, header, PL_MSG_ACK, 0);
     pl_request_complete(request, error);
 }
@@ -81,7 +82,7 @@ void pl_match_fetch(struct pl_request *request, const struct pl_header *header, 
 static inline void match_deliver(struct pl_request *request, const struct pl_origin *from,
                                  const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
-    if (__builtin_expect(rndv != NULL, 0))
+    if (pl_unlikely(rndv != NULL))
         pl_match_fetch(request, header, rndv);
     else
         match_take(request, from, header, data);
@@ -134,9 +135,9 @@ static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_heade
 }
 
 /* Drops a message for lack of memory: completes its send, and fails its receiver. */
-static __attribute__((cold, noinline)) void match_starve(struct pl_engine *engine, struct pl_comm *comm,
-                                                         const struct pl_origin *from, const struct pl_header *header,
-                                                         struct pl_rndv *rndv)
+static PL_COLD PL_NOINLINE void match_starve(struct pl_engine *engine, struct pl_comm *comm,
+                                             const struct pl_origin *from, const struct pl_header *header,
+                                             struct pl_rndv *rndv)
 {
     if (rndv)
         pl_match_refuse(engine, rndv);
@@ -149,7 +150,7 @@ static __attribute__((cold, noinline)) void match_starve(struct pl_engine *engin
 static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
                           const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
-    if (__builtin_expect(!comm && engine->closing, 0)) {
+    if (pl_unlikely(!comm && engine->closing)) {
         if (rndv)
             pl_match_refuse(engine, rndv);
         return;
@@ -171,13 +172,13 @@ static struct pl_request *find_posted(struct pl_comm *comm, const struct pl_head
 {
     struct pl_queues *queues = &comm->match.queues[header->kind];
     int steps = 0;
-    if (__builtin_expect(comm->match.index && header->kind == PL_MSG_P2P, 0))
+    if (pl_unlikely(comm->match.index && header->kind == PL_MSG_P2P))
         return pl_match_index_posted(comm, header->source, header->tag);
     for (struct pl_list *node = queues->posted.next; node != &queues->posted; node = node->next, steps++) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
         if (match_fits(header, request->args.peer_rank, request->args.tag))
             return request;
-        if (__builtin_expect(steps == PL_SEARCH_LONG, 0) && header->kind == PL_MSG_P2P)
+        if (pl_unlikely(steps == PL_SEARCH_LONG) && header->kind == PL_MSG_P2P)
             pl_match_index_make(comm);
     }
     return NULL;
@@ -187,7 +188,7 @@ static inline void arrived_message(struct pl_engine *engine, const struct pl_ori
                                    const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     struct pl_comm *comm = find_comm(engine, header);
-    if (__builtin_expect(comm != NULL, 1)) {
+    if (pl_likely(comm != NULL)) {
         struct pl_request *request = find_posted(comm, header);
         if (request) {
             pl_match_unpost(request);
@@ -221,20 +222,19 @@ void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
             pl_list_remove(&unexpected->link);
             pl_list_append(&comm->match.queues[unexpected->header.kind].unexpected, &unexpected->link);
         }
-    if (__builtin_expect(engine->early.starved.serial, 0))
+    if (pl_unlikely(engine->early.starved.serial))
         pl_failure_adopt(engine, comm);
 }
 
 struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag)
 {
     int steps = 0;
-    if (__builtin_expect(comm->match.index && context == PL_MSG_P2P && source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG,
-                         0))
+    if (pl_unlikely(comm->match.index && context == PL_MSG_P2P && source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG))
         return pl_match_index_unexpected(comm, source, tag);
     PL_LIST_EACH(unexpected, &comm->match.queues[context].unexpected, struct pl_unexpected, link) {
         if (match_fits(&unexpected->header, source, tag))
             return unexpected;
-        if (__builtin_expect(steps++ == PL_SEARCH_LONG, 0) && context == PL_MSG_P2P)
+        if (pl_unlikely(steps++ == PL_SEARCH_LONG) && context == PL_MSG_P2P)
             pl_match_index_make(comm);
     }
     return NULL;
@@ -266,13 +266,13 @@ void pl_match_post(struct pl_request *request)
         pl_match_deliver(request, unexpected);
         return;
     }
-    if (__builtin_expect(comm->health.failed, 0)) {
+    if (pl_unlikely(comm->health.failed)) {
         pl_request_complete(request, pl_failure_class(comm));
         return;
     }
     request->state = PL_STATE_POSTED;
     pl_list_append(&queues->posted, &request->link);
-    if (__builtin_expect(comm->match.index && request->context == PL_MSG_P2P, 0))
+    if (pl_unlikely(comm->match.index && request->context == PL_MSG_P2P))
         pl_match_index_add_posted(comm, request);
 }
 
@@ -362,7 +362,7 @@ static void arrived_for_engine(struct pl_engine *engine, const struct pl_origin 
         return;
     }
     struct own_fetch *fetched =
-        engine->arrived && header->size < PL_LISTENER_MAX ? calloc(1, sizeof *fetched + header->size) : NULL;
+        engine->arrived && header->size < PL_LISTENER_MAX ? pl_calloc(1, sizeof *fetched + header->size) : NULL;
     if (!fetched) {
         pl_match_refuse(engine, rndv);
         return;
@@ -377,9 +377,8 @@ static void arrived_for_engine(struct pl_engine *engine, const struct pl_origin 
     pl_match_fetch(&fetched->request, header, rndv);
 }
 
-static __attribute__((noinline)) void arrived_other(struct pl_engine *engine, const struct pl_origin *from,
-                                                    const struct pl_header *header, const void *data,
-                                                    struct pl_rndv *rndv)
+static PL_NOINLINE void arrived_other(struct pl_engine *engine, const struct pl_origin *from,
+                                      const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     switch (header->kind) {
     case PL_MSG_PARTITIONED: arrived_partitioned(engine, from, header, data, rndv); break;
@@ -398,7 +397,7 @@ static __attribute__((noinline)) void arrived_other(struct pl_engine *engine, co
 void pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                       const void *data, struct pl_rndv *rndv)
 {
-    if (__builtin_expect(header->kind == PL_MSG_P2P || header->kind == PL_MSG_COLL, 1))
+    if (pl_likely(header->kind == PL_MSG_P2P || header->kind == PL_MSG_COLL))
         arrived_message(engine, from, header, data, rndv);
     else
         arrived_other(engine, from, header, data, rndv);

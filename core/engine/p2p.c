@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends and receives as requests, probes, cancellation. See p2p.h. */
 #include "core/engine/p2p.h"
+#include "core/base/compiler.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/engine/bsend.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
@@ -72,7 +74,7 @@ int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_
 
 int pl_p2p_start(struct pl_request *request)
 {
-    if (__builtin_expect(request->comm->health.orphan, 0))
+    if (pl_unlikely(request->comm->health.orphan))
         return pl_comm_fail_orphan();
     request->is.active = true;
     request->outcome = outcome_of_nobody;
@@ -193,13 +195,13 @@ int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, 
     MPI_Count sendcount = transfer->sendcount;
     const struct pl_type *sendtype = transfer->sendtype;
     struct pl_request *parent = pl_request_create(PL_REQ_PAIR, comm, NULL, false);
-    struct pair *pair = calloc(1, sizeof *pair);
+    struct pair *pair = pl_calloc(1, sizeof *pair);
     if (!parent || !pair)
         goto nothing;
     if (transfer->replace && transfer->dest != MPI_PROC_NULL) {
         struct pl_cursor cursor;
         pl_cursor_init(&cursor, sendbuf, sendcount, sendtype);
-        pair->copy = malloc(cursor.total ? cursor.total : 1);
+        pair->copy = pl_malloc(cursor.total ? cursor.total : 1);
         if (!pair->copy) {
             rc = pl_fail_memory("the copy of the data to send");
             goto nothing;

@@ -7,6 +7,7 @@
  * tries its fast path first. The general path uses a request, which for a blocking operation is on the stack.
  */
 #include "core/engine/p2p_blocking.h"
+#include "core/base/compiler.h"
 
 #include "core/base/error.h"
 #include "core/engine/bsend.h"
@@ -54,7 +55,7 @@ static inline bool send_fast(struct pl_comm *comm, int kind, const void *buf, MP
     struct pl_engine *engine = &comm->instance->engine;
     size_t bytes = (size_t)count * (size_t)type->size;
     const void *data = pl_address(buf, type->true_lb);
-    if (__builtin_expect(!type->dense, 0))
+    if (pl_unlikely(!type->dense))
         return false;
     pl_engine_enter(engine);
     struct pl_peer *peer = pl_comm_peer(comm, dest);
@@ -76,8 +77,8 @@ bool pl_coll_send_fast(struct pl_comm *comm, const void *buf, MPI_Count count, c
     return !comm->health.orphan && send_fast(comm, PL_MSG_COLL, buf, count, type, dest, tag);
 }
 
-static __attribute__((noinline)) int send_by_request(struct pl_comm *comm, const void *buf, MPI_Count count,
-                                                     struct pl_type *type, int dest, int tag, int mode)
+static PL_NOINLINE int send_by_request(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type,
+                                       int dest, int tag, int mode)
 {
     struct pl_request request;
     caller_owned(&request, PL_REQ_SEND, comm, buf, count, type, dest, tag);
@@ -141,9 +142,8 @@ static inline ptrdiff_t take_next(struct pl_engine *engine, const struct pl_comm
 }
 
 /* Where threads share the engine, the lock is free between two polls. */
-static __attribute__((noinline)) ptrdiff_t take_next_shared(struct pl_engine *engine, const struct pl_comm *comm,
-                                                            void *buf, MPI_Count count, const struct pl_type *type,
-                                                            int source, int tag)
+static PL_NOINLINE ptrdiff_t take_next_shared(struct pl_engine *engine, const struct pl_comm *comm, void *buf,
+                                              MPI_Count count, const struct pl_type *type, int source, int tag)
 {
     ptrdiff_t bytes;
     int polls = pl_engine_should_yield(engine) ? 1 : FAST_POLLS;
@@ -228,8 +228,8 @@ bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_t
     return request != NULL;
 }
 
-static __attribute__((noinline)) int recv_by_request(struct pl_comm *comm, void *buf, MPI_Count count,
-                                                     struct pl_type *type, int source, int tag, MPI_Status *status)
+static PL_NOINLINE int recv_by_request(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type,
+                                       int source, int tag, MPI_Status *status)
 {
     struct pl_request request;
     caller_owned(&request, PL_REQ_RECV, comm, buf, count, type, source, tag);

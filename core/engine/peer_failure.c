@@ -147,8 +147,8 @@ static void failure_end_peers(struct pl_engine *engine, int dead)
 static void failure_check(struct pl_engine *engine)
 {
     struct pl_failure *failed = engine->failure;
-    for (int r = 0; failed && r < pl_process.place.size; r++) {
-        uint32_t now = r == pl_process.place.rank ? failed->counted[r] : failure_deaths(r);
+    for (int r = 0; failed && r < pl_process.identity.size; r++) {
+        uint32_t now = r == pl_process.identity.rank ? failed->counted[r] : failure_deaths(r);
         if ((int32_t)(now - failed->counted[r]) <= 0) /* less when it is replaced between the two calls */
             continue;
         failed->counted[r] = now;
@@ -203,16 +203,16 @@ static int failure_check_hook(struct pl_hook *hook)
 
 int pl_failure_open(struct pl_engine *engine)
 {
-    if (!pl_process.place.watched)
+    if (!pl_process.identity.watched)
         return MPI_SUCCESS;
     struct pl_failure *failed =
-        pl_calloc(1, sizeof *failed + 2 * (size_t)pl_process.place.size * sizeof *failed->counted);
+        pl_calloc(1, sizeof *failed + 2 * (size_t)pl_process.identity.size * sizeof *failed->counted);
     if (!failed)
         return pl_fail_memory("the failure detection of a pool");
     failed->engine = engine;
     failed->hook.run = failure_check_hook;
-    failed->first = failed->counted + pl_process.place.size;
-    for (int r = 0; r < pl_process.place.size; r++)
+    failed->first = failed->counted + pl_process.identity.size;
+    for (int r = 0; r < pl_process.identity.size; r++)
         failed->first[r] = failed->counted[r] = failure_deaths(r);
     pl_engine_enter(engine);
     engine->failure = failed;
@@ -235,7 +235,7 @@ void pl_failure_close(struct pl_engine *engine)
 
 bool pl_failure_outlived(uint64_t engine, uint64_t proc)
 {
-    return pl_process.place.watched && (engine & 0xff) != (failure_deaths(PL_PROC_RANK(proc)) & 0xff);
+    return pl_process.identity.watched && (engine & 0xff) != (failure_deaths(PL_PROC_RANK(proc)) & 0xff);
 }
 
 int pl_failure_explain(const struct pl_comm *comm, int rc)

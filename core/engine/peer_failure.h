@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/compiler.h"
+
 struct pl_comm;
 struct pl_engine;
 struct pl_header;
@@ -44,11 +46,11 @@ int pl_failure_class(const struct pl_comm *comm);
 bool pl_failure_outlived(uint64_t engine, uint64_t proc);
 
 /* A member cannot be reached: checks now, and records the death of a member, not necessarily that one. Else `rc`. */
-int pl_failure_explain(const struct pl_comm *comm, int rc) __attribute__((cold));
+PL_COLD int pl_failure_explain(const struct pl_comm *comm, int rc);
 
 /* "rank 2 of ocean has died", or what else broke it: pl_failure_class(), recorded. */
-int pl_failure_record(const struct pl_comm *comm) __attribute__((cold));
+PL_COLD int pl_failure_record(const struct pl_comm *comm);
 /* "rank 2 of ocean", then `what`: MPI_ERR_PROC_ABORTED, recorded. */
-int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *what) __attribute__((cold));
+PL_COLD int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *what);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests: creation, reuse, completion, waiting, freeing. */
 #include "core/engine/request.h"
+#include "core/base/compiler.h"
 
 #include "core/base/error.h"
 #include "core/datatype/datatype.h"
@@ -192,7 +193,7 @@ void pl_request_complete(struct pl_request *request, int error)
 {
     request->state = PL_STATE_IDLE;
     request->outcome.error = error;
-    if (__builtin_expect(request->on.completed != NULL, 0)) {
+    if (pl_unlikely(request->on.completed != NULL)) {
         request->on.completed(request);
         return;
     }

@@ -9,6 +9,7 @@
 #ifndef PLENUM_CORE_ENGINE_REQUEST_H
 #define PLENUM_CORE_ENGINE_REQUEST_H
 
+#include "core/base/compiler.h"
 #include "core/base/list.h"
 #include "core/engine/transport.h"
 #include "core/object/object.h"
@@ -144,7 +145,7 @@ struct pl_request *pl_request_sent_make(void);
 static inline struct pl_request *pl_request_sent(void)
 {
     struct pl_request *sent = atomic_load_explicit(&pl_request_the_sent, memory_order_acquire);
-    return __builtin_expect(sent != NULL, 1) ? sent : pl_request_sent_make();
+    return pl_likely(sent != NULL) ? sent : pl_request_sent_make();
 }
 static inline bool pl_request_is_sent(const void *handle)
 {

@@ -321,7 +321,7 @@ static bool keeps_testing(uint32_t question, const struct pl_request *request, c
 
 void pl_wait_record_check(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait)
 {
-    const struct pl_job_segment *job = pl_process.place.job;
+    const struct pl_job_segment *job = pl_process.identity.job;
     uint32_t question = job ? atomic_load_explicit(&job->report, memory_order_relaxed) : 0;
     struct pl_wait lasting = *wait;
     if (question == 0 || question == answered)
@@ -329,7 +329,7 @@ void pl_wait_record_check(struct pl_engine *engine, const struct pl_request *req
     if (!wait->since && !keeps_testing(question, request, wait, &lasting.since))
         return;
     answered = question;
-    struct pl_job_record *page = pl_job_record(job, pl_process.place.rank);
+    struct pl_job_record *page = pl_job_record(job, pl_process.identity.rank);
     if (!page)
         return;
     if (engine)

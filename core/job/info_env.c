@@ -111,12 +111,12 @@ static int fill_from_world_locked(struct pl_info *info)
     char size[16];
     if (pl_world_state != PL_WORLD_INITIALIZED || pl_process.instances == 0)
         return MPI_SUCCESS;
-    snprintf(size, sizeof size, "%d", pl_process.place.size);
+    snprintf(size, sizeof size, "%d", pl_process.identity.size);
     int err = info_env_set(info, "maxprocs", size);
     if (!err && strcmp(pl_config_origin("memory_alloc_kinds"), "default") != 0) /* what was asked for */
         err = info_env_set(info, PL_ALLOC_KINDS_KEY, pl_config_text("memory_alloc_kinds"));
-    if (!err && pl_process.place.job)
-        err = fill_from_job(info, pl_process.place.job, pl_process.place.rank);
+    if (!err && pl_process.identity.job)
+        err = fill_from_job(info, pl_process.identity.job, pl_process.identity.rank);
     return err;
 }
 

@@ -26,8 +26,8 @@ static struct pl_table jobs_by_key;
 
 static bool jobs_is_own(uint64_t key, const char *name, size_t length)
 {
-    const struct pl_identity *place = &pl_process.place;
-    return key == place->key && strlen(place->nspace) == length && memcmp(place->nspace, name, length) == 0;
+    const struct pl_identity *identity = &pl_process.identity;
+    return key == identity->key && strlen(identity->nspace) == length && memcmp(identity->nspace, name, length) == 0;
 }
 
 static struct job *jobs_find(uint64_t key, const char *name, size_t length)
@@ -68,8 +68,8 @@ int pl_jobs_number(uint64_t key, const char *name, size_t length, int *number)
 
 const char *pl_jobs_name(int number, uint64_t *key)
 {
-    const char *name = pl_process.place.nspace;
-    *key = pl_process.place.key;
+    const char *name = pl_process.identity.nspace;
+    *key = pl_process.identity.key;
     pl_lock_take(&jobs_lock);
     if (number > 0 && number <= (int)jobs.count) {
         name = jobs.items[number - 1]->name;

@@ -33,7 +33,7 @@ static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
  * The PMIx client is loaded only if a PMIx server has announced itself, or a launcher that should have one; and not
  * below Plenum's launcher, whose job segment takes precedence.
  */
-static int process_open_pmix(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
+static int process_open_pmix(struct pl_identity *identity, const struct pl_bootstrap_ops **ops)
 {
     static const struct pl_bootstrap_host host = { .fail = pl_fail, .log = pl_log };
     if (getenv(PL_JOB_ENV) || (!getenv("PMIX_NAMESPACE") && !getenv("SLURM_STEP_NUM_TASKS")))
@@ -42,7 +42,7 @@ static int process_open_pmix(struct pl_identity *place, const struct pl_bootstra
     if (!*ops)
         return MPI_ERR_OTHER;
     (*ops)->attach(&host);
-    return (*ops)->open(place);
+    return (*ops)->open(identity);
 }
 
 /* In the order in which they are tried. NULL: the PMIx plugin. */
@@ -58,10 +58,10 @@ static int process_find_identity(void)
 {
     int rc = PL_UNREACHABLE;
     for (int i = 0; rc == PL_UNREACHABLE && i < BOOTSTRAPS; i++) {
-        pl_process.place = (struct pl_identity){ .appnum = -1, .size = 1, .local_size = 1 };
+        pl_process.identity = (struct pl_identity){ .appnum = -1, .size = 1, .local_size = 1 };
         pl_process.bootstrap = bootstraps[i];
-        rc = bootstraps[i] ? bootstraps[i]->open(&pl_process.place)
-                           : process_open_pmix(&pl_process.place, &pl_process.bootstrap);
+        rc = bootstraps[i] ? bootstraps[i]->open(&pl_process.identity)
+                           : process_open_pmix(&pl_process.identity, &pl_process.bootstrap);
     }
     if (rc)
         pl_process.bootstrap = NULL;
@@ -120,8 +120,8 @@ static int process_process_open_first(void)
     }
     atomic_store(&pl_process.serial, 16);
     pl_process.pid = getpid();
-    pl_log("process", 3, "rank %d of %d in %s, by %s", pl_process.place.rank, pl_process.place.size,
-           pl_process.place.nspace, pl_process.bootstrap->name);
+    pl_log("process", 3, "rank %d of %d in %s, by %s", pl_process.identity.rank, pl_process.identity.size,
+           pl_process.identity.nspace, pl_process.bootstrap->name);
     return MPI_SUCCESS;
 }
 
@@ -256,7 +256,7 @@ void pl_process_abort(int code, const char *object, const char *message)
 
 int pl_process_rank(bool open)
 {
-    return open || pl_world_state == PL_WORLD_INITIALIZED ? pl_process.place.rank : -1;
+    return open || pl_world_state == PL_WORLD_INITIALIZED ? pl_process.identity.rank : -1;
 }
 
 static int no_object_rank(void *object)

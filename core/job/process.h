@@ -31,7 +31,8 @@ struct pl_identity {
     const char *local_ranks;          /* of this node, "0,1,4", unless they are all of the job; NULL: unknown */
     const struct pl_job_segment *job; /* the job segment when inherited, the pool's when attached, else NULL */
     bool attached;                    /* to a pool */
-    bool watched; /* no launcher ends this process when another of the job dies: engines check (peer_failure.h) */
+    /* No launcher ends this process when another of the job dies: engines check (core/engine/peer_failure.h). */
+    bool watched;
 };
 
 /* What the library offers to a bootstrap in a shared object. */
@@ -48,7 +49,7 @@ struct pl_bootstrap_ops {
     uint32_t abi; /* PL_BOOTSTRAP_ABI */
     const char *name;
     /* PL_UNREACHABLE: not launched this way, the next bootstrap is tried. Any other error is reported to the user. */
-    int (*open)(struct pl_identity *place);
+    int (*open)(struct pl_identity *identity);
     void (*close)(void);
     /* Publishes a card of this process; withdraws it if length is 0. */
     int (*publish)(enum pl_card_slot slot, const void *card, size_t length);
@@ -57,8 +58,7 @@ struct pl_bootstrap_ops {
     int (*lookup)(int rank, enum pl_card_slot slot, void *card, size_t *length);
     /* Tells the launcher why the job ends. If it returns, the caller exits with `code`. */
     void (*abort)(int code, const char *object, const char *message);
-    /* The World was initialized (PL_PROCESS_INITIALIZED) or finalized: a launcher reports a process that ends between.
-     * */
+    /* The World was initialized (PL_PROCESS_INITIALIZED) or finalized: launchers report a process that ends between. */
     void (*state)(enum pl_process_state state);
     /* Adds a rank to those that the following abort() ends with this process: then these and no others, if the launcher
      * can do that. NULL: it cannot. */
@@ -111,7 +111,7 @@ struct pl_process {
     pid_t pid;           /* of the process that opened it: a forked child inherits all of this, and owns none of it */
     uint64_t id;         /* random, for communicator ids: unique for every process and every opening */
     _Atomic uint32_t serial; /* communicator ids given out so far */
-    struct pl_identity place;
+    struct pl_identity identity;
     const struct pl_bootstrap_ops *bootstrap;
     void (*closing)(void); /* called before the bootstrap closes: closes the listener; NULL: it is not open */
 };
@@ -120,7 +120,7 @@ extern struct pl_process pl_process;
 /* This process as a member of groups. */
 static inline uint64_t pl_process_self(void)
 {
-    return PL_PROC(0, pl_process.place.rank);
+    return PL_PROC(0, pl_process.identity.rank);
 }
 
 /* MPI_ERR_OTHER: this is a child that was forked while the process was open and has not called exec() since. */

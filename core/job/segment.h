@@ -29,7 +29,7 @@ enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };
 /* An address card (MPICH's business card): how to reach an engine of a process. core/job/card.h writes and reads it.
  * `generation` 0 means that there is no card, not yet or no more. */
 struct pl_job_card {
-    /* Of a World: the number of the owner's claim (struct pl_job_rank); else any new number. */
+    /* Of a World the number of the owner's claim (struct pl_job_rank); else any new number. */
     _Atomic uint32_t generation;
     uint32_t length; /* bytes used of data */
     unsigned char data[PL_CARD_MAX];

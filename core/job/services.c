@@ -24,7 +24,7 @@ static uint64_t last_ticket;
 /* Each runtime has its own pipe for notes (core/job/note.h); a process may have several runtimes. */
 static uint64_t services_runtime(void)
 {
-    const struct pl_job_segment *job = pl_process.place.attached ? NULL : pl_process.place.job;
+    const struct pl_job_segment *job = pl_process.identity.attached ? NULL : pl_process.identity.job;
     return !job ? 0 : job->note_pipe_inode ? job->note_pipe_inode : (uint64_t)job->runtime_pid << 32;
 }
 

@@ -6,6 +6,7 @@
  * Locking: none. Counts are atomic. The stamp is written last when an object is made, and erased when it is freed.
  */
 #include "core/object/object.h"
+#include "core/base/compiler.h"
 
 #include <assert.h>
 #include <string.h>
@@ -98,7 +99,7 @@ void *pl_object_find(enum pl_kind kind, const void *handle)
 void *pl_object_get(enum pl_kind kind, const void *handle, const char *argument)
 {
     void *object = pl_object_find(kind, handle);
-    if (__builtin_expect(object != NULL, 1))
+    if (pl_likely(object != NULL))
         return object;
     const struct pl_kind_ops *ops = &pl_kinds[kind];
     if (pl_handle_is_null(kind, handle))

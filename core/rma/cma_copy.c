@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernel-assisted copies. See cma_copy.h. */
 #include "core/rma/cma_copy.h"
+#include "core/base/compiler.h"
 
 #include "core/base/error.h"
 #include "core/rma/window.h"
@@ -15,7 +16,7 @@ static uintptr_t cma_end_of_copy(const struct pl_cma *cma)
     return (uintptr_t)run->iov_base + left;
 }
 
-__attribute__((cold)) int pl_cma_fail(const struct pl_win *win, int rank, const struct pl_cma *cma, int rc)
+PL_COLD int pl_cma_fail(const struct pl_win *win, int rank, const struct pl_cma *cma, int rc)
 {
     const struct pl_win_target *target = &win->targets[rank];
     uintptr_t end = cma_end_of_copy(cma);
@@ -41,7 +42,7 @@ int pl_cma_copy(const struct pl_win *win, int rank, struct pl_cma *cma)
 {
     struct pl_endpoint *peer = win->targets[rank].cma.endpoint;
     int rc = peer->ops->cma(peer, cma);
-    return __builtin_expect(rc == MPI_SUCCESS, 1) ? rc : pl_cma_fail(win, rank, cma, rc);
+    return pl_likely(rc == MPI_SUCCESS) ? rc : pl_cma_fail(win, rank, cma, rc);
 }
 
 bool pl_cma_add_run(struct iovec *runs, int capacity, int *count, void *at, size_t bytes)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The direct path. See path_direct.h. */
 #include "core/rma/path_direct.h"
+#include "core/base/compiler.h"
 
 #include <string.h>
 
@@ -28,7 +29,7 @@ static int direct_check_attached(struct pl_win *win, int rank, uintptr_t address
 static inline void direct_copy(const void *from, MPI_Count from_count, const struct pl_type *from_type, void *to,
                                MPI_Count to_count, const struct pl_type *to_type)
 {
-    if (__builtin_expect(from_type->dense && to_type->dense, 1))
+    if (pl_likely(from_type->dense && to_type->dense))
         memmove(pl_address(to, (MPI_Aint)to_type->true_lb), pl_address(from, (MPI_Aint)from_type->true_lb),
                 pl_rma_bytes(to_count, to_type));
     else

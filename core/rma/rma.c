@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided operations: checked, then handed to the target's path. See rma.h. */
 #include "core/rma/rma.h"
+#include "core/base/compiler.h"
 
 #include "core/base/error.h"
 #include "core/engine/request.h"
 
 /* --- epoch ---------------------------------------------------------------------------------------------------- */
 
-static __attribute__((cold)) int rma_fail_epoch(const struct pl_rma *rma)
+static PL_COLD int rma_fail_epoch(const struct pl_rma *rma)
 {
     return pl_fail(MPI_ERR_RMA_SYNC,
                    "%s has no access epoch for rank %d: call MPI_Win_fence, MPI_Win_start, MPI_Win_lock or "
@@ -15,7 +16,7 @@ static __attribute__((cold)) int rma_fail_epoch(const struct pl_rma *rma)
                    pl_win_label(rma->win), rma->target);
 }
 
-static __attribute__((cold)) int rma_fail_passive(const struct pl_rma *rma)
+static PL_COLD int rma_fail_passive(const struct pl_rma *rma)
 {
     return pl_fail(MPI_ERR_RMA_SYNC, "an operation with a request requires a lock on rank %d of %s", rma->target,
                    pl_win_label(rma->win));
@@ -40,7 +41,7 @@ static inline int rma_check_epoch(const struct pl_rma *rma, bool passive)
 
 /* --- bounds --------------------------------------------------------------------------------------------------- */
 
-static __attribute__((cold)) int rma_fail_range(const struct pl_rma *rma)
+static PL_COLD int rma_fail_range(const struct pl_rma *rma)
 {
     const struct pl_win_target *target = &rma->win->targets[rma->target];
     MPI_Aint lowest;
@@ -78,7 +79,7 @@ static inline int rma_locate(const struct pl_rma *rma, int64_t *offset)
     if (rma->type->dense && rma->type->true_lb == 0) {
         bool fits = !__builtin_mul_overflow(rma->count, rma->type->size, &bytes) && *offset >= 0 &&
                     bytes <= target->size && *offset <= target->size - bytes;
-        return __builtin_expect(fits || bytes == 0, 1) ? MPI_SUCCESS : rma_fail_range(rma);
+        return pl_likely(fits || bytes == 0) ? MPI_SUCCESS : rma_fail_range(rma);
     }
     return pl_rma_fits(*offset, rma->count, rma->type, target->size) ? MPI_SUCCESS : rma_fail_range(rma);
 }
@@ -96,7 +97,7 @@ static int rma_check_attached(const struct pl_rma *rma, int64_t offset)
 
 /* --- amounts -------------------------------------------------------------------------------------------------- */
 
-static __attribute__((cold)) int rma_fail_amount(const char *what, size_t here, size_t there)
+static PL_COLD int rma_fail_amount(const char *what, size_t here, size_t there)
 {
     return pl_fail(MPI_ERR_TYPE, "the %s has %zu bytes of data and the target's part %zu: they must be equal", what,
                    here, there);
@@ -138,7 +139,7 @@ int pl_rma_start(const struct pl_rma *rma, struct pl_request **request)
         rc = rma_check_attached(rma, offset);
     if (rc)
         return rc;
-    if (__builtin_expect(bytes > 0, 1))
+    if (pl_likely(bytes > 0))
         switch (rma->kind) {
         case PL_RMA_PUT: rc = path->put(rma, offset, request); break;
         case PL_RMA_GET: rc = path->get(rma, offset, request); break;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The window control block's locks. See window_ctl.h. */
 #include "core/rma/window_ctl.h"
+#include "core/base/compiler.h"
 
 #include <sched.h>
 
@@ -92,7 +93,7 @@ int pl_win_ctl_unlock(struct pl_win *win, int rank)
 
 /* --- the accumulate lock -------------------------------------------------------------------------------------- */
 
-static __attribute__((noinline, cold)) void acc_lock_wait(struct pl_win *win, struct pl_win_ctl *ctl, uint32_t own)
+static PL_COLD PL_NOINLINE void acc_lock_wait(struct pl_win *win, struct pl_win_ctl *ctl, uint32_t own)
 {
     for (unsigned round = 0;; round++) {
         uint32_t holder = 0;

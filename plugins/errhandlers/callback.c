@@ -17,7 +17,7 @@ static bool callback_handler_notify_launcher(const struct plenum_error_report *e
         return false;
     snprintf(note.object, sizeof note.object, "%s", error->name);
     snprintf(note.message, sizeof note.message, "%s", error->message);
-    return pl_job_note_send(pl_process.place.job, &note);
+    return pl_job_note_send(pl_process.identity.job, &note);
 }
 
 static int callback_handler_handle(void *state, const struct plenum_error_report *error)

@@ -237,7 +237,7 @@ static void inherited_tell(int rank, int code, const char *object, const char *m
 
 static void inherited_abort(int code, const char *object, const char *message)
 {
-    inherited_tell(pl_process.place.rank, code, object, message);
+    inherited_tell(pl_process.identity.rank, code, object, message);
 }
 
 static bool inherited_abort_early(int code, const char *object, const char *message)

@@ -1,55 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Process sets that processes of the job, or its launcher, publish while it runs. They are in the job segment
- * (core/job/sets.h). A process that no launcher started is a job with a table of its own. Other launchers offer no
- * such table.
- */
-#include <string.h>
-
+/* Process sets that are published while the job runs (core/job/published_sets.h). */
 #include "core/base/error.h"
-#include "core/base/pset_name.h"
-#include "core/job/note.h"
-#include "core/job/process.h"
+#include "core/job/published_sets.h"
 #include "core/job/sets.h"
 #include "sessions/psets/providers.h"
-
-enum { ALONE_BYTES = 32768 };
-
-static struct {
-    struct pl_job_table table;
-    char buffers[PL_JOB_BUFFERS * ALONE_BYTES];
-} alone = { .table = { .capacity = ALONE_BYTES, .size = 1 } };
-
-/* NULL: none under this launcher. */
-static struct pl_job_table *app_psets_table(void)
-{
-    const struct pl_job_segment *job = pl_process.place.job;
-    if (job)
-        return job->table ? (struct pl_job_table *)((char *)job + job->table) : NULL;
-    return strcmp(pl_process.bootstrap->name, "singleton") == 0 ? &alone.table : NULL;
-}
-
-static int app_psets_change(const char *name, const uint32_t *ranges, uint32_t count)
-{
-    struct pl_job_table *t = app_psets_table();
-    uint64_t version;
-    char shown[80];
-    if (!t)
-        return pl_fail(
-            MPI_ERR_UNSUPPORTED_OPERATION,
-            "process sets can be published only in jobs of Plenum's mpiexec or runtime, not under this launcher");
-    const char *wrong = pl_job_sets_change(t, name, ranges, count, &version);
-    if (wrong)
-        return pl_fail(ranges ? MPI_ERR_OTHER : MPI_ERR_ARG, "process set \"%s\" cannot be %s: %s",
-                       pl_pset_name_show(name, shown, sizeof shown), ranges ? "published" : "withdrawn", wrong);
-    pl_job_note_send(pl_process.place.job, &(struct pl_job_note){ .kind = PL_NOTE_SETS });
-    return MPI_SUCCESS;
-}
 
 static int app_psets_open(const struct plenum_pset_host *host, void **self)
 {
     (void)host;
-    *self = app_psets_table();
+    *self = pl_published_sets_table();
     return MPI_SUCCESS;
 }
 
@@ -95,7 +54,7 @@ static uint64_t app_psets_version(void *self)
     return self ? pl_job_sets_version(self) : 0;
 }
 
-static const struct plenum_pset_provider app_psets_provider = {
+const struct plenum_pset_provider pl_psets_app = {
     .abi = PLENUM_PSET_ABI,
     .name = "app",
     .open = app_psets_open,
@@ -104,5 +63,3 @@ static const struct plenum_pset_provider app_psets_provider = {
     .members = app_psets_members,
     .version = app_psets_version,
 };
-
-const struct pl_psets_publisher pl_psets_app = { &app_psets_provider, app_psets_change };

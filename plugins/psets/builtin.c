@@ -53,13 +53,13 @@ const struct plenum_pset_provider pl_psets_builtin = {
 
 static bool node_psets_is_one_node(void)
 {
-    return pl_process.place.local_size == pl_process.place.size;
+    return pl_process.identity.local_size == pl_process.identity.size;
 }
 
 static int node_psets_list(void *self, plenum_pset_name_function *name, void *to)
 {
     (void)self;
-    return node_psets_is_one_node() || pl_process.place.local_ranks ? name(to, "plenum://NODE", 0) : MPI_SUCCESS;
+    return node_psets_is_one_node() || pl_process.identity.local_ranks ? name(to, "plenum://NODE", 0) : MPI_SUCCESS;
 }
 
 /* Passes on the ranks of a launcher's list such as "0,1,4". */
@@ -87,8 +87,8 @@ static int node_psets_members(void *self, const char *name, uint64_t *version, p
         return PLENUM_PSET_NONE;
     if (node_psets_is_one_node())
         return range(to, 0, host->size - 1);
-    if (pl_process.place.local_ranks)
-        return node_psets_give_list(pl_process.place.local_ranks, range, to);
+    if (pl_process.identity.local_ranks)
+        return node_psets_give_list(pl_process.identity.local_ranks, range, to);
     return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
                    "plenum://NODE: this launcher does not list the processes of this node; use MPI_Comm_split_type");
 }

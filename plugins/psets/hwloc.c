@@ -43,7 +43,7 @@ struct machine {
 /* The words of a rank's processors; NULL: unknown. */
 static const uint64_t *hwloc_psets_cpus_of(const struct machine *m, int rank, uint64_t own[OWN_WORDS], int *words)
 {
-    const struct pl_job_segment *job = pl_process.place.job;
+    const struct pl_job_segment *job = pl_process.identity.job;
     if (job && job->cpu_words) {
         *words = (int)job->cpu_words;
         return (const uint64_t *)((const char *)job + job->cpus) + (size_t)rank * job->cpu_words;

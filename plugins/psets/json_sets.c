@@ -146,7 +146,7 @@ static int json_sets_host(struct walk *w, json_t *value)
         return json_sets_fail(w, "a host must be a string: its name");
     if (!w->range)
         return MPI_SUCCESS;
-    if (pl_process.place.local_size != w->file->host->size)
+    if (pl_process.identity.local_size != w->file->host->size)
         return pl_json_fail(&w->file->json, MPI_ERR_UNSUPPORTED_OPERATION, w->where,
                             "the hosts of processes are known only for jobs on one host");
     if (!json_sets_is_this_host(name))

@@ -96,7 +96,7 @@ static int launcher_psets_add_ranges(struct sets *sets, const struct pl_job_segm
 
 static int launcher_psets_add_all(struct sets *sets)
 {
-    const struct pl_job_segment *job = pl_process.place.job;
+    const struct pl_job_segment *job = pl_process.identity.job;
     int rc = MPI_SUCCESS;
     if (!job)
         return pl_process.bootstrap->psets ? pl_process.bootstrap->psets(launcher_psets_add, sets) : MPI_SUCCESS;

@@ -4,12 +4,11 @@
  * then the leaders exchange, and each answers its own group. Only a leader knows both groups. The leader of the lower
  * rank in the job coordinates the other and chooses the id, and its group counts as the first.
  *
- * A leader's payload, and its answer to the other leader:
- *     u64 home and u32 serial of the id; u32 members of its group; their address vector
- * The leader's answer for its group; the first word alone when the remote group is empty:
- *     u32 members of the remote group; u64 home and u32 serial of the id; the same of the local communicator's id;
- *     u8 1 if the local group is the first; i32 rank in the job of each remote member; the address vectors of the local
- *     and of the remote group
+ * Formats:
+ *     between leaders   u64 home and u32 serial of the id; u32 members of the group; their address vector
+ *     to a group        u32 members of the remote group, if 0 nothing follows; u64 home and u32 serial of the id;
+ *                       the same of the local communicator's id; u8 1 if the local group is the first; i32 rank in
+ *                       the job of each remote member; the address vectors of the local and of the remote group
  */
 #include "sessions/create/intercomm.h"
 

@@ -8,8 +8,6 @@
 #include "core/engine/wait.h"
 #include "core/job/process.h"
 #include "mpi.h"
-#include "sessions/create/exchange_message.h"
-#include "sessions/port/calls.h"
 
 static struct pl_lock listener_lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
 static struct pl_engine listener_engine;
@@ -18,20 +16,22 @@ static bool listener_is_open;
 static void listener_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
                              const void *data)
 {
-    if (header->tag < PL_PORT_CALL)
-        pl_exchange_message_arrived(listener, from, header, data);
-    else
-        pl_port_message_arrived(listener, from, header, data);
+    for (int i = 0; i < PL_LISTENER_CLIENTS; i++)
+        if (header->tag >= (int)pl_listener_clients[i].first && header->tag <= (int)pl_listener_clients[i].last)
+            pl_listener_clients[i].arrived(listener, from, header, data);
 }
 
 static void listener_close(void)
 {
     pl_process_publish(PL_CARD_LISTENER, NULL, 0);
-    pl_port_remove_all(&listener_engine);
+    for (int i = 0; i < PL_LISTENER_CLIENTS; i++)
+        if (pl_listener_clients[i].closing)
+            pl_listener_clients[i].closing(&listener_engine);
     pl_engine_close(&listener_engine);
-    pl_port_forget_callers();
     pl_lock_fini(&listener_engine.lock);
-    pl_exchange_forget_early();
+    for (int i = 0; i < PL_LISTENER_CLIENTS; i++)
+        if (pl_listener_clients[i].closed)
+            pl_listener_clients[i].closed();
     listener_is_open = false;
 }
 

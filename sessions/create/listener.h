@@ -28,6 +28,18 @@ enum pl_listener_message {
     PL_PORT_HANG_UP, /* the caller of that token has given up, or there is no such call */
 };
 
+/* What uses the listener: one row for each kind of exchange of messages, in sessions/listener_clients.c. */
+struct pl_listener_client {
+    enum pl_listener_message first, last; /* its messages */
+    /* A message has come. Lock held. */
+    void (*arrived)(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
+                    const void *data);
+    void (*closing)(struct pl_engine *listener); /* before the listener closes; lock not held. NULL: nothing to do */
+    void (*closed)(void);                        /* after it: frees what is left. NULL: nothing to do */
+};
+enum { PL_LISTENER_CLIENTS = 2 };
+extern const struct pl_listener_client pl_listener_clients[PL_LISTENER_CLIENTS];
+
 /* Opens the listener unless it is open. */
 int pl_listener_open(struct pl_engine **listener);
 

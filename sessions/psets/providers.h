@@ -10,14 +10,6 @@ extern const struct plenum_pset_provider pl_psets_node;    /* plenum:// */
 extern const struct plenum_pset_provider pl_psets_hwloc;   /* hwloc:// */
 extern const struct plenum_pset_provider pl_psets_launcher;
 extern const struct plenum_pset_provider pl_psets_json;
-
-/* The provider of sets that processes publish, and the function that publishes them. */
-struct pl_psets_publisher {
-    const struct plenum_pset_provider *provider;
-    /* Publishes a set of the job or changes it; withdraws it with ranges NULL. [2 * count]: first rank, last rank. MPI
-     * error class, recorded. Any thread. */
-    int (*change)(const char *name, const uint32_t *ranges, uint32_t count);
-};
-extern const struct pl_psets_publisher pl_psets_app;
+extern const struct plenum_pset_provider pl_psets_app;
 
 #endif

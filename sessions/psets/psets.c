@@ -24,7 +24,7 @@ int pl_psets_group(struct pl_instance *instance, const char *name, struct pl_gro
 {
     if (strcmp(name, "mpi://WORLD") == 0 || strcmp(name, "mpi://SELF") == 0) { /* these need no registry */
         bool world = name[6] == 'W';
-        *group = world ? pl_instance_group_range(instance, pl_process.place.size, PL_PROC(0, 0), 1)
+        *group = world ? pl_instance_group_range(instance, pl_process.identity.size, PL_PROC(0, 0), 1)
                        : pl_instance_group_range(instance, 1, pl_process_self(), 1);
         return *group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/pset_name.h"
+#include "core/job/published_sets.h"
 #include "core/object/group.h"
 #include "sessions/psets/registry.h"
 #include "sessions/psets/watch.h"
@@ -70,7 +71,7 @@ int pl_psets_publish(struct pl_instance *instance, const char *name, const struc
         rc = publish_ranges(group, &ranges, &count);
     if (rc)
         return rc;
-    rc = psets->publish(name, ranges, count);
+    rc = pl_published_sets_change(name, ranges, count);
     free(ranges);
     pl_psets_tell(psets);
     return rc;

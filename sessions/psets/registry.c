@@ -44,9 +44,9 @@ static void registry_add_provider(struct pl_psets *psets, const struct plenum_ps
     *slot = (struct pl_pset_slot){
         .host = {
             .abi = PLENUM_PSET_ABI,
-            .rank = pl_process.place.rank,
-            .size = pl_process.place.size,
-            .job = pl_process.place.nspace,
+            .rank = pl_process.identity.rank,
+            .size = pl_process.identity.size,
+            .job = pl_process.identity.nspace,
             .fail = pl_fail,
             .log = registry_host_log,
             .same = registry_host_same,
@@ -122,8 +122,7 @@ int pl_psets_complete_locked(struct pl_psets *psets)
         at += length;
         at += *at == ',';
     }
-    registry_add_provider(psets, pl_psets_app.provider);
-    psets->publish = pl_psets_app.change;
+    registry_add_provider(psets, &pl_psets_app);
     psets->complete = true;
     return MPI_SUCCESS;
 }

@@ -55,9 +55,7 @@ struct pl_psets {
     /* Providers with a scheme are asked only about it; the others in this order. */
     struct pl_pset_slot slot[PL_PSET_SLOTS];
     int slots;
-    bool complete; /* the plugins are among them */
-    /* pl_psets_publisher.change, once complete */
-    int (*publish)(const char *name, const uint32_t *ranges, uint32_t count);
+    bool complete;        /* the plugins are among them */
     int depth;            /* providers that are asking for sets of others */
     PL_VEC(char *) names; /* by their numbers */
 

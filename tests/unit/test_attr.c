@@ -322,8 +322,8 @@ START_TEST(predefined)
                      { MPI_LASTUSEDCODE, MPI_ERR_LASTCODE },
                      { MPI_APPNUM, 3 },
                      { MPI_UNIVERSE_SIZE, 17 } };
-    pl_process.place.appnum = 3;
-    pl_process.place.universe = 17;
+    pl_process.identity.appnum = 3;
+    pl_process.identity.universe = 17;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         int keyval = expected[i].keyval;
         ck_assert_int_eq(MPI_Comm_get_attr(comm, keyval, &value, &flag), MPI_SUCCESS);
@@ -338,8 +338,8 @@ START_TEST(predefined)
     MPI_Comm_get_attr(comm, MPI_LASTUSEDCODE, &value, &flag);
     MPI_Add_error_class(&class);
     ck_assert_int_eq(*value, class); /* through the same pointer */
-    pl_process.place.appnum = -1;
-    pl_process.place.universe = 0;
+    pl_process.identity.appnum = -1;
+    pl_process.identity.universe = 0;
     ck_assert_int_eq(MPI_Comm_get_attr(comm, MPI_APPNUM, &value, &flag), MPI_SUCCESS);
     ck_assert(!flag);
     ck_assert_int_eq(MPI_Comm_get_attr(comm, MPI_UNIVERSE_SIZE, &value, &flag), MPI_SUCCESS);

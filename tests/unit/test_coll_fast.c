@@ -41,7 +41,7 @@ static unsigned char memory[MEMORY];
 static uint64_t state = 4711;
 static MPI_Datatype types[16];
 static MPI_Op ops[12];
-static int type_count, op_count;
+static int type_count, op_count, derived; /* types from `derived` on are derived ones */
 
 struct blocks {
     bool wide;
@@ -80,6 +80,7 @@ static void make_objects(void)
                                          MPI_NO_OP, MPI_LAND, MPI_OP_NULL, (MPI_Op)8 };
     for (size_t i = 0; i < sizeof basic / sizeof basic[0]; i++)
         types[type_count++] = basic[i];
+    derived = type_count;
     ck_assert_int_eq(MPI_Type_contiguous(3, MPI_INT, &types[type_count++]), MPI_SUCCESS); /* not committed */
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(i ? MPI_Type_vector(2, 1, 3, MPI_INT, &types[type_count])
@@ -89,6 +90,12 @@ static void make_objects(void)
     }
     for (size_t i = 0; i < sizeof predefined / sizeof predefined[0]; i++)
         ops[op_count++] = predefined[i];
+}
+
+static void free_objects(void)
+{
+    while (type_count > derived)
+        ck_assert_int_eq(MPI_Type_free(&types[--type_count]), MPI_SUCCESS);
 }
 
 /* Lengths around 0, 48 (a slot), 4096 (short), and those that overflow. */
@@ -317,6 +324,7 @@ START_TEST(subset_of_worker)
     ck_assert_int_lt(accepted[3], ROUNDS / 4 * 9 / 10);
     comm->inter.remote = NULL;
     fake_comm_free(comm);
+    free_objects();
 }
 END_TEST
 

@@ -92,7 +92,7 @@ START_TEST(set_operations)
 {
     fake_returning_errors();
     uint64_t seed = 5;
-    pl_process.place.rank = 7;
+    pl_process.identity.rank = 7;
     pl_group_self = pl_process_self();
     for (int round = 0; round < 600; round++) {
         struct list a = draw(&seed), b = draw(&seed), both = { 0 }, either = a, only = { 0 };

@@ -49,15 +49,15 @@ static struct pl_comm *make_comm(void)
 START_TEST(numbers)
 {
     uint64_t key;
-    ck_assert_int_eq(number_of(pl_process.place.key, pl_process.place.nspace), 0);
+    ck_assert_int_eq(number_of(pl_process.identity.key, pl_process.identity.nspace), 0);
     ck_assert_int_eq(number_of(7, "ocean"), 1);
     ck_assert_int_eq(number_of(8, "ocean"), 2);
     ck_assert_int_eq(number_of(7, "ice"), 3);
     ck_assert_int_eq(number_of(7, "ocean"), 1);
     ck_assert_str_eq(pl_jobs_name(3, &key), "ice");
     ck_assert_uint_eq(key, 7);
-    ck_assert_str_eq(pl_jobs_name(0, &key), pl_process.place.nspace);
-    ck_assert_str_eq(pl_jobs_name(9, &key), pl_process.place.nspace);
+    ck_assert_str_eq(pl_jobs_name(0, &key), pl_process.identity.nspace);
+    ck_assert_str_eq(pl_jobs_name(9, &key), pl_process.identity.nspace);
     char text[64];
     pl_jobs_describe(PL_PROC(2, 5), text, sizeof text);
     ck_assert_str_eq(text, "rank 5 of job ocean");

@@ -284,7 +284,7 @@ START_TEST(environment_of_job)
         (struct pl_job_app){ .command = text + 1, .argv = text + 8, .wdir = text + 18, .first = 2, .count = 3 };
     ck_assert_ptr_nonnull(value_of(MPI_INFO_ENV, "wdir"));
 
-    pl_process.place = (struct pl_identity){ .rank = 4, .size = 5, .job = &segment.job };
+    pl_process.identity = (struct pl_identity){ .rank = 4, .size = 5, .job = &segment.job };
     pl_process.instances = 1; /* it is open */
     pl_world_state = PL_WORLD_INITIALIZED;
     ck_assert_str_eq(value_of(MPI_INFO_ENV, "command"), "solver");

@@ -41,10 +41,10 @@ static void setup(void)
     ops.alive = alive;
     ops.deaths = deaths;
     pl_process.bootstrap = &ops;
-    pl_process.place.size = pl_process.place.local_size = SIZE;
-    pl_process.place.rank = ME;
+    pl_process.identity.size = pl_process.identity.local_size = SIZE;
+    pl_process.identity.rank = ME;
     pl_group_self = pl_process_self();
-    pl_process.place.watched = true;
+    pl_process.identity.watched = true;
     ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
     all = pl_instance_group_range(instance, SIZE, 0, 1);
 }

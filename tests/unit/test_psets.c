@@ -39,8 +39,8 @@ static void begin(const char *text)
     else
         unsetenv("PLENUM_PSETS");
     ck_assert_int_eq(pl_session_open(NULL, NULL, &session), MPI_SUCCESS);
-    pl_process.place.size = pl_process.place.local_size = SIZE;
-    pl_process.place.rank = RANK;
+    pl_process.identity.size = pl_process.identity.local_size = SIZE;
+    pl_process.identity.rank = RANK;
     pl_group_self = pl_process_self();
 }
 

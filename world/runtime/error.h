@@ -5,14 +5,15 @@
 
 #include "api/plenum.h"
 
+#include "core/base/compiler.h"
+
 /* Records the line and returns `error`. */
-enum plenum_error pl_rt_fail(enum plenum_error error, const char *format, ...)
-    __attribute__((format(printf, 2, 3), cold));
+PL_COLD PL_PRINTF(2, 3) enum plenum_error pl_rt_fail(enum plenum_error error, const char *format, ...);
 
 /* An argument is NULL: `what` names it. Returns PLENUM_ERR_ARGUMENT. */
-int pl_rt_fail_null(const char *what) __attribute__((cold));
+PL_COLD int pl_rt_fail_null(const char *what);
 
 /* pl_rt_fail() with errno's text at the end. errno also chooses the error. */
-enum plenum_error pl_rt_fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+PL_COLD PL_PRINTF(1, 2) enum plenum_error pl_rt_fail_errno(const char *format, ...);
 
 #endif

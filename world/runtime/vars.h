@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/base/compiler.h"
+
 struct pl_var {
     char *name;
     char *value; /* NULL: unset the variable */
@@ -18,8 +20,7 @@ struct pl_vars {
 
 /* All of these copy their arguments. False: out of memory; the last variable is unchanged. */
 bool pl_vars_set(struct pl_vars *vars, const char *name, const char *value);
-bool pl_vars_format(struct pl_vars *vars, const char *name, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+PL_PRINTF(3, 4) bool pl_vars_format(struct pl_vars *vars, const char *name, const char *format, ...);
 bool pl_vars_apply(struct pl_vars *vars, const struct pl_vars *changes);
 /* Sets the variables of a NULL-terminated list of NAME=value. */
 bool pl_vars_import(struct pl_vars *vars, char *const *environment);

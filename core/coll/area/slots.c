@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What an operation on slots does seldom: waiting for space, waking ranks that wait for it, renewing old numbers. */
 #include "core/coll/area/slots.h"
-
-#include "core/base/error.h"
 #include "core/engine/wait.h"
 
 /* A rank is never further behind another: each operation in between holds a slot that it has yet to read. */
@@ -141,13 +139,4 @@ PL_COLD void pl_area_end_slow(struct pl_area *area, uint64_t wanting)
         area_wake_wanting(area, wanting);
     if (area->next % PL_AREA_RENEWAL == 0)
         area_renew(area);
-}
-
-/* Another rank's memory is not trusted: no more than the slot's bytes is read. */
-PL_COLD int pl_area_fail_amount(int rank, size_t written, size_t expected)
-{
-    return pl_fail(MPI_ERR_TRUNCATE,
-                   "rank %d gives %zu bytes where this rank expects %zu: all ranks must call the same collective with "
-                   "matching sizes",
-                   rank, written, expected);
 }

@@ -14,6 +14,7 @@
 #include "core/base/cpu.h"
 #include "core/coll/area/area.h"
 #include "core/coll/area/await.h"
+#include "core/coll/collective.h"
 #include "core/engine/engine.h"
 
 enum {
@@ -93,9 +94,6 @@ int pl_area_take_space(struct pl_area *area, size_t bytes, uint32_t *offset);
 /* The rest of an operation's end: wakes those of the ranks `wanting` whose space is free now, and renews numbers that
  * get old. */
 void pl_area_end_slow(struct pl_area *area, uint64_t wanting);
-
-/* MPI_ERR_TRUNCATE, recorded: the ranks mean different amounts of data. */
-int pl_area_fail_amount(int rank, size_t written, size_t expected);
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
@@ -177,7 +175,7 @@ static inline int pl_area_wait(struct pl_area *area, int rank, size_t *bytes, co
     if (pl_unlikely(rc != MPI_SUCCESS))
         return rc;
     if (pl_unlikely(written > *bytes))
-        return pl_area_fail_amount(rank, written, *bytes);
+        return pl_coll_fail_amount(rank, written, *bytes);
     *bytes = written;
     *data = pl_area_data(area, rank, written);
     return MPI_SUCCESS;
@@ -195,7 +193,7 @@ static inline int pl_area_wait_all(struct pl_area *area, size_t bytes)
             wrong = i;
     }
     area->seen = area->next;
-    return pl_likely(wrong < 0) ? MPI_SUCCESS : pl_area_fail_amount(wrong, area->slots[wrong].bytes, bytes);
+    return pl_likely(wrong < 0) ? MPI_SUCCESS : pl_coll_fail_amount(wrong, area->slots[wrong].bytes, bytes);
 }
 
 /* The data of a slot that this rank has waited for. */

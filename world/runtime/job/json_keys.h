@@ -7,6 +7,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "core/base/compiler.h"
+
 struct plenum_job;
 
 /* The reader's position in the description. */
@@ -33,7 +35,7 @@ extern const struct pl_job_key pl_job_keys[], pl_program_keys[];
 const struct pl_job_key *pl_job_key_find(const struct pl_job_key *keys, const char *name);
 
 /* Adds to the path, cut off when it is full. */
-void pl_job_cursor_enter(struct pl_job_cursor *at, const char *format, ...) __attribute__((format(printf, 2, 3)));
+PL_PRINTF(2, 3) void pl_job_cursor_enter(struct pl_job_cursor *at, const char *format, ...);
 
 /* The kind of an option's value: one of these words by number (NULL: it has no words), seconds, or true and false. */
 const char *const *pl_job_option_words(long option);

@@ -31,10 +31,10 @@ enum pl_report_life {
 struct pl_report_rank {
     enum pl_report_life life;
     pid_t pid;
-    char state;               /* of /proc/PID/stat; '?': not known */
-    char sleeps[48];          /* the kernel function in which it sleeps; "": not known */
+    char state;                 /* of /proc/PID/stat; '?': not known */
+    char sleeps[48];            /* the kernel function in which it sleeps; "": not known */
     struct pl_job_record *page; /* its answer, copied and checked; NULL: none */
-    int waits;                /* its threads that wait */
+    int waits;                  /* its threads that wait */
 };
 
 /* One frame of a trace. Its texts are borrowed from the page and the symbols. */

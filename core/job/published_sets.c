@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the published process sets are, and changing them. See published_sets.h. */
+#include "core/job/published_sets.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/pset_name.h"
+#include "core/job/note.h"
+#include "core/job/process.h"
+#include "core/job/sets.h"
+
+enum { ALONE_BYTES = 32768 };
+
+static struct {
+    struct pl_job_table table;
+    char buffers[PL_JOB_BUFFERS * ALONE_BYTES];
+} alone = { .table = { .capacity = ALONE_BYTES, .size = 1 } };
+
+struct pl_job_table *pl_published_sets_table(void)
+{
+    const struct pl_job_segment *job = pl_process.identity.job;
+    if (job)
+        return job->table ? (struct pl_job_table *)((char *)job + job->table) : NULL;
+    return strcmp(pl_process.bootstrap->name, "singleton") == 0 ? &alone.table : NULL;
+}
+
+int pl_published_sets_change(const char *name, const uint32_t *ranges, uint32_t count)
+{
+    struct pl_job_table *t = pl_published_sets_table();
+    uint64_t version;
+    char shown[80];
+    if (!t)
+        return pl_fail(
+            MPI_ERR_UNSUPPORTED_OPERATION,
+            "process sets can be published only in jobs of Plenum's mpiexec or runtime, not under this launcher");
+    const char *wrong = pl_job_sets_change(t, name, ranges, count, &version);
+    if (wrong)
+        return pl_fail(ranges ? MPI_ERR_OTHER : MPI_ERR_ARG, "process set \"%s\" cannot be %s: %s",
+                       pl_pset_name_show(name, shown, sizeof shown), ranges ? "published" : "withdrawn", wrong);
+    pl_job_note_send(pl_process.identity.job, &(struct pl_job_note){ .kind = PL_NOTE_SETS });
+    return MPI_SUCCESS;
+}
