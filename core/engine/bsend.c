@@ -2,9 +2,9 @@
 /*
  * Buffered sends.
  *
- * A user's buffer holds segments in the order of their addresses, each with a header in the buffer itself. A new message
- * takes the first gap that is large enough. With automatic buffering each segment is allocated. A segment is freed when
- * its message has been sent.
+ * A user's buffer holds segments in the order of their addresses, each with a header in the buffer itself. A new
+ * message takes the first gap that is large enough. With automatic buffering each segment is allocated. A segment is
+ * freed when its message has been sent.
  *
  * Locking: the lock of the place where a buffer is attached protects the pointer to it; a thread that uses the buffer
  * holds a reference. A buffer's lock protects its segments and flushes. It is taken with or without an engine's lock

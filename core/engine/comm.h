@@ -202,8 +202,8 @@ static inline int pl_comm_user_tag(int tag)
 /* A new id, for a communicator whose first member is this process. */
 struct pl_comm_id pl_comm_new_id(void);
 
-/* Makes one of the World's communicators in static memory: it is never freed, so that objects that outlive the World may
- * still point at it. */
+/* Makes one of the World's communicators in static memory: it is never freed, so that objects that outlive the World
+ * may still point at it. */
 int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id,
                               struct pl_comm *comm);
 

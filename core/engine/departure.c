@@ -27,8 +27,8 @@ static bool rank_has_departed(struct pl_comm *comm, int rank)
     return peer->closed;
 }
 
-/* Have all other ranks departed? In an intracommunicator this process remains, of which another thread may send. Stops at
- * the first rank that has not, so that no needless connections are made. */
+/* Have all other ranks departed? In an intracommunicator this process remains, of which another thread may send. Stops
+ * at the first rank that has not, so that no needless connections are made. */
 static bool all_have_departed(struct pl_comm *comm)
 {
     const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Departed processes: those that have closed their engine in good order, by MPI_Finalize or with their session, while
- * others still use a communicator that has them as members. Operations among the others go on. But a wait for a departed
- * process would never end: a wait that takes long checks for that, and ends with MPI_ERR_PROC_ABORTED. Only waits check:
- * a receive that no thread waits for may still be cancelled.
+ * others still use a communicator that has them as members. Operations among the others go on. But a wait for a
+ * departed process would never end: a wait that takes long checks for that, and ends with MPI_ERR_PROC_ABORTED. Only
+ * waits check: a receive that no thread waits for may still be cancelled.
  *
  * The transport reports the departure of a process that it is connected to; a check makes the connection. If that fails
  * the process has departed once its end is known.

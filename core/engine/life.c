@@ -2,8 +2,8 @@
 /*
  * The life of an engine: its transports, its address card, the table of all engines of the process.
  *
- * A card is the engine's id (8 bytes), then an entry for each transport: length of the name (1 byte), the name, length of
- * the address (2 bytes), the address. Settings of clients (client.h) follow as entries under the clients' names.
+ * A card is the engine's id (8 bytes), then an entry for each transport: length of the name (1 byte), the name, length
+ * of the address (2 bytes), the address. Settings of clients (client.h) follow as entries under the clients' names.
  */
 #include "core/engine/life.h"
 

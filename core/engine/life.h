@@ -29,9 +29,9 @@ bool pl_engine_is_networked(const struct pl_engine *engine);
 /* Copies the engine's current card, which changes when a transport is added. Returns its length. Lock not held. */
 size_t pl_engine_card(struct pl_engine *engine, unsigned char card[PL_CARD_MAX]);
 
-/* Makes one round of progress in each other engine of the process where no thread has since the last call. A thread that
- * waits in one instance thus does not stop the messages of others, nor disturb a thread that works there. Returns the
- * number of events. Lock not held. */
+/* Makes one round of progress in each other engine of the process where no thread has since the last call. A thread
+ * that waits in one instance thus does not stop the messages of others, nor disturb a thread that works there. Returns
+ * the number of events. Lock not held. */
 int pl_engine_nudge_others(struct pl_engine *engine);
 int pl_engine_nudge_all(void); /* in all engines */
 

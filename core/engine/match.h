@@ -2,8 +2,8 @@
 /*
  * Matching of posted receives with arrived messages.
  *
- * A communicator's queues are in the order of posting and of arrival. A search from the front finds the first entry that
- * fits, as MPI's ordering rule demands. The engine's lock is held in all functions.
+ * A communicator's queues are in the order of posting and of arrival. A search from the front finds the first entry
+ * that fits, as MPI's ordering rule demands. The engine's lock is held in all functions.
  */
 #ifndef PLENUM_CORE_ENGINE_MATCH_H
 #define PLENUM_CORE_ENGINE_MATCH_H

@@ -142,7 +142,7 @@ static int partitioned_expect(struct pl_channel *channel)
     return MPI_SUCCESS;
 }
 
-/* --- channels --------------------------------------------------------------------------------------------------------- */
+/* --- channels ---------------------------------------------------------------------------------------------------- */
 
 /* No chunk is under way; but a thread may still be inside the last one's completion, with the engine's lock. */
 static void destroy_channel(struct pl_request *request)
@@ -258,7 +258,7 @@ int pl_precv_create(struct pl_comm *comm, void *buf, int partitions, MPI_Count c
     return end_create(rc, *request);
 }
 
-/* --- readiness and arrival --------------------------------------------------------------------------------------------------- */
+/* --- readiness and arrival --------------------------------------------------------------------------------------- */
 
 int pl_pready(struct pl_request *request, int low, int high)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The chunks of a partitioned operation, and the partitions that they complete. A chunk that arrives is found by its tag
- * without a search: there may be thousands, in any order.
+ * The chunks of a partitioned operation, and the partitions that they complete. A chunk that arrives is found by its
+ * tag without a search: there may be thousands, in any order.
  */
 #include "core/engine/partitioned_chunks.h"
 
@@ -15,8 +15,8 @@
 
 /* --- chunks and partitions ---------------------------------------------------------------------------- */
 
-/* The data is divided into `parts` and, another way, into `others`: the range of others that part `i` overlaps, at least
- * one. Empty data is divided the same way. */
+/* The data is divided into `parts` and, another way, into `others`: the range of others that part `i` overlaps, at
+ * least one. Empty data is divided the same way. */
 static void chunks_overlapped(int i, int parts, int others, int *first, int *last)
 {
     *first = (int)((uint64_t)i * (uint64_t)others / (uint64_t)parts);

@@ -5,8 +5,8 @@
  * that died is broken. Every wait in it ends with MPI_ERR_PROC_ABORTED, whichever rank it is for: surviving ranks would
  * soon wait for one that has given up.
  *
- * In a pool the last byte of an engine's id, with which its card begins, counts the deaths as that rank before the engine
- * opened. It tells a process that has died from its replacement. The engine's lock is held in all functions
+ * In a pool the last byte of an engine's id, with which its card begins, counts the deaths as that rank before the
+ * engine opened. It tells a process that has died from its replacement. The engine's lock is held in all functions
  * except open and close.
  */
 #ifndef PLENUM_CORE_ENGINE_PEER_FAILURE_H

@@ -14,9 +14,9 @@
 #include "core/engine/wait.h"
 
 /*
- * Programs make sends and receives by the million. A completed request becomes a spare of its communicator: it keeps its
- * reference to that and has no handle. The next operation then needs no memory, no further lock and no atomic operation.
- * When the user frees the communicator its spares are freed, and no more are kept.
+ * Programs make sends and receives by the million. A completed request becomes a spare of its communicator: it keeps
+ * its reference to that and has no handle. The next operation then needs no memory, no further lock and no atomic
+ * operation. When the user frees the communicator its spares are freed, and no more are kept.
  */
 enum { SPARES_MAX = 256 };
 

@@ -166,7 +166,7 @@ void pl_request_free_spares(struct pl_comm *comm);
 /* MPI_Request_free: frees it now, or once it completes. No lock held. */
 void pl_request_let_go(struct pl_request *request);
 
-/* Blocks until the request is done, making progress in its engine. Returns its error class, with the detail recorded. */
+/* Blocks until the request is done, making progress in its engine. Returns its error class and records the detail. */
 int pl_request_wait(struct pl_request *request);
 
 /* The same for a request of the library, which it releases. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The internal fields of MPI_Status: the number of bytes received, in two ints since the struct is aligned for int only,
- * and whether the operation was cancelled.
+ * The internal fields of MPI_Status: the number of bytes received, in two ints since the struct is aligned for int
+ * only, and whether the operation was cancelled.
  *
  * pl_status_set() and pl_status_empty() accept MPI_STATUS_IGNORE, a null pointer.
  */

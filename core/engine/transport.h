@@ -2,9 +2,9 @@
 /*
  * Transports: they move messages from an engine to the engines of other processes.
  *
- * A message is a header and packed data. The transport chooses the protocol: short messages go eagerly, as a whole; long
- * ones by rendezvous, where the header goes ahead and the data follows once the receiver has matched it. Messages over
- * one endpoint arrive in the order in which they were sent.
+ * A message is a header and packed data. The transport chooses the protocol: short messages go eagerly, as a whole;
+ * long ones by rendezvous, where the header goes ahead and the data follows once the receiver has matched it. Messages
+ * over one endpoint arrive in the order in which they were sent.
  *
  * Unless a slot says otherwise, the ops are called with the engine's lock held, so that a transport needs no lock, must
  * not block, and must not call MPI or user code. A transport calls the library only through struct pl_host, so that it
@@ -155,8 +155,8 @@ struct pl_transport_ops {
     uint32_t abi;     /* PL_TRANSPORT_ABI */
     const char *name; /* "shm" */
 
-    /* Opens the transport for an engine, before its card exists. MPI error class, or PL_UNREACHABLE: it cannot work here
-     * (the reason is recorded). */
+    /* Opens the transport for an engine, before its card exists. MPI error class, or PL_UNREACHABLE: it cannot work
+     * here (the reason is recorded). */
     int (*open)(struct pl_engine *engine, const struct pl_host *host, void **self);
 
     /* Releases everything: connections, memory, descriptors, threads. Messages that are pending are given up. */
@@ -172,28 +172,31 @@ struct pl_transport_ops {
     /* Frees an endpoint. Its pending messages are given up without a report. */
     void (*disconnect)(struct pl_endpoint *endpoint);
 
-    /* Sends. MPI_SUCCESS: the data is copied, and no report follows. PL_PENDING: host->sent() will be called, not before
-     * this returns. PL_AGAIN: there is no room; the engine tries again and keeps the order. Else an MPI error class. */
+    /* Sends. MPI_SUCCESS: the data is copied, and no report follows. PL_PENDING: host->sent() will be called, not
+     * before this returns. PL_AGAIN: there is no room; the engine tries again and keeps the order. Else an MPI error
+     * class. */
     int (*send)(struct pl_endpoint *endpoint, struct pl_outgoing *message);
 
     /* Fast paths, for data that is one run; NULL: there are none.
+     *
      * send_now() sends a message that can be sent at once and needs no answer. False: nothing has happened; the engine
      * calls send(). Tag and size are arguments, so that the header can be constant: a header that was just assembled is
      * slow to copy.
+     *
      * take_next() receives the next message from that peer if its header, up to the flags, equals `wanted` with this
-     * source and tag, and it has at most `capacity` bytes; returns their number. PL_AGAIN: nothing has come within `polls`
-     * polls. PL_PENDING: something else has come, or progress() is needed. */
+     * source and tag, and it has at most `capacity` bytes; returns their number. PL_AGAIN: nothing has come within
+     * `polls` polls. PL_PENDING: something else has come, or progress() is needed. */
     bool (*send_now)(struct pl_endpoint *endpoint, const struct pl_header *header, int tag, size_t size,
                      const void *data);
     ptrdiff_t (*take_next)(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int polls,
                            void *buffer, size_t capacity);
 
-    /* Fetches the data of a matched rendezvous message. MPI_SUCCESS: it is in place. PL_PENDING: host->fetched() will be
-     * called. Consumes `rndv`. */
+    /* Fetches the data of a matched rendezvous message. MPI_SUCCESS: it is in place. PL_PENDING: host->fetched() will
+     * be called. Consumes `rndv`. */
     int (*fetch)(void *self, struct pl_rndv *rndv, struct pl_incoming *message);
 
-    /* Drops a rendezvous message: of a cancelled send (`cancelled`: the sender's transport reports no completion), or of
-     * a communicator that is gone (the sender's send completes). Consumes `rndv`. */
+    /* Drops a rendezvous message: of a cancelled send (`cancelled`: the sender's transport reports no completion), or
+     * of a communicator that is gone (the sender's send completes). Consumes `rndv`. */
     void (*drop)(void *self, struct pl_rndv *rndv, bool cancelled);
 
     /* Withdraws a pending send. True: it is given up, and host->sent() will not be called. */
@@ -203,8 +206,8 @@ struct pl_transport_ops {
     int (*progress)(void *self);
 
     /* Memory that processes share. share() allocates it, zeroed; other processes attach() it by owner, place and size.
-     * unshare() frees it, for reuse if `reuse` says that no other process uses it any more. ring() wakes a peer that may
-     * sleep while it waits for data in such memory. All five may be NULL together: the transport cannot share. */
+     * unshare() frees it, for reuse if `reuse` says that no other process uses it any more. ring() wakes a peer that
+     * may sleep while it waits for data in such memory. All five may be NULL together: the transport cannot share. */
     int (*share)(void *self, size_t bytes, struct pl_shared *shared);
     void (*unshare)(void *self, struct pl_shared *shared, bool reuse);
     int (*attach)(struct pl_endpoint *owner, uint64_t place, size_t bytes, void **memory);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory allocation kinds: lists like "system,mpi:alloc_mem:win_allocate", of kinds with their restrictors. A buffer may
- * be any memory that the processor reads and writes: allocated by malloc() and the like, or by MPI.
+ * Memory allocation kinds: lists like "system,mpi:alloc_mem:win_allocate", of kinds with their restrictors. A buffer
+ * may be any memory that the processor reads and writes: allocated by malloc() and the like, or by MPI.
  */
 #include "core/object/alloc_kinds.h"
 

@@ -15,8 +15,8 @@ struct pl_info;
  * in `wanted` (NULL: none). MPI_ERR_NO_MEM. */
 int pl_alloc_kinds_grant(struct pl_info *info, const char *wanted);
 
-/* For a communicator, window or file: sets the kinds of its instance, which are in `granted`, in `used`. If the user has
- * asserted some of them for the object in `asked` (NULL: none), sets only those. */
+/* For a communicator, window or file: sets the kinds of its instance, which are in `granted`, in `used`. If the user
+ * has asserted some of them for the object in `asked` (NULL: none), sets only those. */
 int pl_alloc_kinds_use(struct pl_info *granted, struct pl_info *asked, struct pl_info *used);
 
 /* Is every kind of the list `part` in the list `whole`? "mpi:alloc_mem" is in "mpi". */

@@ -6,8 +6,8 @@
  * begins with its record, so that checking a pointer reads only the arena: below `grown` every record is readable, and
  * its kind is 0 while no pool owns the chunk.
  *
- * Slots come from pools. Each kind has several, chosen by thread, so that threads that start operations at the same time
- * rarely contend. A freed slot keeps a readable header; AddressSanitizer guards the rest.
+ * Slots come from pools. Each kind has several, chosen by thread, so that threads that start operations at the same
+ * time rarely contend. A freed slot keeps a readable header; AddressSanitizer guards the rest.
  *
  * Locking: a pool's lock protects the slots of its chunks. The arena's lock protects the range and the spare chunks; it
  * is taken inside a pool's.
@@ -231,8 +231,8 @@ void pl_arena_give(struct pl_object *object, enum pl_kind kind)
     if (chunk->used-- == chunk->slots)
         pl_list_append(&pool->open, &chunk->link);
     pool->live--;
-    /* A pool keeps its last chunk with a free slot, so that an object that is made and freed repeatedly causes no system
-     * calls. */
+    /* A pool keeps its last chunk with a free slot, so that an object that is made and freed repeatedly causes no
+     * system calls. */
     bool empty = chunk->used == 0 && (pool->open.next != &chunk->link || pool->open.prev != &chunk->link);
     if (empty)
         pl_list_remove(&chunk->link);

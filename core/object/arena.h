@@ -2,8 +2,8 @@
 /*
  * The memory of objects with handles: one reserved range of addresses, divided into chunks, each for one kind.
  *
- * Any pointer can be checked: is it in the range, in a chunk of its kind, at the start of a slot, and is there the stamp
- * of a live object? The checks follow no pointer that does not belong to the arena.
+ * Any pointer can be checked: is it in the range, in a chunk of its kind, at the start of a slot, and is there the
+ * stamp of a live object? The checks follow no pointer that does not belong to the arena.
  *
  * Any thread may call all functions. pl_arena_trim() unmaps the range if no object lives: no thread may check a freed
  * handle at that moment.

@@ -2,9 +2,9 @@
 /*
  * Keyvals and attributes.
  *
- * Locking: `lock` protects the keyvals, all lists of attributes, and the objects' pointers to them. It is not held while
- * a callback runs. The attribute is marked `busy` meanwhile: it stays in place, and no other thread deletes it. All state
- * is read again after the callback.
+ * Locking: `lock` protects the keyvals, all lists of attributes, and the objects' pointers to them. It is not held
+ * while a callback runs. The attribute is marked `busy` meanwhile: it stays in place, and no other thread deletes it.
+ * All state is read again after the callback.
  */
 #include "core/object/attr.h"
 

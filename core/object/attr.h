@@ -41,8 +41,8 @@ int pl_keyval_create(enum pl_kind kind, union pl_attr_copy copy, union pl_attr_d
 /* Frees a keyval. It lives on while it has attributes, which can be read and deleted, but no longer set. */
 int pl_keyval_free(enum pl_kind kind, int keyval);
 
-/* One attribute of the object with this handle. MPI_ERR_KEYVAL: it is not a keyval of this kind. Setting deletes the old
- * value first. If the delete callback fails, nothing changes, and its error is returned. */
+/* One attribute of the object with this handle. MPI_ERR_KEYVAL: it is not a keyval of this kind. Setting deletes the
+ * old value first. If the delete callback fails, nothing changes, and its error is returned. */
 int pl_attr_set(struct pl_attrs **attrs, enum pl_kind kind, int keyval, const void *handle, void *value);
 int pl_attr_get(struct pl_attrs *const *attrs, enum pl_kind kind, int keyval, void **value, bool *found);
 int pl_attr_delete(struct pl_attrs **attrs, enum pl_kind kind, int keyval, const void *handle);

@@ -51,8 +51,8 @@ void pl_errhandler_destroy(void *errhandler);
  * MPI_ERR_ARG, MPI_ERR_OTHER: see pl_named_open(). */
 int pl_errhandler_create_named(const char *name, struct pl_errhandler **handler);
 
-/* The handler that the info key "plenum_errhandler" names, which the caller releases; NULL: there is no such key. `info`
- * may be NULL. MPI_ERR_INFO_VALUE: the value names no handler. */
+/* The handler that the info key "plenum_errhandler" names, which the caller releases; NULL: there is no such key.
+ * `info` may be NULL. MPI_ERR_INFO_VALUE: the value names no handler. */
 int pl_errhandler_from_info(struct pl_info *info, struct pl_errhandler **handler);
 
 /* Handles an error: invokes the handlers that the policy names for it; without such, `given`, or if that is NULL the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The callback for errors has a reference count: a thread may replace it while others execute it, and the last one calls
- * the destructor. Locking: `lock` protects `current` and the counts. No lock is held while user code runs.
+ * The callback for errors has a reference count: a thread may replace it while others execute it, and the last one
+ * calls the destructor. Locking: `lock` protects `current` and the counts. No lock is held while user code runs.
  */
 #include "core/object/errhandler_callback.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The policy of error handlers: a JSON file (configuration variable "errhandlers") of rules. The first rule that fits an
- * error names its handlers. The policy exists while the process is open; without one an error costs one more load.
+ * The policy of error handlers: a JSON file (configuration variable "errhandlers") of rules. The first rule that fits
+ * an error names its handlers. The policy exists while the process is open; without one an error costs one more load.
  *
  *     { "rules": [ { "kind": "communicator", "name": "ocean*", "handler": ["plenum://log", "own"] } ] }
  */
@@ -18,8 +18,8 @@ struct pl_raised;
 int pl_errhandler_policy_open(void);
 void pl_errhandler_policy_close(void);
 
-/* Invokes the handlers of the first rule that fits. `own` is the handler "own", which applies without a policy. False: no
- * rule fits. */
+/* Invokes the handlers of the first rule that fits. `own` is the handler "own", which applies without a policy. False:
+ * no rule fits. */
 bool pl_errhandler_policy_apply(const struct pl_raised *raised, struct pl_errhandler *own);
 
 #endif

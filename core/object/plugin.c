@@ -108,11 +108,11 @@ static int check_owner(const char *path)
 }
 
 /*
- * dlopen() that keeps the process's signal handlers. Libraries that a plugin needs may install some when they are loaded
- * (libucs: SEGV, BUS, FPE, ILL and HUP); a library must not change those of its program.
+ * dlopen() that keeps the process's signal handlers. Libraries that a plugin needs may install some when they are
+ * loaded (libucs: SEGV, BUS, FPE, ILL and HUP); a library must not change those of its program.
  *
- * A plugin stays mapped for good (RTLD_NODELETE): libucs has a thread, thread-specific data and exit handlers whose code
- * must not be unmapped, and other libraries may have such too. An idle mapping costs only address space.
+ * A plugin stays mapped for good (RTLD_NODELETE): libucs has a thread, thread-specific data and exit handlers whose
+ * code must not be unmapped, and other libraries may have such too. An idle mapping costs only address space.
  */
 static void *load_quietly(const char *path)
 {

@@ -11,10 +11,9 @@
 #define PLENUM_CORE_OBJECT_PLUGIN_H
 
 /*
- * The struct that plugin `name` exports as `symbol` (PL_TRANSPORT_SYMBOL, PL_BOOTSTRAP_SYMBOL, ...). The first call loads
- * the plugin, which stays loaded (plugin.c says why).
- * NULL, with the reason recorded: it is not installed, cannot be loaded, has another version, or other users can write
- * to it. Any thread, any time.
+ * The struct that plugin `name` exports as `symbol` (PL_TRANSPORT_SYMBOL, PL_BOOTSTRAP_SYMBOL, ...). The first call
+ * loads the plugin, which stays loaded (plugin.c says why). NULL, with the reason recorded: it is not installed, cannot
+ * be loaded, has another version, or other users can write to it. Any thread, any time.
  */
 const void *pl_plugin_load(const char *name, const char *symbol);
 

@@ -93,9 +93,10 @@ START_TEST(get)
     ck_assert_ptr_eq(handler, MPI_ERRORS_ARE_FATAL);
     ck_assert_int_eq(MPIX_Errhandler_from_name("mpi_errors_return", &handler), MPI_SUCCESS);
     ck_assert_ptr_eq(handler, MPI_ERRORS_RETURN);
-    FAKE_EXPECT(MPIX_Errhandler_from_name("plenum://lgo", &handler), MPI_ERR_ARG,
-                "MPIX_Errhandler_from_name: \"plenum://lgo\" is no error handler; there are " PL_NAMED_ALLOWED
-                " (MPI_ERR_ARG)");
+    FAKE_EXPECT(
+        MPIX_Errhandler_from_name("plenum://lgo", &handler), MPI_ERR_ARG,
+        "MPIX_Errhandler_from_name: \"plenum://lgo\" is not an error handler; the handlers are " PL_NAMED_ALLOWED
+        " (MPI_ERR_ARG)");
     ck_assert_int_eq(MPIX_Errhandler_from_name(NULL, &handler), MPI_ERR_ARG);
     ck_assert_int_eq(MPIX_Errhandler_from_name("plenum://log", NULL), MPI_ERR_ARG);
     ck_assert_int_eq(MPIX_Errhandler_from_name("plugin://not_there", &handler), MPI_ERR_OTHER);
@@ -509,8 +510,9 @@ START_TEST(chosen_by_info)
     pl_object_release(handler);
     pl_info_set(info, "plenum_errhandler", "mpi_errors");
     ck_assert_int_eq(pl_errhandler_from_info(info, &handler), MPI_ERR_INFO_VALUE);
-    ck_assert_str_eq(pl_error_detail(NULL),
-                     "info key plenum_errhandler: \"mpi_errors\" is no error handler; there are " PL_NAMED_ALLOWED);
+    ck_assert_str_eq(
+        pl_error_detail(NULL),
+        "info key plenum_errhandler: \"mpi_errors\" is not an error handler; the handlers are " PL_NAMED_ALLOWED);
     pl_info_set(info, "plenum_errhandler", "plugin://not_there");
     ck_assert_int_eq(pl_errhandler_from_info(info, &handler), MPI_ERR_OTHER);
     pl_handle_drop(info);
