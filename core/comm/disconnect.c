@@ -14,7 +14,7 @@ int pl_comm_disconnect(struct pl_comm *comm)
     struct pl_engine *engine = &comm->instance->engine;
     const struct pl_waiting what = { .comm = comm, .peer = PL_NO_PEER, .tag = PL_ANY };
     struct pl_wait wait = { .what = &what };
-    while (atomic_load_explicit(&comm->detached, memory_order_acquire) > 0) {
+    while (atomic_load_explicit(&comm->requests.detached, memory_order_acquire) > 0) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
         pl_engine_leave(engine);

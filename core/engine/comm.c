@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/address_vector.h"
@@ -32,7 +33,7 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
     made->topology.kind = MPI_UNDEFINED;
     pl_lock_init(&made->lock, PL_RANK_OBJECT, true);
     pl_list_init(&made->siblings);
-    pl_list_init(&made->spares.requests);
+    pl_list_init(&made->requests.spares);
     pl_list_init(&made->partitioned.channels);
     for (int i = 0; i < PL_QUEUES; i++) {
         pl_list_init(&made->match.queues[i].posted);
@@ -286,7 +287,7 @@ static int comm_job_rank(void *comm)
     return pl_instance_rank(((struct pl_comm *)comm)->instance);
 }
 
-static _Noreturn void comm_end(void *comm, bool members_only, int code, const char *message)
+static PL_NORETURN void comm_end(void *comm, bool members_only, int code, const char *message)
 {
     if (members_only)
         pl_comm_abort(comm, code, message);

@@ -57,11 +57,12 @@ struct pl_comm_match {
     bool no_index;                      /* none will be made */
 };
 
-/* Completed requests for reuse (request.c). Each holds a reference to the communicator. */
-struct pl_comm_spares {
-    struct pl_list requests; /* of pl_request.link */
-    struct pl_request *coll; /* a request of a collective, with its schedule; NULL: none */
-    int count;               /* of all of them */
+/* Requests of the communicator. The spares are completed ones that are used again (request.c); each holds it. */
+struct pl_comm_requests {
+    struct pl_list spares;         /* of pl_request.link */
+    struct pl_request *spare_coll; /* one of a collective, with its schedule; NULL: none */
+    int spare_count;               /* of both */
+    _Atomic int detached;          /* requests under way that the user has freed */
 };
 
 /* Of collectives. One thread at a time uses it, as the standard demands. */
@@ -109,13 +110,12 @@ struct pl_comm {
     struct pl_comm_inter inter;
     struct pl_comm_peers peers;
     struct pl_comm_match match;
-    struct pl_comm_spares spares;
+    struct pl_comm_requests requests;
     struct pl_comm_coll coll;
     struct pl_comm_health health;
     struct pl_comm_partitioned partitioned;
     struct pl_comm *next;    /* in the engine's bucket */
     struct pl_list siblings; /* in the instance's list of communicators */
-    _Atomic int detached;    /* requests under way that the user has freed */
 
     struct pl_lock lock;
     struct pl_errhandler *errhandler; /* retained */

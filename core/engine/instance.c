@@ -2,6 +2,7 @@
 /* Instances: opening, closing, error handling. */
 #include "core/engine/instance.h"
 
+#include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/engine/bsend.h"
@@ -178,7 +179,7 @@ static int session_job_rank(void *session)
     return pl_instance_rank(session);
 }
 
-static _Noreturn void session_end(void *session, bool members_only, int code, const char *message)
+static PL_NORETURN void session_end(void *session, bool members_only, int code, const char *message)
 {
     (void)session, (void)members_only;
     pl_process_abort(code, "session", message);

@@ -32,7 +32,7 @@ static struct leaks leak_report_count(struct pl_comm *comm)
     pl_engine_enter(engine);
     if (!comm->obj.predefined) {
         leaks.handles = atomic_load(&comm->obj.handles);
-        leaks.others = atomic_load(&comm->obj.refs) - leaks.handles - comm->spares.count;
+        leaks.others = atomic_load(&comm->obj.refs) - leaks.handles - comm->requests.spare_count;
     }
     PL_LIST_EACH(request, &comm->match.queues[PL_MSG_P2P].posted, struct pl_request, link)
         if (leaks.posted++ == 0) {

@@ -73,7 +73,7 @@ static int partitioned_announce(const struct pl_channel *channel)
     *terms = channel->terms;
     pl_engine_enter(request->engine);
     message->is.detached = true;
-    atomic_fetch_add_explicit(&request->comm->detached, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&request->comm->requests.detached, 1, memory_order_relaxed);
     pl_send_locked(message);
     pl_engine_leave(request->engine);
     return MPI_SUCCESS;

@@ -22,16 +22,16 @@ enum { SPARES_MAX = 256 };
 
 static inline struct pl_request *take_spare_locked(struct pl_comm *comm)
 {
-    struct pl_list *link = pl_list_pop(&comm->spares.requests);
-    comm->spares.count -= link != NULL;
+    struct pl_list *link = pl_list_pop(&comm->requests.spares);
+    comm->requests.spare_count -= link != NULL;
     return link ? PL_CONTAINER(link, struct pl_request, link) : NULL;
 }
 
 static inline struct pl_request *take_spare_coll_locked(struct pl_comm *comm)
 {
-    struct pl_request *request = comm->spares.coll;
-    comm->spares.coll = NULL;
-    comm->spares.count -= request != NULL;
+    struct pl_request *request = comm->requests.spare_coll;
+    comm->requests.spare_coll = NULL;
+    comm->requests.spare_count -= request != NULL;
     return request;
 }
 
@@ -49,15 +49,15 @@ static inline bool keep_spare(struct pl_request *request)
     struct pl_comm *comm = request->comm;
     pl_lock_take(&request->engine->lock);
     bool coll = request->kind == PL_REQ_COLL;
-    bool kept = !comm->health.orphan && (coll ? !comm->spares.coll : comm->spares.count < SPARES_MAX) &&
+    bool kept = !comm->health.orphan && (coll ? !comm->requests.spare_coll : comm->requests.spare_count < SPARES_MAX) &&
                 atomic_load_explicit(&comm->obj.handles, memory_order_relaxed) > 0;
     if (kept) {
         atomic_store_explicit(&request->obj.handles, 0, memory_order_release);
         if (coll)
-            comm->spares.coll = request;
+            comm->requests.spare_coll = request;
         else
-            pl_list_push(&comm->spares.requests, &request->link);
-        comm->spares.count++;
+            pl_list_push(&comm->requests.spares, &request->link);
+        comm->requests.spare_count++;
     }
     pl_lock_drop(&request->engine->lock);
     return kept;
@@ -185,7 +185,7 @@ void pl_request_destroy(void *object)
     if (!request->comm)
         return;
     if (request->is.detached)
-        atomic_fetch_sub_explicit(&request->comm->detached, 1, memory_order_release);
+        atomic_fetch_sub_explicit(&request->comm->requests.detached, 1, memory_order_release);
     pl_object_release(request->comm);
 }
 
@@ -218,7 +218,7 @@ void pl_request_let_go(struct pl_request *request)
         request->is.detached = busy;
         if (busy) {
             pl_object_retain(request);
-            atomic_fetch_add_explicit(&request->comm->detached, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&request->comm->requests.detached, 1, memory_order_relaxed);
         }
         pl_engine_leave(engine);
     }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
@@ -336,7 +337,7 @@ static int file_job_rank(void *file)
     return pl_instance_rank(((struct pl_file *)file)->comm->instance);
 }
 
-static _Noreturn void file_end(void *file, bool members_only, int code, const char *message)
+static PL_NORETURN void file_end(void *file, bool members_only, int code, const char *message)
 {
     (void)file, (void)members_only;
     pl_process_abort(code, "file", message);

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
@@ -164,6 +165,7 @@ void pl_process_close(void)
     struct pl_errhandler *of_files = NULL;
     pl_lock_take(&pl_process.lock);
     if (--pl_process.instances == 0) {
+        pl_services_forget(); /* before the ports are closed: a name must not lead to a closed port */
         if (pl_process.closing)
             pl_process.closing();
         pl_process.closing = NULL;
@@ -172,7 +174,6 @@ void pl_process_close(void)
         pl_errhandler_policy_close();
         of_files = pl_errhandler_take_file_null();
         pl_process.pid = 0;
-        pl_services_forget();
         pl_jobs_forget();
         process_close_parts();
         pl_type_trim();
@@ -265,7 +266,7 @@ static int no_object_rank(void *object)
     return pl_process_rank(false);
 }
 
-static _Noreturn void no_object_end(void *object, bool members_only, int code, const char *message)
+static PL_NORETURN void no_object_end(void *object, bool members_only, int code, const char *message)
 {
     (void)object, (void)members_only;
     pl_process_abort(code, "", message);

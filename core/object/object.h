@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/compiler.h"
+
 enum pl_kind {
     PL_COMM = 1,
     PL_DATATYPE,
@@ -60,7 +62,7 @@ struct pl_kind_errors {
     void (*name)(void *object, char *name, size_t capacity);       /* the name that reports show; NULL: it has none */
     int (*rank)(void *object); /* this process's rank in the job, -1 while it has none */
     /* Ends the job, or only the processes of the object if `members_only` and the kind has such. Does not return. */
-    void (*end)(void *object, bool members_only, int code, const char *message) __attribute__((noreturn));
+    PL_NORETURN void (*end)(void *object, bool members_only, int code, const char *message);
 };
 
 /* What differs between kinds. */

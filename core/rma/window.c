@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
@@ -250,7 +251,7 @@ static int win_job_rank(void *win)
     return pl_instance_rank(((struct pl_win *)win)->comm->instance);
 }
 
-static _Noreturn void win_end(void *win, bool members_only, int code, const char *message)
+static PL_NORETURN void win_end(void *win, bool members_only, int code, const char *message)
 {
     (void)win, (void)members_only;
     pl_process_abort(code, "window", message);

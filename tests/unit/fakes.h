@@ -23,7 +23,7 @@ static inline struct pl_comm *fake_comm(const char *name, int rank, int size)
     struct pl_comm *comm = pl_object_create(PL_COMM);
     ck_assert_ptr_nonnull(comm);
     pl_lock_init(&comm->lock, PL_RANK_OBJECT, true);
-    pl_list_init(&comm->spares.requests);
+    pl_list_init(&comm->requests.spares);
     snprintf(comm->name, sizeof comm->name, "%s", name);
     comm->rank = rank;
     comm->size = size;

@@ -195,7 +195,7 @@ static void ranks_open(int size)
         ranks_comm[rank] = (struct pl_comm){
             .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size, .group = &ranks_group
         };
-        pl_list_init(&ranks_comm[rank].spares.requests);
+        pl_list_init(&ranks_comm[rank].requests.spares);
     }
 }
 
