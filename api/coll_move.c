@@ -87,6 +87,12 @@ static void arg_received_each(struct pl_call *call, struct pl_coll *coll, void *
     pl_arg_buffer(call, recvbuf, most, coll->recvtype);
 }
 
+/* The elements of `n` blocks. It wraps around: a count that is wrong has been reported, or is not significant. */
+static MPI_Count blocks_count(MPI_Count count, int n)
+{
+    return (MPI_Count)((uint64_t)count * (uint64_t)n);
+}
+
 /* The block from a process to itself must fit. */
 static void arg_own(struct pl_call *call, const struct pl_coll *coll, MPI_Count sendcount, MPI_Count recvcount)
 {
@@ -153,7 +159,8 @@ int pl_do_gather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount,
         pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
         arg_received(call, &coll, recvbuf, recvcount, recvtype, pl_comm_targets(coll.comm));
         if (!pl_comm_is_inter(coll.comm)) {
-            pl_arg_apart(call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcount * coll.comm->size, coll.recvtype);
+            pl_arg_apart(call, sendbuf, sendcount, coll.sendtype, recvbuf, blocks_count(recvcount, coll.comm->size),
+                         coll.recvtype);
             arg_own(call, &coll, sendcount, recvcount);
         }
     }
@@ -200,7 +207,8 @@ int pl_do_scatter(struct pl_call *call, const void *sendbuf, MPI_Count sendcount
         pl_arg_not_in_place(call, sendbuf, "sendbuf", not_here);
         arg_sent(call, &coll, sendbuf, sendcount, sendtype, pl_comm_targets(coll.comm));
         if (!pl_comm_is_inter(coll.comm)) {
-            pl_arg_apart(call, sendbuf, sendcount * coll.comm->size, coll.sendtype, recvbuf, recvcount, coll.recvtype);
+            pl_arg_apart(call, sendbuf, blocks_count(sendcount, coll.comm->size), coll.sendtype, recvbuf, recvcount,
+                         coll.recvtype);
             arg_own(call, &coll, sendcount, recvcount);
         }
     }
@@ -245,7 +253,7 @@ int pl_do_allgather(struct pl_call *call, const void *sendbuf, MPI_Count sendcou
     arg_contributed(call, &coll, sendbuf, sendcount, sendtype, recvbuf);
     arg_received(call, &coll, recvbuf, recvcount, recvtype, n);
     if (!call->err)
-        pl_arg_apart(call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcount * n, coll.recvtype);
+        pl_arg_apart(call, sendbuf, sendcount, coll.sendtype, recvbuf, blocks_count(recvcount, n), coll.recvtype);
     arg_own(call, &coll, sendcount, recvcount);
     return pl_coll_leave(call, &coll, form);
 }
@@ -293,7 +301,8 @@ int pl_do_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count sendcoun
     arg_sent(call, &coll, sendbuf, sendcount, sendtype, n);
     arg_received(call, &coll, recvbuf, recvcount, recvtype, n);
     if (!call->err)
-        pl_arg_apart(call, sendbuf, sendcount * n, coll.sendtype, recvbuf, recvcount * n, coll.recvtype);
+        pl_arg_apart(call, sendbuf, blocks_count(sendcount, n), coll.sendtype, recvbuf, blocks_count(recvcount, n),
+                     coll.recvtype);
     arg_own(call, &coll, sendcount, recvcount);
     return pl_coll_leave(call, &coll, form);
 }

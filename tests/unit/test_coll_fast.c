@@ -113,7 +113,7 @@ static void *random_address(void)
     case 1: return MPI_IN_PLACE;
     case 2: return (void *)arg.sendbuf;
     case 3: return arg.recvbuf;
-    case 4: return (unsigned char *)arg.recvbuf + unit_below(&state, 64) - 32; /* may overlap */
+    case 4: return (void *)((uintptr_t)arg.recvbuf + (uintptr_t)unit_below(&state, 64) - 32); /* may overlap */
     default: return memory + unit_below(&state, MEMORY);
     }
 }
