@@ -3,7 +3,8 @@
  * Packing and unpacking beside a loop written by hand for the very layout, and beside memcpy() of as many bytes, in
  * turns. Printed are speeds as ratios: 1 is as fast as the loop (as memcpy). Links with the static library:
  *
- *     cc -O3 -DNDEBUG -D_GNU_SOURCE -I. -Iapi tests/bench/bench_pack.c build/lib/libmpi_abi.a -ljansson -ldl -lm -pthread
+ *     cc -O3 -DNDEBUG -D_GNU_SOURCE -I. -Iapi tests/bench/bench_pack.c build/lib/libmpi_abi.a \
+ *       -ljansson -ldl -lm -pthread
  */
 #include <stdio.h>
 #include <stdlib.h>

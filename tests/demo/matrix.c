@@ -36,7 +36,7 @@ struct entries {
 };
 
 /* Writes the message, with file and line; returns -1. */
-static int __attribute__((format(printf, 2, 3))) fail(struct reader *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int fail(struct reader *r, const char *format, ...)
 {
     int used = r->number > 0 ? snprintf(r->message, r->message_size, "%s:%ld: ", r->path, r->number)
                              : snprintf(r->message, r->message_size, "%s: ", r->path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files of pools: ranks that are held, deaths and the processes that they concern, what is left behind, and files that
- * are not pools. The members are children of the test, which a byte in a pipe tells what to do.
+ * The files of pools: ranks that are held, deaths and the processes that they concern, what is left behind, and files
+ * that are not pools. The members are children of the test, which a byte in a pipe tells what to do.
  */
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exchanges, as the listener sees them: which requests an exchange takes, participants that give up before their request
- * arrives, how answers and failures are read, and damaged messages.
+ * Exchanges, as the listener sees them: which requests an exchange takes, participants that give up before their
+ * request arrives, how answers and failures are read, and damaged messages.
  */
 #include "unit.h"
 

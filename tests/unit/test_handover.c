@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs that mpiexec hands over: the launcher, and the command line, with launchers that are empty files in a directory. */
+/* Jobs that mpiexec hands over: the launcher, and the command line, with launchers that are empty files. */
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/config.c"
 #include "api/mpiexec/machine.c"

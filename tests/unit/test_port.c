@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of ports: truncated, changed and invented ones are refused. Locators of processes, and that a process has ended. */
+/* Names of ports: truncated, changed and invented ones are refused. Locators of processes that live or have ended. */
 #include "unit.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Published names without a server: each once, the most recent of several runtimes, gone with the process that published
- * them, and not from a child that inherits the file.
+ * Published names without a server: each once, the most recent of several runtimes, gone with the process that
+ * published them, and not from a child that inherits the file.
  */
 #include "unit.h"
 

@@ -91,7 +91,7 @@ static unsigned rounds(struct pl_instance *session)
     return atomic_load(&session->engine.rounds);
 }
 
-/* A thread that waits in one session drives another one while no other thread does, unless its thread level forbids it. */
+/* A thread that waits in one session drives another while no other thread does, unless its thread level forbids it. */
 START_TEST(nudges)
 {
     struct pl_instance *waiting = session_of("MPI_THREAD_MULTIPLE"), *busy = session_of("MPI_THREAD_MULTIPLE");

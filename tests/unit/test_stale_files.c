@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scratch directories for files of UCX: kept while a process holds them, removed afterwards, also by several at once. */
+/* Scratch directories for files of UCX: kept while a process holds them, then removed, also by several at once. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>

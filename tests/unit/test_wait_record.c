@@ -292,7 +292,7 @@ START_TEST(symbols_of_damaged_files)
     uint64_t address = find_known(file);
     unsigned seed = 1;
     open_symbols(&symbols, NULL);
-    snprintf(name, sizeof(name), "%s/damaged", unit_directory());
+    snprintf(name, sizeof name, "%s/damaged", unit_directory());
     snprintf(command, sizeof command, "cp %s %s", file, name);
     ck_assert_int_eq(system(command), 0);
     int fd = open(name, O_RDWR | O_CLOEXEC);

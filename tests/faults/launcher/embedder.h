@@ -113,7 +113,7 @@ static UNUSED struct size measure(void)
 /* Runs the parts that the arguments name. */
 #define RUN_PARTS(parts, argc, argv)                                                                                   \
     for (int i = 1; i < (argc); i++)                                                                                   \
-        for (size_t p = 0; p < sizeof parts / sizeof(*(parts)); p++)                                                   \
+        for (size_t p = 0; p < sizeof(parts) / sizeof((parts)[0]); p++)                                                \
             if (strcmp((argv)[i], (parts)[p].name) == 0) {                                                             \
                 part = (argv)[i];                                                                                      \
                 (parts)[p].run();                                                                                      \

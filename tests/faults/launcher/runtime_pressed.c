@@ -27,7 +27,7 @@ static pid_t find_keeper(void)
     return keeper;
 }
 
-/* Each of them fails, since the keeper has room for no descriptor, and each is reported, though no thread listens yet. */
+/* Each of them fails, since the keeper can have no more descriptors. Each is reported, though no thread listens yet. */
 static void part_full(void)
 {
     struct plenum_runtime *rt;

@@ -49,7 +49,7 @@ static inline void files_remove(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The whole file without MPI, at most `capacity` bytes; its size. Barriers around: what all have done so far is there. */
+/* The whole file without MPI, at most `capacity` bytes; its size. With barriers: what all have done so far is there. */
 static inline long files_load(void *data, size_t capacity)
 {
     MPI_Barrier(MPI_COMM_WORLD);

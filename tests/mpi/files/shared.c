@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shared file pointer: every record is written once and read once, in any order of arrival; in the order of the ranks;
+/* The shared file pointer: every record is written once and read once, in any order; in the order of the ranks;
  * seeking, positions, views; and a file that only has this pointer. All that again where memory cannot be shared. */
 #include <signal.h>
 #include <sys/resource.h>

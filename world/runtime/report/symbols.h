@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions and source lines at addresses in files, from the symbolizer (plugins/symbolizer). That is a separate
- * process, because nothing in a rank's file may harm this one. It starts at the first question and ends with the report;
- * the answers stay. A file at which it fails is not tried again, and a report spends at most 5 seconds on all files.
+ * process, because nothing in a rank's file may harm this one. It starts at the first question and ends with the
+ * report; the answers stay. A file at which it fails is not tried again, and a report spends at most 5 seconds on all files.
  *
  * A zeroed struct is empty. The caller holds the runtime's lock.
  */
