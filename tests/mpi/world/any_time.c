@@ -10,7 +10,8 @@
 
 enum { THREADS = 3 };
 
-static _Atomic int over, rounds, handled;
+static _Atomic int over, handled;
+static _Atomic int rounds[THREADS]; /* of each thread */
 
 static void on_comm(MPI_Comm *comm, int *code, ...)
 {
@@ -82,22 +83,24 @@ static void errors(void)
     CHECK_OK(MPI_Remove_error_class(class));
 }
 
-static void *call_all(void *unused)
+static void *call_all(void *own_rounds)
 {
     int before = 0;
     while (!atomic_load(&over)) {
         flags(&before);
         infos();
         errors();
-        atomic_fetch_add(&rounds, 1);
+        atomic_fetch_add((_Atomic int *)own_rounds, 1);
     }
-    return unused;
+    return NULL;
 }
 
+/* Until each thread has begun and ended a round since. */
 static void let_them_call(void)
 {
-    for (int from = atomic_load(&rounds); atomic_load(&rounds) < from + 2 * THREADS;)
-        errors();
+    for (int i = 0; i < THREADS; i++)
+        for (int from = atomic_load(&rounds[i]); atomic_load(&rounds[i]) < from + 2;)
+            errors();
 }
 
 int main(int argc, char **argv)
@@ -107,7 +110,7 @@ int main(int argc, char **argv)
     MPI_Errhandler handler;
     setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_return", 1);
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&thread[i], NULL, call_all, NULL);
+        pthread_create(&thread[i], NULL, call_all, &rounds[i]);
     let_them_call();
     CHECK_OK(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided));
     MPI_Comm_rank(MPI_COMM_WORLD, &mtest_rank);
