@@ -9,7 +9,7 @@
  *         call.err = pl_send(...);
  *     return pl_call_leave(&call);
  *
- * The record keeps the first error. Checks after it do nothing (and return NULL), so that they are straight lines.
+ * The record keeps the first error. Checks after it do nothing (and return NULL), so callers need no branches.
  * pl_call_leave() is the only place that invokes error handlers. It uses the handler of `object`, which the pl_arg_*
  * functions of communicators, windows, files and sessions set; the first one wins. Without an object it uses
  * MPI_COMM_SELF's while the World is initialized, else the initial one.

@@ -16,8 +16,8 @@ static inline void pl_relax(void)
 #endif
 }
 
-/* Fetches a line that will be written soon for writing. The builtin function only fetches it for reading, unless the
- * compiler may assume a newer processor. Where the instruction does not exist it does nothing. */
+/* Fetches, in exclusive state, a line that will be written soon. The builtin function only fetches it for reading,
+ * unless the compiler may assume a newer processor. Where the instruction does not exist it does nothing. */
 static inline void pl_prefetch_to_write(const void *line)
 {
 #if defined(__x86_64__)

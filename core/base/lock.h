@@ -19,10 +19,10 @@ enum pl_lock_rank {
     PL_RANK_OBJECT,   /* attributes, names, info of one object */
     PL_RANK_ENGINES,  /* the process's list of engines */
     PL_RANK_ENGINE,   /* matching, requests, transports of one instance */
-    PL_RANK_LISTENER, /* the bootstrap listener */
+    PL_RANK_LISTENER, /* the listener of the process */
     PL_RANK_REPORT,   /* this process's part of the job report */
     PL_RANK_TYPES,    /* the permanent datatypes, which a window's target finds during progress */
-    PL_RANK_POOL,     /* object memory */
+    PL_RANK_ARENA,    /* object memory */
     PL_RANK_LEAF,     /* takes no other lock */
 };
 

@@ -41,7 +41,7 @@ struct pl_type_layout {
     struct pl_part *parts;             /* LIST: [count + 1]; of the last one only `before` is valid */
 };
 
-/* A draft of data: a layout with its displacement and measures. Holds a reference to the layout. */
+/* A shape being built: a layout with its displacement and measures. Holds a reference to the layout. */
 struct pl_shape {
     const struct pl_type_layout *layout; /* NULL: one run */
     MPI_Count size;                      /* packed bytes; 0: no data, and the rest is 0, too */

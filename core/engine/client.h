@@ -61,7 +61,8 @@ struct pl_engine_client {
     /* A rank's peer has become known, and has these settings. Locked. */
     void (*resolved)(struct pl_comm *comm, int rank, uint32_t settings);
 
-    /* A member of the communicator has died, or a message to it is lost: ends what only that room knows. Locked. */
+    /* A member of the communicator has died, or a message from one was dropped for lack of memory: ends what only
+     * that room knows. Locked. */
     void (*failed)(struct pl_comm *comm);
 
     /* The instance closes while the user holds the communicator: before its receives are cancelled. */

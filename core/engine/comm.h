@@ -174,7 +174,8 @@ void pl_comm_destroy(void *comm);
 /* Ends the members' processes; the whole job if the launcher cannot end some of its processes only. */
 _Noreturn void pl_comm_abort(struct pl_comm *comm, int code, const char *message);
 
-/* For messages: "ocean", "MPI_COMM_WORLD", "unnamed communicator" or "unnamed window". Borrowed. */
+/* For messages: "ocean", "MPI_COMM_WORLD", "unnamed communicator" or "unnamed window"; of a file, its name.
+ * Borrowed. */
 const char *pl_comm_label(const struct pl_comm *comm);
 
 /* Copies the name that the user gave, "" if none. */

@@ -12,7 +12,7 @@
 struct pl_comm;
 struct pl_info;
 
-/* The bits of pl_comm.asserted. */
+/* The bits of pl_comm.hints.asserted. */
 enum {
     PL_ASSERT_NO_ANY_TAG = 1,
     PL_ASSERT_NO_ANY_SOURCE = 2,

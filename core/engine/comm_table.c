@@ -46,7 +46,7 @@ void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
     comm->next = engine->comms.table[bucket];
     engine->comms.table[bucket] = comm;
     if (pl_unlikely(engine->failure != NULL))
-        pl_failure_admit(engine, comm);
+        pl_failure_check_new_comm(engine, comm);
     pl_match_adopt(engine, comm);
 }
 

@@ -5,8 +5,8 @@
  * departed process would never end: a wait that takes long checks for that, and ends with MPI_ERR_PROC_ABORTED. Only
  * waits check: a receive that no thread waits for may still be cancelled.
  *
- * The transport reports the departure of a process that it is connected to; a check makes the connection. If that fails
- * the process has departed once its end is known.
+ * The transport reports the departure of a process that it is connected to; a check makes the connection. If that
+ * fails, a process of this job has departed once its end is known, and one of another job at once.
  */
 #ifndef PLENUM_CORE_ENGINE_DEPARTURE_H
 #define PLENUM_CORE_ENGINE_DEPARTURE_H
@@ -20,8 +20,8 @@ struct pl_engine;
 struct pl_request;
 struct pl_waiting;
 
-/* A wait takes long: for this request, or for one of those in `what` if `request` is NULL. Completes it, or all of
- * them, if every process that is waited for has departed. Lock not held. */
+/* A wait takes long: for this request, or for one of those in `what` if `request` is NULL. Completes it if
+ * some part of it waits for a departed rank; several, if each does. Lock not held. */
 void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
 
 /* Has this rank departed, and all that it sent arrived? For MPI_ANY_SOURCE: have all other ranks? (False where another

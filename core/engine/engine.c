@@ -55,7 +55,7 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
 /* A rank that only sends, as the root of a bcast or the first of a scan, must not run too far ahead of its receivers:
  * early messages take memory there and lengthen every search. So one message of PL_AHEAD_MOST completes only when it is
  * matched. */
-static inline void hold_back(struct pl_peer *peer, struct pl_request *request)
+static inline void require_match_sometimes(struct pl_peer *peer, struct pl_request *request)
 {
     if (++peer->ahead < PL_AHEAD_MOST)
         return;
@@ -67,7 +67,7 @@ int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_req
 {
     request->peer = peer;
     if (request->out.header.kind == PL_MSG_COLL)
-        hold_back(peer, request);
+        require_match_sometimes(peer, request);
     if (pl_unlikely(peer->error)) {
         pl_request_complete(request, peer->error);
         return MPI_SUCCESS;
@@ -111,7 +111,7 @@ static int send_pending(struct pl_engine *engine)
 }
 
 /* Does an earlier send to the same rank still wait for its address? */
-static bool held_back(const struct pl_list *waiting, const struct pl_request *request)
+static bool earlier_send_is_unresolved(const struct pl_list *waiting, const struct pl_request *request)
 {
     for (const struct pl_list *node = waiting->next; node != waiting; node = node->next) {
         const struct pl_request *other = PL_CONTAINER(node, const struct pl_request, link);
@@ -141,8 +141,9 @@ static int send_unresolved(struct pl_engine *engine)
     while ((node = pl_list_pop(&engine->sends.unresolved)) != NULL) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
         struct pl_peer *peer = NULL;
-        int rc = held_back(&waiting, request) ? PL_AGAIN
-                                              : engine_resolve(request->comm, request->args.peer_rank, request, &peer);
+        int rc = earlier_send_is_unresolved(&waiting, request)
+                     ? PL_AGAIN
+                     : engine_resolve(request->comm, request->args.peer_rank, request, &peer);
         if (rc == PL_AGAIN) {
             pl_list_append(&waiting, node);
             continue;
@@ -164,7 +165,9 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
     struct pl_peer *peer = pl_comm_peer(comm, rank);
     if (pl_likely(peer != NULL))
         return pl_engine_send(engine, peer, request);
-    int rc = held_back(&engine->sends.unresolved, request) ? PL_AGAIN : engine_resolve(comm, rank, request, &peer);
+    int rc = earlier_send_is_unresolved(&engine->sends.unresolved, request)
+                 ? PL_AGAIN
+                 : engine_resolve(comm, rank, request, &peer);
     if (rc == MPI_SUCCESS)
         return pl_engine_send(engine, peer, request);
     if (rc != PL_AGAIN) {
@@ -195,7 +198,7 @@ int pl_engine_progress(struct pl_engine *engine)
     return events;
 }
 
-void pl_engine_do(struct pl_list *deferred)
+void pl_engine_run_deferred(struct pl_list *deferred)
 {
     struct pl_list *node;
     while ((node = pl_list_pop(deferred)) != NULL) {
@@ -212,7 +215,7 @@ void pl_engine_leave_busy(struct pl_engine *engine)
     pl_lock_drop(&engine->lock);
     while ((node = pl_list_pop(&dead)) != NULL)
         pl_object_release(PL_CONTAINER(node, struct pl_request, link));
-    pl_engine_do(&deferred);
+    pl_engine_run_deferred(&deferred);
 }
 
 /* A control message: a request with a copy of the data behind it. */

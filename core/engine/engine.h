@@ -24,8 +24,7 @@ struct pl_request;
 enum {
     PL_TRANSPORTS_MAX = 4,
     PL_LISTENER_MAX = 1 << 28, /* bytes of the longest message to an engine itself that it accepts */
-    PL_AHEAD_MOST = 128, /* collective messages to one peer before one of them must be matched: as many as an area has
-                            sets of slots */
+    PL_AHEAD_MOST = 128,       /* collective messages to one peer before one of them must be matched */
 };
 
 /* Another engine. Created when a communicator first sends to it, or when this engine first answers it. */
@@ -157,7 +156,7 @@ static inline void pl_engine_leave(struct pl_engine *engine)
 }
 
 /* Runs deferred work that was taken out of its engine's list. No lock held. */
-void pl_engine_do(struct pl_list *deferred);
+void pl_engine_run_deferred(struct pl_list *deferred);
 
 /* One round: transports, pending sends, hooks. Lock held. Returns the number of events. */
 int pl_engine_progress(struct pl_engine *engine);

@@ -356,7 +356,7 @@ void pl_engine_close(struct pl_engine *engine)
 /* --- other engines ----------------------------------------------------------------------------------------------- */
 
 /* Has a thread made progress in it since the last call? */
-static bool is_moved(struct pl_engine *engine)
+static bool take_progress_since_last(struct pl_engine *engine)
 {
     unsigned rounds = atomic_load_explicit(&engine->rounds, memory_order_relaxed);
     bool moved = rounds != engine->rounds_seen;
@@ -374,16 +374,16 @@ int pl_engine_nudge_others(struct pl_engine *engine)
     PL_LIST_EACH(other, &engines, struct pl_engine, siblings) {
         if (other == engine || (!other->lock.real && !pthread_equal(other->thread, pthread_self())))
             continue;
-        if (is_moved(other) || !pl_lock_try(&other->lock))
+        if (take_progress_since_last(other) || !pl_lock_try(&other->lock))
             continue;
         events += pl_engine_progress(other);
-        is_moved(other); /* this round does not count */
+        take_progress_since_last(other); /* this round does not count */
         while ((node = pl_list_pop(&other->deferred.work)) != NULL)
             pl_list_append(&deferred, node);
         pl_lock_drop(&other->lock); /* its deferred frees wait for the thread that leaves it next */
     }
     pl_lock_drop(&engines_lock);
-    pl_engine_do(&deferred);
+    pl_engine_run_deferred(&deferred);
     return events;
 }
 

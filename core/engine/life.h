@@ -23,7 +23,7 @@ int pl_engine_widen(struct pl_engine *engine);
 #define PL_NETWORK "ucx"
 int pl_engine_add_network(struct pl_engine *engine);
 
-/* Has it that transport? Lock held. */
+/* Does it have that transport? Lock held. */
 bool pl_engine_is_networked(const struct pl_engine *engine);
 
 /* Copies the engine's current card, which changes when a transport is added. Returns its length. Lock not held. */

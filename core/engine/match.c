@@ -143,7 +143,7 @@ static PL_COLD PL_NOINLINE void match_starve(struct pl_engine *engine, struct pl
         pl_match_refuse(engine, rndv);
     else if (header->flags & PL_FLAG_SYNC)
         match_answer(engine, from, header, PL_MSG_ACK, 0);
-    pl_failure_starve(engine, comm, header);
+    pl_failure_message_dropped(engine, comm, header);
 }
 
 /* No receive is posted yet; `comm` NULL: the communicator is not made yet. */
@@ -223,7 +223,7 @@ void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
             pl_list_append(&comm->match.queues[unexpected->header.kind].unexpected, &unexpected->link);
         }
     if (pl_unlikely(engine->early.starved.serial))
-        pl_failure_adopt(engine, comm);
+        pl_failure_apply_dropped(engine, comm);
 }
 
 struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag)

@@ -8,7 +8,7 @@
 /* The peer with this card; a new one is created and connected. `proc` is for messages. Lock held. */
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer);
 
-/* Has this card the address of a transport of that name? */
+/* Does this card have the address of a transport of that name? */
 bool pl_engine_card_has(const void *card, size_t length, const char *transport);
 
 /* Frees a peer that nothing more is sent to. Messages that it has not taken may get lost. No communicator may hold it.

@@ -98,7 +98,7 @@ int pl_failure_class(const struct pl_comm *comm)
     return comm->health.starved ? MPI_ERR_NO_MEM : MPI_ERR_PROC_ABORTED;
 }
 
-void pl_failure_starve(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header)
+void pl_failure_message_dropped(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header)
 {
     struct pl_header *first = &engine->early.starved;
     engine->dropped_messages++;
@@ -112,11 +112,11 @@ void pl_failure_starve(struct pl_engine *engine, struct pl_comm *comm, const str
     }
 }
 
-void pl_failure_adopt(struct pl_engine *engine, struct pl_comm *comm)
+void pl_failure_apply_dropped(struct pl_engine *engine, struct pl_comm *comm)
 {
     const struct pl_header *first = &engine->early.starved;
     if (engine->early.all_starved || (first->serial == comm->id.serial && first->home == comm->id.home))
-        pl_failure_starve(engine, comm, first);
+        pl_failure_message_dropped(engine, comm, first);
 }
 
 /* The id of the engine that has replaced a dead process's, as far as this listener knows; 0: none. */
@@ -146,20 +146,21 @@ static void failure_end_peers(struct pl_engine *engine, int dead)
 
 static void failure_check(struct pl_engine *engine)
 {
-    struct pl_failure *failed = engine->failure;
-    for (int r = 0; failed && r < pl_process.identity.size; r++) {
-        uint32_t now = r == pl_process.identity.rank ? failed->counted[r] : failure_deaths(r);
-        if ((int32_t)(now - failed->counted[r]) <= 0) /* less when it is replaced between the two calls */
+    struct pl_failure *watch = engine->failure;
+    for (int r = 0; watch && r < pl_process.identity.size; r++) {
+        uint32_t now = r == pl_process.identity.rank ? watch->counted[r] : failure_deaths(r);
+        if ((int32_t)(now - watch->counted[r]) <= 0) /* less when it is replaced between the two calls */
             continue;
-        failed->counted[r] = now;
+        watch->counted[r] = now;
         failure_end_peers(engine, r);
         pl_failure_break(engine, PL_PROC(0, r));
         pl_engine_wake(engine);
     }
 }
 
-/* Has this member been replaced? A member without a card is the World's first process of that rank. */
-static bool member_is_replaced(const struct pl_failure *failed, const struct pl_comm *comm, uint64_t proc)
+/* Has this member died since it agreed to take part, replaced or not? A member without a card is the World's first
+ * process of that rank. */
+static bool member_has_died_since(const struct pl_failure *watch, const struct pl_comm *comm, uint64_t proc)
 {
     const struct pl_av *avs[] = { comm->peers.av, comm->inter.local ? comm->inter.local->peers.av : NULL };
     int member = PL_PROC_RANK(proc);
@@ -171,12 +172,12 @@ static bool member_is_replaced(const struct pl_failure *failed, const struct pl_
         if (length < sizeof id)
             continue;
         memcpy(&id, card, sizeof id);
-        return (id & 0xff) != (failed->counted[member] & 0xff);
+        return (id & 0xff) != (watch->counted[member] & 0xff);
     }
-    return comm->instance->world && failed->counted[member] != failed->first[member];
+    return comm->instance->world && watch->counted[member] != watch->first[member];
 }
 
-void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm)
+void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm)
 {
     const struct pl_group *groups[] = { comm->group, comm->inter.remote };
     int found = 0;
@@ -184,7 +185,8 @@ void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm)
     for (int g = 0; g < 2 && groups[g]; g++)
         for (int i = 0; i < groups[g]->size && !found; i++) {
             uint64_t proc = pl_group_proc(groups[g], i);
-            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && member_is_replaced(engine->failure, comm, proc))
+            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() &&
+                member_has_died_since(engine->failure, comm, proc))
                 found = i + 1;
         }
     atomic_store(&comm->health.failed, found);
@@ -192,11 +194,11 @@ void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm)
 
 static int failure_check_hook(struct pl_hook *hook)
 {
-    struct pl_failure *failed = PL_CONTAINER(hook, struct pl_failure, hook);
+    struct pl_failure *watch = PL_CONTAINER(hook, struct pl_failure, hook);
     long now = failure_now_ms();
-    if (now >= failed->check_at) {
-        failed->check_at = now + FAILURE_CHECK_MS;
-        failure_check(failed->engine);
+    if (now >= watch->check_at) {
+        watch->check_at = now + FAILURE_CHECK_MS;
+        failure_check(watch->engine);
     }
     return 0;
 }
@@ -205,35 +207,35 @@ int pl_failure_open(struct pl_engine *engine)
 {
     if (!pl_process.identity.watched)
         return MPI_SUCCESS;
-    struct pl_failure *failed =
-        pl_calloc(1, sizeof *failed + 2 * (size_t)pl_process.identity.size * sizeof *failed->counted);
-    if (!failed)
+    struct pl_failure *watch =
+        pl_calloc(1, sizeof *watch + 2 * (size_t)pl_process.identity.size * sizeof *watch->counted);
+    if (!watch)
         return pl_fail_memory("the failure detection of a pool");
-    failed->engine = engine;
-    failed->hook.run = failure_check_hook;
-    failed->first = failed->counted + pl_process.identity.size;
+    watch->engine = engine;
+    watch->hook.run = failure_check_hook;
+    watch->first = watch->counted + pl_process.identity.size;
     for (int r = 0; r < pl_process.identity.size; r++)
-        failed->first[r] = failed->counted[r] = failure_deaths(r);
+        watch->first[r] = watch->counted[r] = failure_deaths(r);
     pl_engine_enter(engine);
-    engine->failure = failed;
-    pl_list_append(&engine->hooks, &failed->hook.link);
+    engine->failure = watch;
+    pl_list_append(&engine->hooks, &watch->hook.link);
     pl_engine_leave(engine);
     return MPI_SUCCESS;
 }
 
 void pl_failure_close(struct pl_engine *engine)
 {
-    struct pl_failure *failed = engine->failure;
-    if (!failed)
+    struct pl_failure *watch = engine->failure;
+    if (!watch)
         return;
     pl_engine_enter(engine);
     engine->failure = NULL;
-    pl_list_remove(&failed->hook.link);
+    pl_list_remove(&watch->hook.link);
     pl_engine_leave(engine);
-    free(failed);
+    free(watch);
 }
 
-bool pl_failure_outlived(uint64_t engine, uint64_t proc)
+bool pl_failure_engine_is_dead(uint64_t engine, uint64_t proc)
 {
     return pl_process.identity.watched && (engine & 0xff) != (failure_deaths(PL_PROC_RANK(proc)) & 0xff);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Processes that die while the others go on: in a pool, and in a job that survives failures (pl_identity.watched), each
- * engine checks regularly which processes live; of another job the transport reports it. A communicator with a member
- * that died is broken. Every wait in it ends with MPI_ERR_PROC_ABORTED, whichever rank it is for: surviving ranks would
- * soon wait for one that has given up.
+ * engine checks regularly which processes live; the transport reports deaths in other jobs. A communicator with a
+ * member that died is broken. Every wait in it ends with MPI_ERR_PROC_ABORTED, whichever rank it is for: surviving
+ * ranks would soon wait for one that has given up.
  *
- * In a pool the last byte of an engine's id, with which its card begins, counts the deaths as that rank before the
- * engine opened. It tells a process that has died from its replacement. The engine's lock is held in all functions
- * except open and close.
+ * In a pool the last byte of an engine's id, with which its card begins, counts how many processes of that rank had
+ * died before the engine opened. It tells a process that has died from its replacement. The engine's lock is held in
+ * all functions except open and close.
  */
 #ifndef PLENUM_CORE_ENGINE_PEER_FAILURE_H
 #define PLENUM_CORE_ENGINE_PEER_FAILURE_H
@@ -27,23 +27,23 @@ void pl_failure_close(struct pl_engine *engine);
 
 /* Breaks a new communicator, which is in the engine's table, if a member has died since it agreed to take part, whether
  * it was replaced or not. Earlier deaths as that rank do not count. */
-void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm);
+void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm);
 
-/* Breaks the communicators of which this process, which has died, is a member. Also for processes of other jobs, whose
+/* Breaks the communicators of which `proc`, which has died, is a member. Also for processes of other jobs, whose
  * end only the transport reports. */
 void pl_failure_break(struct pl_engine *engine, uint64_t proc);
 
 /* The message of `header` was dropped for lack of memory: breaks its communicator, or remembers to break it when it is
  * made (`comm` is NULL). What waits in it ends with MPI_ERR_NO_MEM. */
-void pl_failure_starve(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header);
+void pl_failure_message_dropped(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header);
 /* A new communicator: breaks it if such a message was for it. */
-void pl_failure_adopt(struct pl_engine *engine, struct pl_comm *comm);
+void pl_failure_apply_dropped(struct pl_engine *engine, struct pl_comm *comm);
 
 /* The error class with which operations in a broken communicator end. */
 int pl_failure_class(const struct pl_comm *comm);
 
 /* Has the process died that opened this engine as that member of groups? Also false where processes are not watched. */
-bool pl_failure_outlived(uint64_t engine, uint64_t proc);
+bool pl_failure_engine_is_dead(uint64_t engine, uint64_t proc);
 
 /* A member cannot be reached: checks now, and records the death of a member, not necessarily that one. Else `rc`. */
 PL_COLD int pl_failure_explain(const struct pl_comm *comm, int rc);

@@ -8,7 +8,7 @@
  * yields have shown. These facts last for the next 32 short yields (`contention`):
  *   - A long yield has let another process run, perhaps the peer, which then shares this core. The thread hardly spins.
  *     As the two need not share a core it sleeps once, since the kernel wakes a process on a free core.
- *   - If the yield took as long as a process runs that computes, and what was awaited is not there afterwards, that
+ *   - If the yield took as long as a compute-bound process runs, and what was awaited is not there afterwards, that
  *     process is an unrelated one. Yielding to it again would only lose time, so the thread spins longer than usual.
  *     A missing message after a shorter yield proves nothing: the other process may only wait, too.
  *

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting: threads make progress, spin, yield, then sleep. No lock is held by callers. */
+/* Waiting: threads make progress, spin, yield, then sleep. Callers hold no lock, unless a function says otherwise. */
 #ifndef PLENUM_CORE_ENGINE_WAIT_H
 #define PLENUM_CORE_ENGINE_WAIT_H
 
 #include "core/engine/engine.h"
 
-/* Makes progress until the request is done; drops the lock between rounds. `engine` NULL: progress in all engines. */
 struct pl_waiting;
+
+/* Makes progress until the request is done; drops the lock between rounds. `engine` NULL: progress in all engines. */
 void pl_engine_wait(struct pl_engine *engine, struct pl_request *request);
 /* The same for one of several requests, which job reports name. */
 void pl_engine_wait_among(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *all);
@@ -14,7 +15,7 @@ void pl_engine_wait_among(struct pl_engine *engine, struct pl_request *request, 
 /* A wait under way. */
 struct pl_wait {
     unsigned rounds;               /* without success; the caller resets it to 0 after a round with events */
-    bool yielded;                  /* just now, to a thread that computes */
+    bool yielded;                  /* just now, to a compute-bound thread */
     long spinning;                 /* CLOCK_MONOTONIC ns, some rounds after it began to spin */
     long since;                    /* CLOCK_MONOTONIC ns when it began to yield; 0: not yet */
     const struct pl_waiting *what; /* what it is for, in job reports (wait_record.h); NULL: not said */
@@ -24,8 +25,8 @@ struct pl_wait {
  * yields, sleeps. `engine` NULL: for something that no engine brings. */
 void pl_engine_idle(struct pl_engine *engine, struct pl_wait *wait);
 
-/* Yields the core. False: the thread that ran held it for so long that it computes; the caller had better sleep and be
- * woken. */
+/* Yields the core. False: the thread that ran held it as long as a compute-bound one does; the caller should sleep and
+ * be woken. */
 bool pl_engine_yield(struct pl_engine *engine);
 
 /* May another thread need this core? Then spinning makes little sense. */

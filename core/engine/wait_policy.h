@@ -2,7 +2,8 @@
 /*
  * How long a wait stays in each of its phases: it spins, then yields the processor, then sleeps. The instances, with
  * the measurements behind their numbers, are constants of the files that wait: core/engine/wait.c for any wait in an
- * engine, core/coll/area/await.c for the polls of a collective area that come before it.
+ * engine, core/coll/area/await.c for the polls of a collective area that come before it. Some fast paths poll before
+ * that, by constants of their own: p2p_blocking.c, core/rma/delegate.c, core/rma/window_ctl.c.
  */
 #ifndef PLENUM_CORE_ENGINE_WAIT_POLICY_H
 #define PLENUM_CORE_ENGINE_WAIT_POLICY_H

@@ -3,8 +3,8 @@
  * Wait records: the part of the job report (core/job/report.h) that a waiting thread writes when the runtime asks. It
  * says what the thread waits for, what is pending in its engine, which messages were not received, and its trace.
  *
- * A wait costs nothing for this until it is long enough to yield the processor. The runtime finds the MPI function in
- * the trace, by the symbols of the program's files.
+ * A wait pays nothing for this until it has lasted long enough to yield the processor. The runtime finds the MPI
+ * function in the trace, by the symbols of the program's files.
  */
 #ifndef PLENUM_CORE_ENGINE_WAIT_RECORD_H
 #define PLENUM_CORE_ENGINE_WAIT_RECORD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files (MPI-5.0 chapter 14). A file is a descriptor in each process and a communicator of its own. On that one the
- * processes agree about what is collective; the communicator that the user opened the file with is not used.
+ * Files (MPI-5.0 chapter 14). A file is a descriptor in each process and a communicator of its own. The
+ * processes agree on it about what is collective; the user's communicator only serves to create it.
  *
  *     file.h            opening, closing, size, and what else concerns the whole file
  *     position.h        setting the view and the pointers

@@ -3,11 +3,11 @@
  * Collective buffering in rounds. See two_phase.h.
  *
  * The range that is accessed is cut into windows of cb_buffer_size bytes, which are dealt to the aggregators in turn. A
- * round is one window for each aggregator, from the first run on that is left. Every process's runs ascend, so its
+ * round is one window for each aggregator, starting at the first remaining run. Every process's runs ascend, so its
  * bytes in a window are one part of its stream. In a round a process tells each aggregator its runs and, writing, sends
  * the data. The aggregator merges the runs of all in the order of the file and writes each gapless range at once: bytes
- * that no process has supplied are never written. Reading, it reads the runs, across small gaps, and sends each process
- * its bytes, up to the end of the file.
+ * that no process has supplied are never written. For a read, it reads the runs, across small gaps, and sends each
+ * process its bytes, up to the end of the file.
  *
  * A process that fails goes on with the rounds, so that no other waits in vain; at the end all learn of it. Where the
  * accesses do not interleave, or the runs are long, each process performs its own access.
@@ -47,7 +47,7 @@ struct merge {
     int count;     /* in the heap */
 };
 
-struct exchange {
+struct two_phase {
     struct pl_file *file;
     struct pl_comm *comm;
     bool write;
@@ -70,7 +70,7 @@ struct exchange {
     PL_VEC(char) packed, data_received, buffer;
 };
 
-static int aggregator_rank(const struct exchange *x, int i)
+static int aggregator_rank(const struct two_phase *x, int i)
 {
     return (int)((int64_t)i * x->comm->size / x->aggregators);
 }
@@ -78,13 +78,13 @@ static int aggregator_rank(const struct exchange *x, int i)
 /* --- this process's shares ---------------------------------------------------------------------------------------- */
 
 /* Finds the next run. False: no run is left. */
-static bool exchange_has_run(struct exchange *x)
+static bool exchange_has_run(struct two_phase *x)
 {
     return x->left > 0 || (x->left = pl_runs_next(&x->runs, SIZE_MAX, &x->at)) > 0;
 }
 
 /* The share of the window that begins at `low`. False: out of memory. */
-static bool cut_window(struct exchange *x, MPI_Offset low, struct share *share)
+static bool cut_window(struct two_phase *x, MPI_Offset low, struct share *share)
 {
     size_t before = x->own_runs.count;
     share->bytes = 0;
@@ -118,7 +118,7 @@ static char *shares_place(struct share *shares, int count, struct run *runs, cha
 }
 
 /* The shares of all windows of the round, and the memory for their data. */
-static int cut_round(struct exchange *x)
+static int cut_round(struct two_phase *x)
 {
     size_t bytes = 0;
     MPI_Offset low = x->low;
@@ -141,7 +141,7 @@ static int cut_round(struct exchange *x)
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 
 /* Sends `each` numbers from every process to every other. */
-static int swap_numbers(struct exchange *x, int each)
+static int swap_numbers(struct two_phase *x, int each)
 {
     const struct pl_type *type = pl_type_predefined((uintptr_t)MPI_INT64_T);
     return pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_ALLTOALL,
@@ -155,7 +155,7 @@ static int swap_numbers(struct exchange *x, int each)
 }
 
 /* The sizes of all shares of this process's window, and the memory for them. */
-static int expect_shares(struct exchange *x)
+static int expect_shares(struct two_phase *x)
 {
     size_t count = 0, bytes = 0;
     memset(x->all, 0, (size_t)x->comm->size * sizeof *x->all);
@@ -176,7 +176,7 @@ static int expect_shares(struct exchange *x)
 }
 
 /* Whether all processes have the memory for the round; and where the next begins, which skips empty windows. */
-static int round_agree(struct exchange *x, int error)
+static int round_agree(struct two_phase *x, int error)
 {
     int64_t words[2] = { error, exchange_has_run(x) ? ~x->at : ~INT64_MAX };
     int rc = pl_allreduce(x->comm, MPI_IN_PLACE, words, 2, pl_type_predefined((uintptr_t)MPI_INT64_T),
@@ -189,7 +189,7 @@ static int round_agree(struct exchange *x, int error)
 }
 
 /* Each process tells the aggregators the sizes of its shares, so that all learn whether there is memory for them. */
-static int round_announce(struct exchange *x, int error)
+static int round_announce(struct two_phase *x, int error)
 {
     memset(x->numbers, 0, 2 * (size_t)x->comm->size * sizeof *x->numbers);
     for (int i = 0; i < x->aggregators && !error; i++) {
@@ -213,7 +213,7 @@ static int run_and_fini(struct pl_schedule *schedule)
 }
 
 /* Sends the runs to the aggregators, and the data that is to be written. */
-static int send_shares(struct exchange *x)
+static int send_shares(struct two_phase *x)
 {
     struct pl_schedule schedule;
     pl_schedule_init(&schedule, x->comm, pl_comm_next_tag(x->comm));
@@ -238,7 +238,7 @@ static int send_shares(struct exchange *x)
 }
 
 /* Sends the data that was read back to its processes: as much as there was. */
-static int return_shares(struct exchange *x)
+static int return_shares(struct two_phase *x)
 {
     for (int i = 0; i < x->comm->size; i++)
         x->numbers[i] = x->mine >= 0 ? (int64_t)x->all[i].bytes : 0;
@@ -261,14 +261,14 @@ static int return_shares(struct exchange *x)
 /* --- merging the shares of a window ------------------------------------------------------------------------------- */
 
 /* Whether rank a's next run comes before rank b's: of two with the same offset the lower rank's. */
-static bool merge_before(const struct exchange *x, int a, int b)
+static bool merge_before(const struct two_phase *x, int a, int b)
 {
     uint32_t at_a = x->all[a].runs[x->merge.taken[a]].at, at_b = x->all[b].runs[x->merge.taken[b]].at;
     return at_a != at_b ? at_a < at_b : a < b;
 }
 
 /* Moves the rank at index i down to where it belongs. */
-static void merge_sift(struct exchange *x, int i)
+static void merge_sift(struct two_phase *x, int i)
 {
     int *heap = x->merge.heap, rank = heap[i];
     for (int child; (child = 2 * i + 1) < x->merge.count; i = child) {
@@ -281,7 +281,7 @@ static void merge_sift(struct exchange *x, int i)
     heap[i] = rank;
 }
 
-static void merge_begin(struct exchange *x)
+static void merge_begin(struct two_phase *x)
 {
     struct merge *merge = &x->merge;
     memset(merge->taken, 0, (size_t)x->comm->size * sizeof *merge->taken);
@@ -294,7 +294,7 @@ static void merge_begin(struct exchange *x)
 }
 
 /* Takes the run that comes first in the file, and its share; NULL: no run is left. */
-static const struct run *merge_take(struct exchange *x, struct share **share)
+static const struct run *merge_take(struct two_phase *x, struct share **share)
 {
     struct merge *merge = &x->merge;
     if (merge->count == 0)
@@ -311,14 +311,14 @@ static const struct run *merge_take(struct exchange *x, struct share **share)
 
 /* --- an aggregator's window --------------------------------------------------------------------------------------- */
 
-static void access_window(struct exchange *x, MPI_Offset low, size_t from, size_t to, size_t *moved)
+static void access_window(struct two_phase *x, MPI_Offset low, size_t from, size_t to, size_t *moved)
 {
     *moved = 0;
     if (to > from && !x->error)
         x->error = pl_access_run(x->file, x->write, low + (MPI_Offset)from, x->buffer.items + from, to - from, moved);
 }
 
-static void write_window(struct exchange *x, MPI_Offset low)
+static void write_window(struct two_phase *x, MPI_Offset low)
 {
     size_t from = 0, to = 0, moved;
     struct share *share;
@@ -337,7 +337,7 @@ static void write_window(struct exchange *x, MPI_Offset low)
 }
 
 /* Reads the runs. Returns the end of the data in the window. */
-static size_t read_window(struct exchange *x, MPI_Offset low)
+static size_t read_window(struct two_phase *x, MPI_Offset low)
 {
     size_t from = 0, to = 0, moved = 0;
     struct share *share;
@@ -356,7 +356,7 @@ static size_t read_window(struct exchange *x, MPI_Offset low)
 }
 
 /* Copies the data of each share out of the window, up to its end. */
-static void deal_window(struct exchange *x, size_t end)
+static void deal_window(struct two_phase *x, size_t end)
 {
     for (int i = 0; i < x->comm->size; i++) {
         struct share *share = &x->all[i];
@@ -376,7 +376,7 @@ static void deal_window(struct exchange *x, size_t end)
 /* --- rounds ------------------------------------------------------------------------------------------------------- */
 
 /* Unpacks the data that has come back, in the order of the stream. */
-static void take_back(struct exchange *x)
+static void take_back(struct two_phase *x)
 {
     for (int i = 0; i < x->aggregators && !x->ended; i++) {
         size_t bytes = (size_t)x->theirs[aggregator_rank(x, i)];
@@ -387,7 +387,7 @@ static void take_back(struct exchange *x)
     }
 }
 
-static int do_round(struct exchange *x)
+static int do_round(struct two_phase *x)
 {
     MPI_Offset window = x->low + (MPI_Offset)x->mine * (MPI_Offset)x->window;
     int rc = round_announce(x, cut_round(x));
@@ -410,7 +410,7 @@ static int do_round(struct exchange *x)
     return rc;
 }
 
-static int do_rounds(struct exchange *x)
+static int do_rounds(struct two_phase *x)
 {
     size_t size = (size_t)x->comm->size;
     x->own = pl_calloc((size_t)x->aggregators, sizeof *x->own);
@@ -426,7 +426,7 @@ static int do_rounds(struct exchange *x)
     return rc ? rc : pl_file_agree(x->comm, x->error);
 }
 
-static void exchange_fini(struct exchange *x)
+static void exchange_fini(struct two_phase *x)
 {
     PL_VEC_FINI(&x->own_runs);
     PL_VEC_FINI(&x->runs_received);
@@ -482,7 +482,7 @@ int pl_access_together(struct pl_file *file, const struct pl_access *access, int
     struct extent *extents = pl_calloc((size_t)comm->size, sizeof own);
     if (!extents)
         return error ? error : pl_fail_memory("a collective access");
-    struct exchange x = { .file = file, .comm = comm, .write = access->write, .mine = -1 };
+    struct two_phase x = { .file = file, .comm = comm, .write = access->write, .mine = -1 };
     int rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, extents, sizeof own, PL_TYPE_BYTE);
     bool together = rc == MPI_SUCCESS && two_phase_pays(extents, comm->size, wanted == PL_FILE_ENABLE, &x.next);
     free(extents);

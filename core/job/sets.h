@@ -4,7 +4,7 @@
  * and every process of the job may change. Part of both libraries.
  *
  * The table has several buffers, each with space for all sets; `current` says which one is valid. To change a set, a
- * process takes a free buffer, writes all sets into it as they shall be, and makes it the current one with one
+ * process takes a free buffer, writes all sets into it in their new state, and makes it the current one with one
  * compare-and-swap. If another process was faster, it begins again. So a reader never sees half a change, and a
  * process that is stopped or killed in the middle delays no other: a buffer whose owner is gone is free.
  *

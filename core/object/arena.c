@@ -57,7 +57,7 @@ struct pool {
 struct pl_arena_range pl_arena_range;
 
 static struct pool pools[PL_KINDS][SHARDS] = {
-    [0 ... PL_KINDS - 1] = { [0 ... SHARDS - 1] = { .lock = PL_LOCK_INIT(PL_RANK_POOL) } },
+    [0 ... PL_KINDS - 1] = { [0 ... SHARDS - 1] = { .lock = PL_LOCK_INIT(PL_RANK_ARENA) } },
 };
 
 static _Atomic unsigned used_shards; /* a bit for each shard that a thread has ever used */

@@ -3,7 +3,7 @@
  * FIFOs: circular buffers through which the data of rendezvous messages is copied in a pipeline.
  *
  * A FIFO lies in the sender's region, with two counters: bytes put in, and bytes taken out. The data of several
- * messages follows one another in the order of their CTS, and each message begins at a whole cache line. Both sides
+ * messages lies end to end in the order of their CTS, and each message begins at a whole cache line. Both sides
  * know all lengths, so that a FIFO holds nothing but data. Sender and receiver copy at the same time, the receiver one
  * chunk behind: it reads what is still in the cache.
  *

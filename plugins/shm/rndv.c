@@ -18,7 +18,7 @@
  * with the FIN, or when its last byte is in the FIFO.
  *
  * The sender answers a CTS with NACK R if the message was withdrawn meanwhile, or if memory for a FIFO is short. In the
- * second case the receiver may still have the kernel copy the data. It answers with FIN either way.
+ * latter case the receiver may still have the kernel copy the data. It answers with FIN either way.
  */
 #include "plugins/shm/rndv.h"
 

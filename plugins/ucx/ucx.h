@@ -42,7 +42,7 @@ struct pl_ucx_wire {
     uint64_t from;    /* id of the sending engine */
     uint64_t to;      /* id of the engine that it is for: an address can outlive its owner */
     uint32_t number;  /* counts from 0 on each link */
-    uint32_t control; /* enum ucx_control */
+    uint32_t control; /* enum pl_ucx_control */
 };
 
 /* An address in a card: this, then the address of the UCX worker. */

@@ -74,7 +74,7 @@ static int exchange_answer_member(struct pl_exchange *exchange, uint32_t member,
     struct pl_exchange_request *request = exchange->requests[member];
     int rank = pl_exchange_job_rank(exchange, member);
     int rc = pl_exchange_send_answer(exchange->listener, request, message);
-    if (rc && pl_failure_outlived(request->from->engine, PL_PROC(0, rank)))
+    if (rc && pl_failure_engine_is_dead(request->from->engine, PL_PROC(0, rank)))
         rc = pl_fail(MPI_ERR_PROC_ABORTED, "\"%.80s\": rank %d (%d in the job) has died", exchange->tag, (int)member,
                      rank);
     return rc;

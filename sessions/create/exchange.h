@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exchanges: processes of the job that know each other's ranks and one key exchange data through their listeners.
+ * Exchanges: processes of the job that know each other's ranks and share a key trade data through their listeners.
  *
  * One member, known to all, is the coordinator. The other members are participants: each sends the key and a payload to
  * the coordinator, which sends one answer to all participants once it has every payload. Keys are compared in full, so

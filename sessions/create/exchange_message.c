@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Formats:
+ * The messages of exchanges. Formats:
  *     JOIN      u32 size of the group, u32 rank in it, blob key; the payload
  *     REFUSAL   u32 size of the group, u32 rank in it, blob key; an error
  *     ANSWER    an error, or i32 MPI_SUCCESS and the answer
  *     LEAVE     an error
  *     an error  i32 error class; its text
  *
- * `exchanges` has those that wait; `early` the requests that arrived before the coordinator opened the exchange. The
- * listener's lock protects both, and everything in an exchange. Nothing that arrives is trusted.
+ * `exchanges` has those that are open; `early` the requests that arrived before the coordinator opened the exchange.
+ * The listener's lock protects both, and everything in an exchange. Nothing that arrives is trusted.
  */
 #include "sessions/create/exchange_message.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A participant that gives up tells the coordinator and accepts the coordinator's reply to that, which may be a regular
- * answer that was on its way. It leaves without a reply only if none arrives within LEAVE_MS.
+ * Waiting in an exchange. A participant that gives up tells the coordinator and accepts the coordinator's reply to
+ * that, which may be a regular answer that was on its way. It leaves without a reply only if none arrives within
+ * LEAVE_MS.
  */
 #include "sessions/create/exchange_wait.h"
 
@@ -19,7 +20,7 @@
 enum {
     CHECK_MS = 20,         /* between checks for ended members */
     CHECK_ROUNDS = 64,     /* rounds of progress before the clock is read */
-    UNREACHABLE_MS = 5000, /* for which an unreachable listener may be one that has just closed: no error */
+    UNREACHABLE_MS = 5000, /* of grace: an unreachable listener may have just closed */
     LEAVE_MS = 1000,       /* for the coordinator to reply to a participant that gives up */
     CATCH_UP_ROUNDS = 1000,
     SLEEP_MAX_US = 10000, /* while the coordinator's listener is not open */

@@ -20,7 +20,7 @@ bool pl_exchange_has_ended(struct pl_exchange *exchange, uint32_t member);
  * sent. */
 void pl_exchange_forget_ended(struct pl_exchange *exchange);
 
-/* A participant's: has the coordinator's listener the request, and a connection? */
+/* Of a participant: does the coordinator's listener have its request, and a connection? */
 bool pl_exchange_coordinator_listens(const struct pl_exchange *exchange);
 
 #endif

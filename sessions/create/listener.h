@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The listener: the process's bootstrap endpoint, an engine at an address that other processes derive from the rank
- * alone. Exchanges (sessions/create/exchange.h) and ports (sessions/port/port.h) send their messages through it.
+ * The listener: an engine of the process itself, at an address that other processes derive from the rank alone.
+ * Exchanges (sessions/create/exchange.h) and ports (sessions/port/port.h) send their messages through it.
  *
  * The first use opens it; it closes with the last instance. Whatever arrives at it, and everything that the messages
  * change, is protected by the lock of its engine: pl_engine_enter(), pl_engine_leave().
@@ -28,7 +28,7 @@ enum pl_listener_message {
     PL_PORT_HANG_UP, /* the caller of that token has given up, or there is no such call */
 };
 
-/* What uses the listener: one row for each kind of exchange of messages, in sessions/listener_clients.c. */
+/* What uses the listener: one row for each protocol, in sessions/listener_clients.c. */
 struct pl_listener_client {
     enum pl_listener_message first, last; /* its messages */
     /* A message has come. Lock held. */

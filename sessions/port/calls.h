@@ -61,7 +61,7 @@ void pl_port_return_caller(uint64_t port, struct pl_port_caller *caller);
 int pl_port_propose(struct pl_engine *listener, struct pl_port_caller *caller, struct pl_comm_id id,
                     const unsigned char *wire, size_t length);
 
-/* Refuses the caller with an error class, or with PL_UNREACHABLE: its group shall get the network and call again. Frees
+/* Refuses the caller with an error class, or with PL_UNREACHABLE: its group must add the network and call again. Frees
  * it. */
 void pl_port_refuse(struct pl_engine *listener, struct pl_port_caller *caller, int error, const char *why);
 

@@ -296,7 +296,7 @@ static void break_comm(void)
 {
     struct pl_header header = header_of(PL_MSG_P2P, comms[0], 1, 0, 0);
     pl_engine_enter(engine);
-    pl_failure_starve(engine, comms[0], &header);
+    pl_failure_message_dropped(engine, comms[0], &header);
     pl_engine_leave(engine);
 }
 

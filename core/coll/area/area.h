@@ -7,12 +7,12 @@
  * would take rounds, which matters most when ranks share cores; and a rank that only publishes goes on at once. A short
  * collective is one operation, a long one an operation for each chunk of its data (collectives.c).
  *
- * Operations are numbered, alike on all ranks, and use sets of slots by turns. A slot names the operation for which it
- * was written. Data of more than a few bytes lies in a ring of the slot's owner, and the slot says where; each rank has
- * a ring for short data and one for long. Each rank publishes how many operations it has completed. A slot, or space in
- * a ring, is reused once every rank that it was published to has completed that operation. No rank waits for this until
- * all sets or a ring are in use. A rank that has read the slots of all ranks in operation n knows that all have
- * completed those before n.
+ * Operations are numbered, alike on all ranks, and cycle through the sets of slots. A slot names the operation for
+ * which it was written. Data of more than a few bytes lies in a ring of the slot's owner, and the slot says where; each
+ * rank has a ring for short data and one for long. Each rank publishes how many operations it has completed. A slot, or
+ * space in a ring, is reused once every rank that it was published to has completed that operation. No rank waits for
+ * this until all sets or a ring are in use. A rank that has read the slots of all ranks in operation n knows that all
+ * have completed those before n.
  *
  * The area is made when it is first wanted, by rank 0 in memory of its node transport; then all ranks agree whether all
  * could map it. Locking: one thread at a time uses a communicator's area, as the standard demands of collectives. The
@@ -27,11 +27,10 @@
 
 struct pl_area;
 struct pl_comm;
-struct pl_engine;
 struct pl_request;
 
 enum {
-    PL_AREA_RANKS = 64,      /* at most: every rank polls all slots */
+    PL_AREA_RANKS = 64,      /* at most: sets of ranks are words of 64 bits */
     PL_AREA_SHORT = 4096,    /* bytes of each rank's data that count as short */
     PL_AREA_MAX = 256 << 10, /* bytes of data in a slot */
     PL_AREA_AFTER = 3,       /* collectives without a reduction before an area is made for them */

@@ -3,7 +3,7 @@
  * Waiting in a collective area: some polls of the word itself come before the engine's wait.
  *
  * With more ranks than cores a wait costs what it takes to put other ranks on this core, a microsecond and a half for
- * each, and that decides the time of a short collective. The least is one switch of each rank, except of the last one
+ * each, and that decides the time of a short collective. At best each rank switches once, except the last one
  * on each core, which finds everything there and goes on. So a rank yields at once if a rank that is missing ran on
  * this core last. If all missing ranks are on other cores, they come soon, about when the ranks of this core did. A
  * rank that ran instead would find as little, and its switch would be in vain.

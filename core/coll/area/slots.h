@@ -25,7 +25,7 @@ enum {
     PL_AREA_LONG_RING = 512 << 10,       /* ... and beyond */
     PL_AREA_ELSEWHERE = PL_AREA_MAX + 1, /* as the bytes of a slot: messages bring its data */
     PL_AREA_RENEWAL = 1 << 17,           /* operations between two renewals of old numbers (slots.c) */
-    PL_AREA_AHEAD = 4, /* operations before a slot is written, its owner takes the line back from its readers */
+    PL_AREA_AHEAD = 4, /* operations before it writes a slot, its owner prefetches the line for writing */
 };
 
 #define PL_AREA_ANY SIZE_MAX /* as the expected bytes: slots may differ */

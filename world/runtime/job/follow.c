@@ -300,7 +300,7 @@ void pl_job_finish(struct plenum_job *job)
     pl_job_drop(job);
 }
 
-void pl_job_wind_up(struct plenum_job *job)
+void pl_job_last_process_ended(struct plenum_job *job)
 {
     struct plenum_job *root = job->tree.root;
     if (!root && pl_spawn_tree_lives(job)) {
@@ -320,7 +320,7 @@ void pl_job_wind_up(struct plenum_job *job)
     pl_list_remove(&job->alive);
     pl_job_finish(job);
     if (root && root->tree.outlived && !pl_spawn_tree_lives(root))
-        pl_job_wind_up(root);
+        pl_job_last_process_ended(root);
 }
 
 /* --- keeper notices ---------------------------------------------------------------------------------------- */
@@ -384,7 +384,7 @@ void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *
     case PL_KEEPER_GONE:
         if (notice->status)
             follow_process_failed(job, PLENUM_ALL, PL_STAGE_FORK, notice->status);
-        pl_job_wind_up(job);
+        pl_job_last_process_ended(job);
         break;
     }
 }
@@ -438,6 +438,6 @@ void pl_follow_keeper_death(struct plenum_runtime *rt)
         for (int r = 0; r < job->desc.size; r++)
             if (!job->ranks[r].ended)
                 follow_process_ended(job, r, SIGKILL);
-        pl_job_wind_up(job);
+        pl_job_last_process_ended(job);
     }
 }

@@ -20,7 +20,7 @@ void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object
 void pl_job_fail_start(struct plenum_job *job, int rank, int number, const char *reason);
 
 /* The last process of a job has ended. While spawned jobs of its tree live, the root waits for them. */
-void pl_job_wind_up(struct plenum_job *job);
+void pl_job_last_process_ended(struct plenum_job *job);
 
 /* Queues the job's last event; no process of it runs. The job may be freed. */
 void pl_job_finish(struct plenum_job *job);

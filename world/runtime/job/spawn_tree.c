@@ -156,7 +156,7 @@ static void spawn_tree_launched(struct plenum_job *child)
     if (root->phase != PL_JOB_RUNNING)
         pl_job_end(child);
     if (root->tree.outlived && !pl_spawn_tree_lives(root))
-        pl_job_wind_up(root);
+        pl_job_last_process_ended(root);
     pthread_mutex_unlock(&rt->lock);
 }
 

@@ -2,7 +2,8 @@
 /*
  * Functions and source lines at addresses in files, from the symbolizer (plugins/symbolizer). That is a separate
  * process, because nothing in a rank's file may harm this one. It starts at the first question and ends with the
- * report; the answers stay. A file at which it fails is not tried again, and a report spends at most 5 seconds on all files.
+ * report; the answers stay. A file at which it fails is not tried again, and a report spends at most 5 seconds on all
+ * files.
  *
  * A zeroed struct is empty. The caller holds the runtime's lock.
  */
