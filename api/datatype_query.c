@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queries of datatypes: sizes, extents, contents, names; predefined types by the values that they can hold; and
  * addresses, from which displacements are computed. */
-#include "api/call.h"
-#include "api/pmpi.h"
-
 #include <limits.h>
 #include <string.h>
 
+#include "api/call.h"
+#include "api/pmpi.h"
 #include "core/datatype/build.h"
 #include "core/datatype/parametric.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Info objects. All of these may be called before MPI_Init and after MPI_Finalize, by any thread. */
-#include "core/object/info.h"
-#include "core/job/info_env.h"
-
 #include <string.h>
 
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/job/info_env.h"
+#include "core/object/info.h"
 
 /* An info object that the user may change: not MPI_INFO_ENV. */
 static struct pl_info *arg_own_info(struct pl_call *call, MPI_Info info)

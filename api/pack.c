@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packing and unpacking, in the machine's representation and in external32. */
-#include "api/call.h"
-#include "api/pmpi.h"
-
 #include <limits.h>
 #include <string.h>
 
+#include "api/call.h"
+#include "api/pmpi.h"
 #include "core/datatype/external.h"
 
 /* The user's position, in the int form or the _c form of a function. */

@@ -5,13 +5,13 @@
  * tool_cvar.c, tool_pvar.c.
  */
 #include "api/tool.h"
-#include "api/tool_pvar.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "api/pmpi.h"
+#include "api/tool_pvar.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 

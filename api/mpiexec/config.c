@@ -2,11 +2,12 @@
 /* See config.h. Each line of the file is the command line of one program; # begins a comment line; quotes and
  * backslashes work as in a shell. */
 #include "api/mpiexec/config.h"
-#include "core/base/memory.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/base/memory.h"
 
 struct words {
     char **word;

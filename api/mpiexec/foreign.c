@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See foreign.h. The names of a program's libraries are near the beginning of its file, after a zero byte each. */
 #include "api/mpiexec/foreign.h"
-#include "core/base/memory.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "core/base/memory.h"
 
 enum { BYTES_READ = 1 << 20 };
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See parse.h. */
 #include "api/mpiexec/parse.h"
-#include "core/base/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/base/memory.h"
 
 bool parse_fail(struct parse *p, const char *format, ...)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The communicators of an engine, in a hash table by id. Locking: the engine's. */
 #include "core/engine/comm_table.h"
-#include "core/base/compiler.h"
 
 #include <stdlib.h>
 
+#include "core/base/compiler.h"
 #include "core/base/memory.h"
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"

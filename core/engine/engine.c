@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engine: ordered sends, progress, and the functions that transports call. */
 #include "core/engine/engine.h"
-#include "core/base/compiler.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/log.h"

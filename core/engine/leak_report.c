@@ -6,12 +6,12 @@
  * Locking: the instance's lock for the list; inside it a communicator's lock, or the engine's.
  */
 #include "core/engine/leak_report.h"
-#include "core/base/compiler.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/base/log.h"
 #include "core/engine/comm.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Matching of messages and receives, and the control messages of synchronous and cancelled sends. */
 #include "core/engine/match.h"
-#include "core/base/compiler.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/client.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends and receives as requests, probes, cancellation. See p2p.h. */
 #include "core/engine/p2p.h"
-#include "core/base/compiler.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/bsend.h"

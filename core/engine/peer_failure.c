@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/address_vector.h"
@@ -32,13 +32,6 @@ struct pl_failure {
     uint32_t *first;    /* [job size] deaths before this engine */
     uint32_t counted[]; /* [2 * job size] deaths that were handled; then `first` */
 };
-
-static long failure_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* The order of the two calls matters: a process that dies and is replaced in between is counted at the next check, not
  * twice. */
@@ -195,7 +188,7 @@ void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm)
 static int failure_check_hook(struct pl_hook *hook)
 {
     struct pl_failure *watch = PL_CONTAINER(hook, struct pl_failure, hook);
-    long now = failure_now_ms();
+    long now = (long)pl_clock_coarse_ms();
     if (now >= watch->check_at) {
         watch->check_at = now + FAILURE_CHECK_MS;
         failure_check(watch->engine);

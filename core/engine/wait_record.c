@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/engine/client.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
@@ -250,13 +250,6 @@ static void add_requests(struct pl_job_record *page, const struct pl_engine *eng
     }
 }
 
-static int64_t wait_record_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1000000000L + time.tv_nsec;
-}
-
 /* The engine's lock, if there is an engine, and `lock` are held. */
 static void write_answer(struct pl_job_record *page, const struct pl_engine *engine, const struct pl_request *request,
                          const struct pl_wait *wait)
@@ -270,7 +263,7 @@ static void write_answer(struct pl_job_record *page, const struct pl_engine *eng
         item->what = what_of(request);
     }
     item->thread = (int32_t)gettid();
-    item->waited = wait->since ? wait_record_now() - wait->since : 0;
+    item->waited = wait->since ? pl_clock_ns() - wait->since : 0;
     if (page->traces < PL_RECORD_TRACES - 1) {
         item->trace = ++page->traces;
         pl_trace_take(page, &page->trace[item->trace - 1], NULL);
@@ -306,7 +299,7 @@ static bool keeps_testing(uint32_t question, const struct pl_request *request, c
                           : what                ? (const void *)what->comm
                                                 : NULL;
     int peer = what ? what->peer : 0, tag = what ? what->tag : 0;
-    long time = (long)wait_record_now();
+    long time = (long)pl_clock_ns();
     if (last.question != question)
         last.first = time;
     if (last.question != question || last.subject != subject || last.peer != peer || last.tag != tag)

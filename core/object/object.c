@@ -6,11 +6,11 @@
  * Locking: none. Counts are atomic. The stamp is written last when an object is made, and erased when it is freed.
  */
 #include "core/object/object.h"
-#include "core/base/compiler.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/object/arena.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The direct path. See path_direct.h. */
 #include "core/rma/path_direct.h"
-#include "core/base/compiler.h"
 
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/engine/instance.h"
 #include "core/rma/accumulate.h"
 #include "core/rma/rma.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The window control block's locks. See window_ctl.h. */
 #include "core/rma/window_ctl.h"
-#include "core/base/compiler.h"
 
 #include <sched.h>
 
+#include "core/base/compiler.h"
 #include "core/base/cpu.h"
 #include "core/engine/instance.h"
 #include "core/engine/wait.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See event.h. */
 #include "world/runtime/event/event.h"
-#include "core/base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+
+#include "core/base/memory.h"
 
 /* For a spawned job the embedder gets events about its processes, but none about its life, which is part of the spawn
  * tree's. */
