@@ -370,7 +370,7 @@ START_TEST(symbolizer_hangs)
     open_symbols(&symbols, make_program("echo ready; exec sleep 1000"));
     int64_t start = pl_clock_ms();
     for (int i = 0; i < 10; i++) {
-        char file[16];
+        char file[20];
         snprintf(file, sizeof file, "/file%d", i);
         ck_assert_ptr_null(pl_symbols_find(&symbols, file, 0x1000, true).function);
     }

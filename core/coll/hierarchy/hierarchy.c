@@ -98,7 +98,7 @@ static int make_part(struct pl_comm *whole, const int *ranks, int count, struct 
 
 static int make_here(struct pl_comm *comm, const struct map *map, struct pl_hierarchy *hierarchy)
 {
-    int *ranks = pl_malloc((size_t)map->size * sizeof *ranks), count = 0;
+    int *ranks = pl_calloc((size_t)map->size, sizeof *ranks), count = 0;
     if (!ranks)
         return pl_fail_memory("the ranks of a node");
     for (int i = 0; i < map->size; i++)

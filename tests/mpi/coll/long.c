@@ -183,15 +183,15 @@ static void same_bits(MPI_Comm comm)
 /* A root with far more data than there is space, and ranks that arrive late. */
 static void late(MPI_Comm comm)
 {
-    enum { INTS = 500000 };
+    enum { MANY = 500000 };
     int bad = 0;
     for (int n = 0; n < 4; n++) {
-        for (int i = 0; rank == 0 && i < INTS; i++)
+        for (int i = 0; rank == 0 && i < MANY; i++)
             in[i] = n + i;
         if (rank != 0 && n % 2 == 0)
             usleep(10000);
-        CHECK_OK(MPI_Bcast(in, INTS, MPI_INT, 0, comm));
-        for (int i = 0; i < INTS; i++)
+        CHECK_OK(MPI_Bcast(in, MANY, MPI_INT, 0, comm));
+        for (int i = 0; i < MANY; i++)
             bad += in[i] != n + i;
     }
     CHECK(bad == 0);
