@@ -82,8 +82,10 @@ check-status: deps-tests
 	$(Q)$(RUN) $(wildcard tests/abi/status_check)
 
 # The rules of the source itself. rooms.txt: which room may use which others; limits.txt: the bound of each figure.
-.PHONY: check-house check-layers check-names check-english check-format
-check-house: check-layers check-names check-english check-format
+.PHONY: check-house check-layers check-names check-english check-format check-allocations
+check-house: check-layers check-names check-english check-format check-allocations
+check-allocations: deps-tests
+	$(Q)$(RUN) tests/house/check_allocations
 check-layers: deps-tests all
 	$(Q)$(RUN) 'tests/house/check_layers $(B) .'
 check-names check-english check-format: check-%: deps-tests
