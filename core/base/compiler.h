@@ -16,9 +16,6 @@
 /* Argument number `text` is printf's format, and its values begin at argument `first`; 0: they are a va_list. */
 #define PL_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
-/* A struct without padding, for bytes whose layout is given from outside. */
-#define PL_PACKED __attribute__((packed))
-
 /*
  * The unit in which caches move memory. What different threads or processes write stands in different lines:
  *
