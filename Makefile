@@ -141,6 +141,7 @@ $(B)/lib/pkgconfig/plenum.pc: Makefile
 	  'Requires.private: jansson' 'Libs.private: -pthread -ldl -lm' >$@
 
 -include $(patsubst %.o,%.d,$(call objs,$(ALL_SRC)))
+include api/fortran/fortran.mk
 include tests/tests.mk
 
 # --- set-up ----------------------------------------------------------------------------------------------------
