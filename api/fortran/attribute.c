@@ -3,71 +3,71 @@
  * Attributes: MPI-5.0, section 19.3.7. An attribute of Fortran is an integer. C sees a pointer to it; an attribute that
  * C has set is its pointer, as an integer, in Fortran. The predefined ones are values in Fortran, and pointers in C.
  *
- * An integer that Fortran sets lies in a cell, and the attribute in C is the cell's address. A table of cells tells them
- * from pointers of C. The delete callback of a key from Fortran frees the cell. A key from C has a callback that does
- * not know cells: they stay until the library is unloaded.
+ * An integer that Fortran sets lies in a holder, and the attribute in C is the holder's address. A table of holders
+ * tells them from pointers of C. The delete callback of a key from Fortran frees the holder. A key from C has a callback
+ * that does not know holders: they stay until the library is unloaded.
  *
- * Locking: `cells_lock` protects the table; callbacks run without it.
+ * Locking: `holders_lock` protects the table; callbacks run without it.
  */
 #include <pthread.h>
 
 #include "fortran.h"
 
-/* --- Cells ------------------------------------------------------------------------------------------------------- */
+/* --- Holders ----------------------------------------------------------------------------------------------------- */
 
-struct cell {
+struct holder {
     MPI_Aint value; /* first: the attribute is its address */
-    struct cell *next;
+    struct holder *next;
 };
 
-enum { CELL_BUCKETS = 1024 };
-static struct cell *cells[CELL_BUCKETS];
-static pthread_mutex_t cells_lock = PTHREAD_MUTEX_INITIALIZER;
+enum { HOLDER_BUCKETS = 1024 };
+static struct holder *holders[HOLDER_BUCKETS];
+static pthread_mutex_t holders_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct cell **cell_bucket(const void *address)
+static struct holder **holder_bucket(const void *address)
 {
-    return &cells[((uintptr_t)address >> 5) % CELL_BUCKETS];
+    return &holders[((uintptr_t)address >> 5) % HOLDER_BUCKETS];
 }
 
-static void *cell_make(MPI_Aint value)
+static void *holder_make(MPI_Aint value)
 {
-    struct cell *made = malloc(sizeof *made);
+    struct holder *made = malloc(sizeof *made);
     if (!made)
         return NULL;
-    struct cell **bucket = cell_bucket(made);
+    struct holder **bucket = holder_bucket(made);
     made->value = value;
-    pthread_mutex_lock(&cells_lock);
+    pthread_mutex_lock(&holders_lock);
     made->next = *bucket;
     *bucket = made;
-    pthread_mutex_unlock(&cells_lock);
+    pthread_mutex_unlock(&holders_lock);
     return made;
 }
 
 /* The attribute as Fortran sees it. */
-static MPI_Aint cell_value(const void *attribute)
+static MPI_Aint holder_value(const void *attribute)
 {
     MPI_Aint value = (MPI_Aint)attribute;
-    pthread_mutex_lock(&cells_lock);
-    for (struct cell *cell = *cell_bucket(attribute); cell; cell = cell->next)
-        if (cell == attribute)
-            value = cell->value;
-    pthread_mutex_unlock(&cells_lock);
+    pthread_mutex_lock(&holders_lock);
+    for (struct holder *holder = *holder_bucket(attribute); holder; holder = holder->next)
+        if (holder == attribute)
+            value = holder->value;
+    pthread_mutex_unlock(&holders_lock);
     return value;
 }
 
-/* Frees the cell, if the attribute is one. */
-static void cell_free(void *attribute)
+/* Frees the holder, if the attribute is one. */
+static void holder_free(void *attribute)
 {
-    struct cell *found = NULL;
-    pthread_mutex_lock(&cells_lock);
-    for (struct cell **at = cell_bucket(attribute); *at; at = &(*at)->next) {
+    struct holder *found = NULL;
+    pthread_mutex_lock(&holders_lock);
+    for (struct holder **at = holder_bucket(attribute); *at; at = &(*at)->next) {
         if (*at == attribute) {
             found = *at;
             *at = found->next;
             break;
         }
     }
-    pthread_mutex_unlock(&cells_lock);
+    pthread_mutex_unlock(&holders_lock);
     free(found);
 }
 
@@ -92,7 +92,7 @@ struct key {
 
 static int key_copy(const struct key *key, MPI_Fint object, int keyval, void *attribute, void *copied, int *flag)
 {
-    MPI_Aint in = cell_value(attribute), out = 0, state = key->extra_state;
+    MPI_Aint in = holder_value(attribute), out = 0, state = key->extra_state;
     MPI_Fint number = keyval, logical = plf_false, code = MPI_SUCCESS;
 
     if (key->old) {
@@ -103,14 +103,14 @@ static int key_copy(const struct key *key, MPI_Fint object, int keyval, void *at
         ((plf_copy *)key->copy)(&object, &number, &state, &in, &out, &logical, &code);
     }
     *flag = plf_truth(logical);
-    if (code == MPI_SUCCESS && *flag && !(*(void **)copied = cell_make(out)))
+    if (code == MPI_SUCCESS && *flag && !(*(void **)copied = holder_make(out)))
         code = MPI_ERR_NO_MEM;
     return code;
 }
 
 static int key_delete(const struct key *key, MPI_Fint object, int keyval, void *attribute)
 {
-    MPI_Aint value = cell_value(attribute), state = key->extra_state;
+    MPI_Aint value = holder_value(attribute), state = key->extra_state;
     MPI_Fint number = keyval, code = MPI_SUCCESS;
 
     if (key->old) {
@@ -120,7 +120,7 @@ static int key_delete(const struct key *key, MPI_Fint object, int keyval, void *
         ((plf_delete *)key->delete)(&object, &number, &value, &state, &code);
     }
     if (code == MPI_SUCCESS)
-        cell_free(attribute);
+        holder_free(attribute);
     return code;
 }
 
@@ -134,37 +134,31 @@ static bool comm_attribute_is_int(int keyval)
     case MPI_WTIME_IS_GLOBAL:
     case MPI_APPNUM:
     case MPI_LASTUSEDCODE:
-    case MPI_UNIVERSE_SIZE:
-        return true;
-    default:
-        return false;
+    case MPI_UNIVERSE_SIZE: return true;
+    default: return false;
     }
 }
 
 static MPI_Aint comm_value(int keyval, const void *attribute)
 {
-    return comm_attribute_is_int(keyval) ? *(const int *)attribute : cell_value(attribute);
+    return comm_attribute_is_int(keyval) ? *(const int *)attribute : holder_value(attribute);
 }
 
 static MPI_Aint type_value(int keyval, const void *attribute)
 {
     (void)keyval;
-    return cell_value(attribute);
+    return holder_value(attribute);
 }
 
 static MPI_Aint win_value(int keyval, const void *attribute)
 {
     switch (keyval) {
-    case MPI_WIN_BASE:
-        return (MPI_Aint)attribute;
-    case MPI_WIN_SIZE:
-        return *(const MPI_Aint *)attribute;
+    case MPI_WIN_BASE: return (MPI_Aint)attribute;
+    case MPI_WIN_SIZE: return *(const MPI_Aint *)attribute;
     case MPI_WIN_DISP_UNIT:
     case MPI_WIN_CREATE_FLAVOR:
-    case MPI_WIN_MODEL:
-        return *(const int *)attribute;
-    default:
-        return cell_value(attribute);
+    case MPI_WIN_MODEL: return *(const int *)attribute;
+    default: return holder_value(attribute);
     }
 }
 
@@ -192,10 +186,10 @@ static MPI_Aint win_value(int keyval, const void *attribute)
     }                                                                                                                  \
     static int kind##_set(handle object, int keyval, MPI_Aint value)                                                   \
     {                                                                                                                  \
-        void *cell = cell_make(value);                                                                                 \
-        int code = cell ? MPI_##Kind##_set_attr(object, keyval, cell) : MPI_ERR_NO_MEM;                                \
+        void *holder = holder_make(value);                                                                             \
+        int code = holder ? MPI_##Kind##_set_attr(object, keyval, holder) : MPI_ERR_NO_MEM;                            \
         if (code != MPI_SUCCESS)                                                                                       \
-            cell_free(cell);                                                                                           \
+            holder_free(holder);                                                                                       \
         return code;                                                                                                   \
     }                                                                                                                  \
     static int kind##_get(handle object, int keyval, MPI_Aint *value, MPI_Fint *flag)                                  \

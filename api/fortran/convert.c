@@ -17,17 +17,17 @@ void *plf_array_open(struct plf_array *array, int count)
 {
     array->count = count > 0 ? count : 0;
     size_t bytes = (size_t)array->count * sizeof(void *);
-    array->room = array->small;
+    array->space = array->small;
     if (bytes <= sizeof array->small)
         memset(array->small, 0, bytes);
     else
-        array->room = calloc(1, bytes);
-    return array->room;
+        array->space = calloc(1, bytes);
+    return array->space;
 }
 
 void plf_request_array_settle(const struct plf_array *array, const MPI_Fint *requests)
 {
-    MPI_Request const *now = array->room;
+    MPI_Request const *now = array->space;
     for (int i = 0; now && i < array->count; i++)
         plf_pending_settle(requests[i], now[i]);
 }
@@ -48,7 +48,7 @@ int *plf_truths(struct plf_array *array, int count, const MPI_Fint *from)
 
 void plf_truths_return(const struct plf_array *array, MPI_Fint *to, int code)
 {
-    const int *from = array->room;
+    const int *from = array->space;
     for (int i = 0; from && code == MPI_SUCCESS && i < array->count; i++)
         to[i] = plf_logical(from[i]);
 }
@@ -77,17 +77,13 @@ int plf_neighbors(MPI_Comm comm, enum plf_side side)
     if (comm_is_none(comm) || MPI_Topo_test(comm, &topology))
         return 0;
     switch (topology) {
-    case MPI_CART:
-        return MPI_Cartdim_get(comm, &count) ? 0 : 2 * count;
-    case MPI_GRAPH:
-        MPI_Comm_rank(comm, &rank);
-        return MPI_Graph_neighbors_count(comm, rank, &count) ? 0 : count;
+    case MPI_CART: return MPI_Cartdim_get(comm, &count) ? 0 : 2 * count;
+    case MPI_GRAPH: MPI_Comm_rank(comm, &rank); return MPI_Graph_neighbors_count(comm, rank, &count) ? 0 : count;
     case MPI_DIST_GRAPH:
         if (MPI_Dist_graph_neighbors_count(comm, &count, &out, &weighted))
             return 0;
         return side == PLF_SENT ? out : count;
-    default:
-        return 0;
+    default: return 0;
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions of mpi-ext.h that make callbacks with a context. They are weak here: above a library that lacks them, the
- * callbacks go through a limited number of C functions, one for each Fortran procedure (callback.c).
+ * callbacks go through a limited number of C functions, one for each Fortran procedure (callbacks.c).
  */
 #ifndef PLENUM_FORTRAN_EXTENSION_H
 #define PLENUM_FORTRAN_EXTENSION_H

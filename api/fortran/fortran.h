@@ -103,30 +103,30 @@ static inline MPI_Fint plf_logical(int truth)
 
 /* --- Arrays that need conversion --------------------------------------------------------------------------------- */
 
-/* Room for the C form of an array: in itself for short ones. */
+/* The C form of an array; short ones need no memory. */
 struct plf_array {
     int count;
-    void *room;      /* NULL: memory is short, or the count is negative, which the C function finds */
+    void *space; /* NULL: memory is short, or the count is negative, which the C function finds */
     void *small[16];
 };
 
-/* Gives room for the elements of an array, zeroed. NULL if memory is short. */
+/* Gives space for the elements of an array, filled with zeros. NULL if memory is short. */
 void *plf_array_open(struct plf_array *array, int count);
 
 static inline void plf_array_free(struct plf_array *array)
 {
-    if (array->room != array->small)
-        free(array->room);
+    if (array->space != array->small)
+        free(array->space);
 }
 
 static inline bool plf_array_failed(const struct plf_array *array)
 {
-    return array->room == NULL;
+    return array->space == NULL;
 }
 
 /*
- * Converts an array of handles to C; without a source, the elements are zero, which is no handle. The _return function
- * stores those that the call has set.
+ * Converts an array of handles to C. Without an array to convert, all elements are NULL, which no handle is. The
+ * function _store gives back the elements that the call has set.
  */
 #define PLF_HANDLE_ARRAY(kind, lower, handle)                                                                          \
     static inline handle *plf_##lower##_array(struct plf_array *array, int count, const MPI_Fint *from)                \
@@ -138,7 +138,7 @@ static inline bool plf_array_failed(const struct plf_array *array)
     }                                                                                                                  \
     static inline void plf_##lower##_array_store(const struct plf_array *array, MPI_Fint *to)                          \
     {                                                                                                                  \
-        handle const *from = array->room;                                                                              \
+        handle const *from = array->space;                                                                             \
         for (int i = 0; from && i < array->count; i++)                                                                 \
             if (from[i])                                                                                               \
                 to[i] = MPI_##kind##_toint(from[i]);                                                                   \
@@ -180,9 +180,10 @@ void plf_fill(char *to, size_t length, const char *from);
 /* --- Buffers by descriptor --------------------------------------------------------------------------------------- */
 
 /*
- * A section with gaps becomes a datatype of the section's layout, where count and type say what its elements are
- * (PLF_TYPED), or a copy in one piece: collectives whose counts, displacements or operations do not permit another
- * type, and types that are not basic. The copy of a pending operation lives until its request is complete (pending.c).
+ * A section with gaps becomes a datatype of the section's layout where count and type say what its elements are
+ * (PLF_TYPED). Some collectives permit no other type, because of their counts, displacements or operations. For these,
+ * and for types that are not basic, the section is copied to one piece. The copy of a pending operation lives until its
+ * request is complete (pending.c).
  */
 enum {
     PLF_TYPED = 1,
@@ -198,7 +199,7 @@ struct plf_section {
     MPI_Datatype type;
     int error;
     int flags;
-    bool typed;                     /* type is ours */
+    bool typed; /* type is ours */
     void *copy;
     struct plf_section_shape *shape; /* of the copied section */
 };
@@ -241,7 +242,7 @@ static inline int plf_sections_error(const struct plf_section *sections, int cou
     return MPI_SUCCESS;
 }
 
-/* Ends the use of sections. With a request, the copies stay until it is complete; a persistent one is not active yet. */
+/* Ends the use of sections. With a request, the copies stay until it completes; a persistent one is not active yet. */
 static inline void plf_sections_close(struct plf_section *sections, int count, int code, MPI_Request *request,
                                       bool persistent)
 {

@@ -45,6 +45,8 @@ WHOLE = {'Win_create', 'Win_attach', 'Buffer_attach', 'Comm_attach_buffer', 'Ses
 # The address alone is used, and gaps do not matter.
 ADDRESS = {'Get_address', 'Free_mem', 'Win_detach', 'Fetch_and_op', 'Compare_and_swap', 'F_sync_reg',
            'Abi_get_fortran_booleans', 'Abi_set_fortran_booleans'}
+# Collectives whose counts are those of one process, or whose operations take basic types alone: a section is copied.
+COPIED = re.compile(r'(I|Ineighbor_|Neighbor_)?(all)?(gather|toall|reduce|scatter|scan|exscan)', re.IGNORECASE)
 # MPI's constants of C alone, and those that are shorter in Fortran, whose strings have no terminator.
 C_ALONE = re.compile(r'MPI_(T_|F_|ABI_Fint|CONVERSION_FN|\w*_(COPY|DELETE|DUP)_FN|DUP_FN|Fint|STATUS(ES)?_IGNORE)|MPI_C_BOOL_X')
 STRING_LENGTH = re.compile(r'MPI_MAX_(\w*STRING|INFO_KEY|INFO_VAL|\w*NAME|PSET_NAME_LEN|STRINGTAG_LEN)$')
@@ -259,7 +261,7 @@ class Body:
         n, self.sections = self.sections, self.sections + 1
         following = self.parameters[index + 1:index + 3]
         typed = [q.kind for q in following] == ['num', 'type'] and not any(q.array for q in following)
-        if typed and not self.reduces():
+        if typed and not COPIED.match(self.procedure.name):
             count, datatype = following
             flags = 'PLF_TYPED' + (' | PLF_NO_COPY' if any(q.kind == 'win' for q in self.parameters) or
                                    self.procedure.name.endswith('_begin') else '')
@@ -275,11 +277,6 @@ class Body:
             self.substitutes[q] = self.replaced[q]
 
     substitutes = None
-
-    def reduces(self):
-        """Predefined operations take no derived datatypes, except one-sided."""
-        kinds = [q.kind for q in self.parameters]
-        return 'op' in kinds and 'win' not in kinds
 
     def text(self, symbol):
         """The function, under its strong name."""

@@ -5,7 +5,7 @@
 /* Where the elements of a section are. */
 struct plf_section_shape {
     char *base;
-    size_t element;                 /* bytes */
+    size_t element; /* bytes */
     int rank;
     MPI_Count extent[CFI_MAX_RANK]; /* elements */
     MPI_Count stride[CFI_MAX_RANK]; /* bytes */
@@ -55,8 +55,8 @@ static int type_of_dimensions(const struct plf_section_shape *shape, int dimensi
 }
 
 /*
- * A type of the first elements of the section, in the order of arrays: as many whole slabs of the last dimension as fit,
- * behind them slabs of the dimension before, and so on to single elements.
+ * A type of the first elements of the section, in the order of arrays. It begins with as many whole slabs of the last
+ * dimension as fit; slabs of the dimension before follow, down to single elements.
  */
 static int type_of_elements(const struct plf_section_shape *shape, MPI_Count elements, MPI_Datatype element,
                             MPI_Datatype *type)

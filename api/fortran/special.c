@@ -313,8 +313,8 @@ void pmpi_comm_spawn_multiple_(const MPI_Fint *count, const char *array_of_comma
             code = MPI_ERR_NO_MEM;
     }
     if (code == MPI_SUCCESS)
-        code = MPI_Comm_spawn_multiple(*count, list.commands, list.vectors, array_of_maxprocs, list.infos, *root, c_comm,
-                                       &made, error_codes(array_of_errcodes));
+        code = MPI_Comm_spawn_multiple(*count, list.commands, list.vectors, array_of_maxprocs, list.infos, *root,
+                                       c_comm, &made, error_codes(array_of_errcodes));
     if (code == MPI_SUCCESS)
         *intercomm = MPI_Comm_toint(made);
     spawn_list_free(&list);
