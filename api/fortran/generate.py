@@ -396,8 +396,9 @@ def declare(p, procedure, large, module):
     elif p.kind == 'logical':
         base = 'logical'
     elif p.kind == 'status':
-        base, intent = 'type(MPI_Status)' if f08 else 'integer', intent if p.way == 'in' else ''
-        if not f08:
+        own = f08 or p.name == 'f08_status'
+        base, intent = 'type(MPI_Status)' if own else 'integer', intent if p.way == 'in' else ''
+        if not own:
             array = '(MPI_STATUS_SIZE, *)' if p.array else '(MPI_STATUS_SIZE)'
         elif p.array:
             array = '(*)'
@@ -446,8 +447,6 @@ def interfaces(procedures, module):
     lines = []
     for procedure in procedures:
         if module == 'f08' and procedure.old:
-            continue
-        if procedure.name in ('Status_f082f', 'Status_f2f08'):
             continue
         for profiled in (False, True):
             prefix = 'PMPI_' if profiled else 'MPI_'
