@@ -103,6 +103,21 @@ static int process_draw_id(void)
     return MPI_SUCCESS;
 }
 
+/* One process of a job says it, and once: the others most likely have the same environment. */
+static void process_warn(void)
+{
+    static bool warned;
+    char text[512];
+    pl_config_warning(text, sizeof text);
+    if (warned || !text[0] || pl_process.identity.rank != 0)
+        return;
+    warned = true;
+    if (pl_config_text("log")[0])
+        pl_log("config", 1, "%s", text);
+    else
+        pl_log_line("config", text);
+}
+
 static int process_process_open_first(void)
 {
     int rc = pl_config_load();
@@ -121,6 +136,7 @@ static int process_process_open_first(void)
     }
     atomic_store(&pl_process.serial, 16);
     pl_process.pid = getpid();
+    process_warn();
     pl_log("process", 3, "rank %d of %d in %s, by %s", pl_process.identity.rank, pl_process.identity.size,
            pl_process.identity.nspace, pl_process.bootstrap->name);
     return MPI_SUCCESS;
