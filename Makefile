@@ -29,7 +29,7 @@ say = $(if $(Q),@printf '  %-6s %s\n' '$(1)' '$(2)')
 
 # --- what is built ---------------------------------------------------------------------------------------------
 MPI_SRC     := $(wildcard api/*.c core/*.c core/*/*.c core/*/*/*.c sessions/*.c sessions/*/*.c world/*.c plugins/self/*.c plugins/shm/*.c \
-                          plugins/inherited/*.c plugins/attached/*.c plugins/singleton/*.c plugins/psets/*.c plugins/errhandlers/*.c)
+                          plugins/inherited/*.c plugins/attached/*.c plugins/pmi/*.c plugins/singleton/*.c plugins/psets/*.c plugins/errhandlers/*.c)
 RUNTIME_SRC := $(wildcard world/runtime/*.c world/runtime/*/*.c)
 PLUGINS     := ucx pmix hwloc
 PLUGIN_SRC  := plugins/memory.c $(foreach p,$(PLUGINS),$(wildcard plugins/$(p)/*.c))
