@@ -112,7 +112,9 @@ $(SYMBOLIZER): plugins/symbolizer/symbolizer.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)if pkg-config --exists libdw; then \
-	  $(CC) $(CPPFLAGS) $(call PKG,--cflags,libdw) $(ALL_CFLAGS) $< -o $@ $(ALL_LDFLAGS) $(call PKG,--libs,libdw); \
+	  mkdir -p $(B)/obj/$(<D) && \
+	  $(CC) $(CPPFLAGS) $(call PKG,--cflags,libdw) $(ALL_CFLAGS) -c $< -o $(B)/obj/$(<:.c=.o) && \
+	  $(CC) -o $@ $(B)/obj/$(<:.c=.o) $(ALL_LDFLAGS) $(call PKG,--libs,libdw); \
 	else echo 'Without libdw-dev: reports will not name functions and source lines.'; fi
 
 $(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(MEMORY_OBJS) $(LIBRT) | $(B)/lib/libplenum.so
@@ -178,9 +180,11 @@ help:
 	@echo 'make              build everything into $(B)/, usable in place'
 	@echo 'make demo         the main job: a sparse solver on 4 ranks (MATRIX=file.mtx for your own)'
 	@echo 'make check        all tests; check-unit, check-mpi, check-ucx, check-asan, check-ubsan, check-tsan,'
-	@echo '                  check-valgrind, check-abi, check-symbols, check-headers, check-paths, check-instructions for a part'
+	@echo '                  check-valgrind, check-abi, check-symbols, check-headers, check-paths, check-rendezvous,'
+	@echo '                  check-instructions for a part'
 	@echo 'make check-house  the rules of the source: check-layers, check-names, check-english, check-format for a part;'
 	@echo '                  tests/house/check_... --list prints the figures, tests/house/limits.txt has their bounds'
+	@echo 'make check-hard   the long form of all attacks: kills, damage and the like; HARD=rounds SEED=n ONLY=name'
 	@echo 'make bench        side by side with the other MPIs on this machine; BENCH=--quick'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make docs         the reference of the public headers, by doxygen, into $(B)/docs/html'
