@@ -317,8 +317,10 @@ PLENUM_API int plenum_job_add_program(struct plenum_job *job, int ranks, const c
 
 /** Sets or unsets an environment variable.
  *  What is not set comes from the environment of the embedding program as it is at the launch. The setting of one
- *  program overrides that of PLENUM_ALL. The runtime sets PLENUM_JOB, PLENUM_RANK and PLENUM_SIZE; the caller
- *  must not. Does not block. Any thread.
+ *  program overrides that of PLENUM_ALL. PLENUM_JOB, PLENUM_RANK, PLENUM_SIZE and the variables of a PMIx
+ *  client (PMIX_* but PMIX_MCA_*, PMI_RANK, PMI_SIZE, PMI_FD) are the runtime's: what is set here is not passed on.
+ *  A set-user-ID program passes none of PLENUM_*, PMIX_*, UCX_* and HWLOC_* from its user's environment to the
+ *  processes, only what is set here. Does not block. Any thread.
  *  @param[in] job      borrowed
  *  @param[in] program  its number, or PLENUM_ALL: also for programs that are added later
  *  @param[in] name     not empty and without "="; copied
