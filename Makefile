@@ -102,9 +102,10 @@ $(B)/lib/libmpi_abi.so: | $(LIBMPI)
 
 # Allocations that a test can make fail; a plugin asks the library (core/base/memory_plugin.h).
 MEMORY_OBJS := $(call objs,core/base/memory.c core/base/memory_libc.c core/base/vec.c)
+VISIBLE_OBJ := $(call objs,core/base/visible.c)
 PLUGIN_MEMORY := $(call objs,plugins/memory.c core/base/memory_libc.c core/base/vec.c)
 
-$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
+$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(VISIBLE_OBJ) $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs $(HARDEN_LD) -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl
@@ -129,10 +130,10 @@ $(SYMBOLIZER): plugins/symbolizer/symbolizer.c $(B)/flags
 	  $(CC) $(CPPFLAGS) $(call PKG,--cflags,libdw) $(HARDEN) $(PROTECT) $(ALL_CFLAGS) -pie $(HARDEN_LD) $< -o $@ $(ALL_LDFLAGS) $(call PKG,--libs,libdw); \
 	else echo 'Without libdw-dev: reports will not name functions and source lines.'; fi
 
-$(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(MEMORY_OBJS) $(LIBRT) | $(B)/lib/libplenum.so
+$(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(MEMORY_OBJS) $(LIBRT) | $(B)/lib/libplenum.so
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -pie $(HARDEN_LD) -o $@ $(call objs,$(MPIEXEC_SRC)) $(MEMORY_OBJS) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
+	$(Q)$(CC) -pie $(HARDEN_LD) -o $@ $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(MEMORY_OBJS) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
 
 $(B)/bin/plenum-info: $(call objs,$(INFO_SRC)) $(B)/lib/libmpi_abi.a
 	@mkdir -p $(@D)
