@@ -43,7 +43,7 @@ static void ucx_set(ucp_config_t *config, const char *name, const char *key, con
 {
     char variable[64] = "UCX_";
     strncat(variable, name, sizeof variable - sizeof "UCX_");
-    if (!getenv(variable))
+    if (!secure_getenv(variable))
         ucp_config_modify(config, key, value);
 }
 
@@ -70,7 +70,7 @@ static void ucx_choose_transports(struct pl_ucx *ucx, ucp_config_t *config)
     else if (network_only)
         ucx_set(config, "TLS", "TLS", "^sm");
     else
-        wanted = getenv("UCX_TLS");
+        wanted = secure_getenv("UCX_TLS");
     ucx->shared_memory = wanted && *wanted ? strstr(wanted, "posix") || strstr(wanted, "sysv") ||
                                                  strstr(wanted, "sm") || strstr(wanted, "all")
                                            : !network_only;
@@ -94,18 +94,21 @@ static void ucx_set_up_network(ucp_config_t *config)
  *
  * A worker needs one chunk of receive buffers to begin with: 0.4 MB instead of 2.1, and half the time.
  */
-static void ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
+static int ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
 {
     pl_stale_files_sweep();
     pl_scratch_dir_open(&ucx->scratch_dir);
     ucx_set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
-    if (ucx->scratch_dir.fd < 0 || getenv("UCX_POSIX_DIR"))
-        return;
+    if (secure_getenv("UCX_POSIX_DIR"))
+        return MPI_SUCCESS;
+    if (ucx->scratch_dir.fd < 0) /* the files of a process without one are named in a way that its peers do not expect */
+        return ucx->host->fail(PL_UNREACHABLE, "no directory for the memory that UCX shares");
     ucx_set_inner(config, "POSIX_DIR", "DIR", ucx->scratch_dir.name);
     ucx_set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
     const char *wanted = ucx->host->config_text("ucx_tls");
     if (!wanted || !*wanted)
         ucx_set(config, "TLS", "TLS", "^sysv");
+    return MPI_SUCCESS;
 }
 
 static int ucx_open_context(struct pl_ucx *ucx)
@@ -117,8 +120,11 @@ static int ucx_open_context(struct pl_ucx *ucx)
                                ucs_status_string(status));
     ucx_choose_transports(ucx, config);
     ucx_set_up_network(config);
-    if (ucx->shared_memory)
-        ucx_set_up_memory(ucx, config);
+    int err = ucx->shared_memory ? ucx_set_up_memory(ucx, config) : MPI_SUCCESS;
+    if (err) {
+        ucp_config_release(config);
+        return err;
+    }
 
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,
@@ -167,7 +173,7 @@ static int ucx_init_or_fall_back(struct pl_ucx *ucx)
 {
     const char *wanted = ucx->host->config_text("ucx_tls");
     int err = ucx_init(ucx);
-    if (!err || !ucx->shared_memory || (wanted && *wanted) || getenv("UCX_TLS"))
+    if (!err || !ucx->shared_memory || (wanted && *wanted) || secure_getenv("UCX_TLS"))
         return err;
     pl_scratch_dir_close(&ucx->scratch_dir);
     ucx->memory_refused = true;
