@@ -16,6 +16,7 @@
 #include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "plugins/ucx/control.h"
+#include "plugins/ucx/devices.h"
 #include "plugins/ucx/link.h"
 #include "plugins/ucx/receive.h"
 #include "plugins/ucx/send.h"
@@ -79,12 +80,23 @@ static void ucx_choose_transports(struct pl_ucx *ucx, ucp_config_t *config)
                                            : !network_only;
 }
 
-/* The bytes that TCP moves at once. UCX's default of 64 KiB splits our longest eager message, which has a header, in
- * two. From 256 KiB on, what does not fit into a socket's buffers makes long streams slower. */
-static void ucx_set_up_network(struct pl_ucx *ucx, ucp_config_t *config)
+/* Within the host, the loopback alone. Other hosts: the interfaces that PLENUM_NET selects, or all. */
+static int ucx_choose_devices(struct pl_ucx *ucx, ucp_config_t *config)
 {
+    const char *wanted = ucx->host->config_text("net");
+    char devices[PL_UCX_DEVICES];
+    int err = MPI_SUCCESS;
     if (!ucx->host->far(ucx->engine))
         ucx_set(config, "NET_DEVICES", "NET_DEVICES", "lo");
+    else if (*wanted && !(err = pl_ucx_devices(ucx->host, wanted, devices)))
+        ucp_config_modify(config, "NET_DEVICES", devices);
+    return err;
+}
+
+/* The bytes that TCP moves at once. UCX's default of 64 KiB splits our longest eager message, which has a header, in
+ * two. From 256 KiB on, what does not fit into a socket's buffers makes long streams slower. */
+static void ucx_set_up_network(ucp_config_t *config)
+{
     ucx_set_inner(config, "TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "128k");
     ucx_set_inner(config, "TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "128k");
 }
@@ -120,8 +132,13 @@ static int ucx_open_context(struct pl_ucx *ucx)
     if (status != UCS_OK)
         return ucx->host->fail(PL_UNREACHABLE, "UCX does not accept its own settings (UCX_* in the environment): %s",
                                ucs_status_string(status));
+    int err = ucx_choose_devices(ucx, config);
+    if (err) {
+        ucp_config_release(config);
+        return err;
+    }
     ucx_choose_transports(ucx, config);
-    ucx_set_up_network(ucx, config);
+    ucx_set_up_network(config);
     if (ucx->shared_memory)
         ucx_set_up_memory(ucx, config);
 
