@@ -243,14 +243,14 @@ struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int sourc
 void pl_match_take(struct pl_comm *comm, struct pl_unexpected *unexpected)
 {
     pl_list_remove(&unexpected->link);
-    if (comm && comm->match.index)
+    if (pl_unlikely(comm && comm->match.index))
         pl_match_index_remove_unexpected(comm, unexpected);
 }
 
 void pl_match_unpost(struct pl_request *request)
 {
     pl_list_remove(&request->link);
-    if (request->comm->match.index && request->context == PL_MSG_P2P)
+    if (pl_unlikely(request->comm->match.index && request->context == PL_MSG_P2P))
         pl_match_index_remove_posted(request->comm, request);
 }
 
