@@ -113,7 +113,7 @@ $(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/
 $(B)/lib/libplenum.so: | $(LIBRT)
 	$(Q)ln -sf libplenum.so.1 $@
 
-PLUGIN_TOO.ucx := $(B)/obj/core/job/stale_files.o
+PLUGIN_TOO.ucx := $(B)/obj/core/job/stale_files.o $(B)/obj/core/base/table.o
 define plugin_rule
 $(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c)) $(PLUGIN_TOO.$(1)) $(PLUGIN_MEMORY)
 	@mkdir -p $$(@D)

@@ -250,7 +250,7 @@ static void ucx_destroy(struct pl_ucx *ucx)
     ucp_cleanup(ucx->context);
     pl_scratch_dir_close(&ucx->scratch_dir);
     close(ucx->wake_fd);
-    free(ucx->bucket);
+    pl_table_fini(&ucx->by_engine);
     pl_ucx_log_close();
     free(ucx);
 }
@@ -311,16 +311,10 @@ static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void *
     pl_ucx_log_open(host);
 
     int err;
-    ucx->buckets = PL_UCX_BUCKETS_FIRST;
-    ucx->bucket = pl_calloc(ucx->buckets, sizeof *ucx->bucket);
-    if (!ucx->bucket) {
-        err = host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
-        goto free_self;
-    }
     ucx->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (ucx->wake_fd < 0) {
         err = host->fail(MPI_ERR_OTHER, "cannot make an event descriptor: %s", strerror(errno));
-        goto free_buckets;
+        goto free_self;
     }
     if ((err = ucx_init_guarded(ucx)))
         goto close_wake;
@@ -340,8 +334,6 @@ destroy_worker:
 close_wake:
     pl_scratch_dir_close(&ucx->scratch_dir);
     close(ucx->wake_fd);
-free_buckets:
-    free(ucx->bucket);
 free_self:
     pl_ucx_log_close();
     free(ucx);
