@@ -135,14 +135,11 @@ static int ucx_open_context(struct pl_ucx *ucx)
     if (status != UCS_OK)
         return ucx->host->fail(PL_UNREACHABLE, "UCX does not accept its own settings (UCX_* in the environment): %s",
                                ucs_status_string(status));
-    int err = ucx_choose_devices(ucx, config);
-    if (err) {
-        ucp_config_release(config);
-        return err;
-    }
     ucx_choose_transports(ucx, config);
     ucx_set_up_network(config);
-    int err = ucx->shared_memory ? ucx_set_up_memory(ucx, config) : MPI_SUCCESS;
+    int err = ucx_choose_devices(ucx, config);
+    if (!err && ucx->shared_memory)
+        err = ucx_set_up_memory(ucx, config);
     if (err) {
         ucp_config_release(config);
         return err;
