@@ -60,7 +60,7 @@ LIBRT   := $(if $(RUNTIME_SRC),$(B)/lib/libplenum.so.1)
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 .PHONY: all
-all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(B)/lib/pkgconfig/plenum.pc
+all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(B)/lib/pkgconfig/plenum.pc fortran
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -177,7 +177,7 @@ install: all
 	$(Q)cp $(BUILT_PLUGINS) $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)[ ! -e $(SYMBOLIZER) ] || cp $(SYMBOLIZER) $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)cp $(B)/lib/pkgconfig/plenum.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
-	$(Q)cp $(HEADERS) $(DESTDIR)$(PREFIX)/include/
+	$(Q)cp $(HEADERS) $(if $(HAVE_FC),$(FORT_HEADERS)) $(DESTDIR)$(PREFIX)/include/
 
 # --- conveniences ----------------------------------------------------------------------------------------------
 .PHONY: clean format tags docs help
