@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "api/mpiexec/chatter.h"
 #include "api/mpiexec/describe_job.h"
 #include "api/mpiexec/foreign.h"
 #include "api/mpiexec/handover.h"
@@ -67,6 +68,7 @@ static int mpiexec_launch(struct run *run)
 {
     const struct options *o = run->options;
     foreign_say(run);
+    chatter_catch(run);
     int err = plenum_job_launch(run->job);
     if (err)
         return mpiexec_fail(run, err);
@@ -95,12 +97,13 @@ static int mpiexec_run_job(struct run *run)
     else
         code = mpiexec_launch(run);
     plenum_runtime_close(run->runtime);
+    chatter_release(run);
     return code;
 }
 
 static int mpiexec_execute(const struct options *o)
 {
-    struct run run = { .options = o, .input.pipe = -1 };
+    struct run run = { .options = o, .input.pipe = -1, .chatter = -1 };
     int code = EXIT_FAILURE;
 
     sink_init(&run.out, STDOUT_FILENO);
