@@ -73,16 +73,16 @@ struct plenum_job;
 
 /** What functions return. New values are added at the end. @since 0.1 */
 enum plenum_error {
-    PLENUM_OK,           /**< no error; the value is 0 */
-    PLENUM_ERR_ARGUMENT, /**< an argument is out of its range */
-    PLENUM_ERR_STATE,    /**< wrong moment in the job's life: a launched job cannot be described further */
+    PLENUM_OK,                 /**< no error; the value is 0 */
+    PLENUM_ERR_ARGUMENT,       /**< an argument is out of its range */
+    PLENUM_ERR_STATE,          /**< wrong moment in the job's life: a launched job cannot be described further */
     PLENUM_ERR_NOT_FOUND,      /**< the program does not exist */
     PLENUM_ERR_NOT_EXECUTABLE, /**< the program exists but cannot be executed */
-    PLENUM_ERR_WDIR,    /**< the working directory does not exist or may not be entered */
-    PLENUM_ERR_LIMIT,   /**< a limit of the system: descriptors, processes, size of a file */
-    PLENUM_ERR_MEMORY,  /**< out of memory */
-    PLENUM_ERR_TIMEOUT, /**< the time limit has passed; nothing has changed */
-    PLENUM_ERR_SYSTEM   /**< a system call failed in a way that has no name above */
+    PLENUM_ERR_WDIR,           /**< the working directory does not exist or may not be entered */
+    PLENUM_ERR_LIMIT,          /**< a limit of the system: descriptors, processes, size of a file */
+    PLENUM_ERR_MEMORY,         /**< out of memory */
+    PLENUM_ERR_TIMEOUT,        /**< the time limit has passed; nothing has changed */
+    PLENUM_ERR_SYSTEM          /**< a system call failed in a way that has no name above */
 };
 
 /** Returns the explanation of the calling thread's last error.

@@ -9,8 +9,8 @@
 
 #include "api/mpiexec/run.h"
 
-/* From here on descriptor 2 is a pipe, and mpiexec prints to a duplicate of what it was. Nothing changes if the job gets
- * no PMIx server. */
+/* From here on descriptor 2 is a pipe, and mpiexec prints to a duplicate of what it was. Nothing changes if the job
+ * gets no PMIx server. */
 void chatter_catch(struct run *run);
 
 /* Takes what the pipe holds. Does not block. */

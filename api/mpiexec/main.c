@@ -137,7 +137,7 @@ static int mpiexec_start(const struct options *o)
     struct handover h;
     int code = EXIT_USAGE;
     if (!handover_make(&h, o))
-        print_line("%s", h.error);
+        print_message("%s", h.error);
     else
         code = h.launcher == LAUNCHER_EMBEDDED ? mpiexec_execute(o) : handover_run(&h);
     handover_free(&h);
@@ -162,7 +162,7 @@ int main(int argc, char *argv[])
     char error[512];
     int code = 0;
     if (!options_parse(&options, argc, argv, error, sizeof error)) {
-        print_line("%s", error);
+        print_message("%s", error);
         code = EXIT_USAGE;
     } else if (options.help) {
         options_help();

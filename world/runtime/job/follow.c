@@ -434,8 +434,9 @@ static void follow_kill_remains(const struct plenum_job *job)
 /* Nothing has started: the processes were not killed, the keeper cannot work here. */
 static void follow_keeper_failed(struct plenum_job *job)
 {
-    pl_job_fail_start(job, PLENUM_ALL, ECHILD,
-                      "the keeper, the process that starts the others, has ended; is it killed, or denied a system call?");
+    pl_job_fail_start(
+        job, PLENUM_ALL, ECHILD,
+        "the keeper, the process that starts the others, has ended; is it killed, or denied a system call?");
     for (int r = 0; r < job->desc.size; r++)
         job->ranks[r].ended = true;
 }
