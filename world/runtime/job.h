@@ -38,6 +38,7 @@ struct pl_redirect {
     int number; /* of the descriptor: 0, 1 or 2 */
     int fd;
     char *file; /* absolute, with %r; NULL: use fd */
+    bool null;  /* fd is /dev/null, opened for this redirect */
 };
 
 struct pl_rank {

@@ -62,8 +62,7 @@ static void runtime_keeper_ready(struct pl_source *source)
         pl_follow_notice(rt, &notice);
     if (state == PL_LINK_CLOSED) {
         pl_runtime_unwatch(rt, rt->keeper.link.fd);
-        pl_link_close(&rt->keeper.link);
-        pl_follow_keeper_death(rt);
+        pl_follow_keeper_death(rt, pl_link_close(&rt->keeper.link));
     }
 }
 

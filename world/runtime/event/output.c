@@ -40,8 +40,10 @@ static bool output_read(struct pl_output *output)
         pl_lines_feed(&output->lines, rt->scratch, (size_t)got, output_emit, output);
         return true;
     }
-    if (got == 0 || (errno != EAGAIN && errno != EINTR))
+    if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+        pl_link_rouse(&rt->keeper.link); /* the process has probably ended: the keeper should say so */
         pl_output_close(output);
+    }
     return false;
 }
 

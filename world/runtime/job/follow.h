@@ -6,7 +6,7 @@
 #include "world/runtime/job.h"
 
 void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *notice);
-void pl_follow_keeper_death(struct plenum_runtime *rt);
+void pl_follow_keeper_death(struct plenum_runtime *rt, bool exited);
 void pl_follow_deadlines(struct plenum_job *job, int64_t now);
 
 /* Ends the job and its spawn tree: SIGTERM, and SIGKILL after the grace time. */
