@@ -66,6 +66,11 @@ static void runtime_keeper_ready(struct pl_source *source)
     }
 }
 
+void pl_runtime_rouse_keeper(struct plenum_runtime *rt)
+{
+    pl_link_rouse(&rt->keeper.link);
+}
+
 static void runtime_wake_ready(struct pl_source *source)
 {
     struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, poll.wake_source);
@@ -98,6 +103,8 @@ void pl_runtime_set_timer(struct plenum_runtime *rt)
             first = job->deadline.limit;
         if (job->deadline.kill && (!first || job->deadline.kill < first))
             first = job->deadline.kill;
+        if (job->deadline.rouse && (!first || job->deadline.rouse < first))
+            first = job->deadline.rouse;
         if (job->reporting.check_at && (!first || job->reporting.check_at < first))
             first = job->reporting.check_at;
     }

@@ -359,7 +359,8 @@ static void part_nothing(void)
     struct plenum_event *event;
     struct plenum_job *job;
     EXPECT(plenum_job_size(NULL) == 0 && plenum_job_id(NULL) == 0);
-    EXPECT(plenum_job_cpus(NULL, 0, text, sizeof text) == 0 && text[0] == '\0' && plenum_job_cpus(NULL, 0, NULL, 0) == 0);
+    EXPECT(plenum_job_cpus(NULL, 0, text, sizeof text) == 0 && text[0] == '\0' &&
+           plenum_job_cpus(NULL, 0, NULL, 0) == 0);
     EXPECT(!plenum_job_json(NULL) && !plenum_event_json(NULL));
     EXPECT(plenum_event_describe(NULL, text, sizeof text) == 8 && strcmp(text, "no event") == 0);
     plenum_job_set_user(NULL, text);

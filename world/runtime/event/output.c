@@ -41,7 +41,7 @@ static bool output_read(struct pl_output *output)
         return true;
     }
     if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-        pl_link_rouse(&rt->keeper.link); /* the process has probably ended: the keeper should say so */
+        pl_runtime_rouse_keeper(rt); /* the process has probably ended: the keeper should say so */
         pl_output_close(output);
     }
     return false;

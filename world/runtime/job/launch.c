@@ -17,6 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "world/runtime/job/compose.h"
+#include "world/runtime/job/follow.h"
 #include "world/runtime/job/notes.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/job/segment_make.h"
@@ -71,8 +72,8 @@ static const struct pl_redirect *launch_find_redirect(const struct plenum_job *j
     return NULL;
 }
 
-/* A FIFO or a device whose other end is not open yet must not stop the runtime: it is opened without waiting. The process
- * then waits as usual. */
+/* A FIFO or a device whose other end is not open yet must not stop the runtime: it is opened without waiting. Reads and
+ * writes of the process then wait as usual. */
 static int launch_open_now(const char *name, int flags)
 {
     int fd = open(name, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
@@ -249,10 +250,10 @@ int pl_launch_start(struct plenum_job *job)
     rt->slots.used += job->launch.slots;
     pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
-    if (job->desc.option[PLENUM_JOB_TIME_LIMIT]) {
+    job->deadline.rouse = pl_clock_ms() + PL_ROUSE_MS;
+    if (job->desc.option[PLENUM_JOB_TIME_LIMIT])
         job->deadline.limit = pl_clock_ms() + job->desc.option[PLENUM_JOB_TIME_LIMIT];
-        pl_runtime_set_timer(rt);
-    }
+    pl_runtime_set_timer(rt);
     return PLENUM_OK;
 }
 

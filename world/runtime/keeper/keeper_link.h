@@ -16,8 +16,8 @@ struct pl_link {
 /* Forks the keeper. Returns an enum plenum_error. */
 int pl_link_open(struct pl_link *link);
 
-/* The keeper kills all processes that it started and exits. Waits for its end. True: it exited; false: it was killed, or
- * there was none. A keeper that is stopped goes on. */
+/* The keeper kills all processes that it started and exits. Waits for its end. True: it exited; false: it was killed,
+ * or there was none. A keeper that is stopped goes on. */
 bool pl_link_close(struct pl_link *link);
 
 /* Continues a keeper that is stopped. Requests do that, too. */

@@ -73,9 +73,9 @@ static pid_t orphans_next_pid(void)
 }
 
 /*
- * Without /proc neither the children nor their environments can be read. So numbers are tried: those that
- * processes got since the keeper's own, and if none of them is a child, all others, which takes a second or two. To which job a child belongs cannot be told: while
- * another job runs, what this one has left stays, and goes with the last of them.
+ * Without /proc neither the children nor their environments can be read. So numbers are tried: those that processes got
+ * since the keeper's own, and if none of them is a child, all others, which takes a second or two. To which job a child
+ * belongs cannot be told: while another job runs, what this one has left stays, and goes with the last of them.
  */
 static int orphans_sweep_blindly(const struct pl_kept_job *jobs, bool all)
 {
