@@ -297,10 +297,7 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
 /* The peer that sent from this origin; NULL: nothing was sent to it. */
 static struct pl_peer *peer_at(const struct pl_engine *engine, const struct pl_origin *from)
 {
-    struct pl_peer *peer = from ? engine->peers.table[from->engine & (engine->peers.buckets - 1)] : NULL;
-    while (peer && peer->engine != from->engine)
-        peer = peer->next;
-    return peer;
+    return from ? PL_TABLE_FIND(&engine->peers, from->engine, struct pl_peer, by_id) : NULL;
 }
 
 static void host_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)

@@ -170,18 +170,6 @@ static int write_card(struct pl_engine *engine)
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
 
-static int make_tables(struct pl_engine *engine)
-{
-    engine->peers.buckets = engine->comms.buckets = 16;
-    engine->peers.table = pl_calloc(engine->peers.buckets, sizeof *engine->peers.table);
-    engine->comms.table = pl_calloc(engine->comms.buckets, sizeof *engine->comms.table);
-    if (engine->peers.table && engine->comms.table)
-        return MPI_SUCCESS;
-    free(engine->peers.table);
-    free(engine->comms.table);
-    return pl_fail_memory("an engine");
-}
-
 static void close_transports(struct pl_engine *engine)
 {
     while (engine->transports > 0) {
@@ -216,8 +204,6 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     engine->far = identity->local_size < identity->size || strcmp(pl_config_text("scope"), "network") == 0;
     engine->wait.oversubscribed = identity->slots > 0 && identity->local_size > identity->slots;
     int rc = engine_draw_id(engine);
-    if (rc == MPI_SUCCESS)
-        rc = make_tables(engine);
     if (rc)
         goto lock;
     rc = open_transports(engine);
@@ -235,8 +221,6 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
 
 transports:
     close_transports(engine);
-    free(engine->peers.table);
-    free(engine->comms.table);
 lock:
     pl_lock_fini(&engine->lock);
     return rc;
@@ -371,20 +355,19 @@ void pl_engine_close(struct pl_engine *engine)
         pl_list_remove(&request->link);
         pl_request_complete(request, MPI_ERR_OTHER);
     }
-    for (size_t i = 0; i < engine->peers.buckets; i++)
-        for (struct pl_peer *peer = engine->peers.table[i], *next; peer; peer = next) {
-            next = peer->next;
-            if (peer->endpoint)
-                peer->endpoint->ops->disconnect(peer->endpoint);
-            free(peer);
-        }
+    PL_TABLE_EACH(peer, &engine->peers, struct pl_peer, by_id)
+    {
+        if (peer->endpoint)
+            peer->endpoint->ops->disconnect(peer->endpoint);
+        free(peer);
+    }
+    pl_table_fini(&engine->peers);
     PL_LIST_EACH(closer, &engine->closers, struct pl_closer, link) {
         pl_list_remove(&closer->link);
         closer->close(closer);
     }
     close_transports(engine);
-    free(engine->peers.table);
-    free(engine->comms.table);
+    pl_table_fini(&engine->comms.by_id);
     engine->state = PL_ENGINE_CLOSED;
     pl_engine_leave(engine);
 }

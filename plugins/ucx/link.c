@@ -29,37 +29,15 @@ enum {
 
 /* --- finding --------------------------------------------------------------------------------------------------- */
 
-/* Ids are random numbers: their low bits serve as a hash. */
-static struct pl_ucx_link **ucx_link_bucket_of(struct pl_ucx *ucx, uint64_t engine)
-{
-    return &ucx->bucket[engine & (ucx->buckets - 1)];
-}
-
 struct pl_ucx_link *pl_ucx_link_find(struct pl_ucx *ucx, uint64_t engine)
 {
     struct pl_ucx_link *link = ucx->last;
     if (link && link->origin.engine == engine)
         return link;
-    for (link = *ucx_link_bucket_of(ucx, engine); link; link = link->next)
-        if (link->origin.engine == engine)
-            return ucx->last = link;
-    return NULL;
-}
-
-/* Without memory for more buckets the old ones stay, and are slower. */
-static void ucx_link_grow(struct pl_ucx *ucx)
-{
-    struct pl_ucx_link **bucket = pl_calloc(ucx->buckets * 2, sizeof *bucket);
-    if (!bucket)
-        return;
-    free(ucx->bucket);
-    ucx->bucket = bucket;
-    ucx->buckets *= 2;
-    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
-        struct pl_ucx_link **head = ucx_link_bucket_of(ucx, link->origin.engine);
-        link->next = *head;
-        *head = link;
-    }
+    link = PL_TABLE_FIND(&ucx->by_engine, engine, struct pl_ucx_link, by_engine);
+    if (link)
+        ucx->last = link;
+    return link;
 }
 
 struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
@@ -70,8 +48,6 @@ struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
     link = pl_calloc(1, sizeof *link);
     if (!link)
         return NULL;
-    if (++ucx->count > ucx->buckets)
-        ucx_link_grow(ucx);
     link->endpoint.ops = &plenum_transport;
     link->origin.engine = engine;
     link->ucx = ucx;
@@ -80,9 +56,7 @@ struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
     pl_list_init(&link->rndvs);
     pl_list_init(&link->failure);
     pl_list_append(&ucx->links, &link->entry);
-    struct pl_ucx_link **head = ucx_link_bucket_of(ucx, engine);
-    link->next = *head;
-    *head = link;
+    pl_table_insert(&ucx->by_engine, &link->by_engine, engine);
     return link;
 }
 

@@ -47,7 +47,7 @@ static void ucx_set(ucp_config_t *config, const char *name, const char *key, con
 {
     char variable[64] = "UCX_";
     strncat(variable, name, sizeof variable - sizeof "UCX_");
-    if (!getenv(variable))
+    if (!secure_getenv(variable))
         ucp_config_modify(config, key, value);
 }
 
@@ -74,7 +74,7 @@ static void ucx_choose_transports(struct pl_ucx *ucx, ucp_config_t *config)
     else if (network_only)
         ucx_set(config, "TLS", "TLS", "^sm");
     else
-        wanted = getenv("UCX_TLS");
+        wanted = secure_getenv("UCX_TLS");
     ucx->shared_memory = wanted && *wanted ? strstr(wanted, "posix") || strstr(wanted, "sysv") ||
                                                  strstr(wanted, "sm") || strstr(wanted, "all")
                                            : !network_only;
@@ -111,18 +111,21 @@ static void ucx_set_up_network(ucp_config_t *config)
  *
  * A worker needs one chunk of receive buffers to begin with: 0.4 MB instead of 2.1, and half the time.
  */
-static void ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
+static int ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
 {
     pl_stale_files_sweep();
     pl_scratch_dir_open(&ucx->scratch_dir);
     ucx_set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
-    if (ucx->scratch_dir.fd < 0 || getenv("UCX_POSIX_DIR"))
-        return;
+    if (secure_getenv("UCX_POSIX_DIR"))
+        return MPI_SUCCESS;
+    if (ucx->scratch_dir.fd < 0) /* the files of a process without one are named in a way that its peers do not expect */
+        return ucx->host->fail(PL_UNREACHABLE, "no directory for the memory that UCX shares");
     ucx_set_inner(config, "POSIX_DIR", "DIR", ucx->scratch_dir.name);
     ucx_set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
     const char *wanted = ucx->host->config_text("ucx_tls");
     if (!wanted || !*wanted)
         ucx_set(config, "TLS", "TLS", "^sysv");
+    return MPI_SUCCESS;
 }
 
 static int ucx_open_context(struct pl_ucx *ucx)
@@ -132,15 +135,15 @@ static int ucx_open_context(struct pl_ucx *ucx)
     if (status != UCS_OK)
         return ucx->host->fail(PL_UNREACHABLE, "UCX does not accept its own settings (UCX_* in the environment): %s",
                                ucs_status_string(status));
+    ucx_choose_transports(ucx, config);
+    ucx_set_up_network(config);
     int err = ucx_choose_devices(ucx, config);
+    if (!err && ucx->shared_memory)
+        err = ucx_set_up_memory(ucx, config);
     if (err) {
         ucp_config_release(config);
         return err;
     }
-    ucx_choose_transports(ucx, config);
-    ucx_set_up_network(config);
-    if (ucx->shared_memory)
-        ucx_set_up_memory(ucx, config);
 
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,
@@ -189,7 +192,7 @@ static int ucx_init_or_fall_back(struct pl_ucx *ucx)
 {
     const char *wanted = ucx->host->config_text("ucx_tls");
     int err = ucx_init(ucx);
-    if (!err || !ucx->shared_memory || (wanted && *wanted) || getenv("UCX_TLS"))
+    if (!err || !ucx->shared_memory || (wanted && *wanted) || secure_getenv("UCX_TLS"))
         return err;
     pl_scratch_dir_close(&ucx->scratch_dir);
     ucx->memory_refused = true;
@@ -244,7 +247,7 @@ static void ucx_destroy(struct pl_ucx *ucx)
     ucp_cleanup(ucx->context);
     pl_scratch_dir_close(&ucx->scratch_dir);
     close(ucx->wake_fd);
-    free(ucx->bucket);
+    pl_table_fini(&ucx->by_engine);
     pl_ucx_log_close();
     free(ucx);
 }
@@ -305,16 +308,10 @@ static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void *
     pl_ucx_log_open(host);
 
     int err;
-    ucx->buckets = PL_UCX_BUCKETS_FIRST;
-    ucx->bucket = pl_calloc(ucx->buckets, sizeof *ucx->bucket);
-    if (!ucx->bucket) {
-        err = host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
-        goto free_self;
-    }
     ucx->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (ucx->wake_fd < 0) {
         err = host->fail(MPI_ERR_OTHER, "cannot make an event descriptor: %s", strerror(errno));
-        goto free_buckets;
+        goto free_self;
     }
     if ((err = ucx_init_guarded(ucx)))
         goto close_wake;
@@ -334,8 +331,6 @@ destroy_worker:
 close_wake:
     pl_scratch_dir_close(&ucx->scratch_dir);
     close(ucx->wake_fd);
-free_buckets:
-    free(ucx->bucket);
 free_self:
     pl_ucx_log_close();
     free(ucx);

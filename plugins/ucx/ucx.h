@@ -19,11 +19,12 @@
 #include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/list.h"
+#include "core/base/table.h"
 #include "core/engine/transport.h"
 #include "core/job/stale_files.h"
 #include "plugins/ucx/gate.h"
 
-enum { PL_UCX_BUCKETS_FIRST = 16, PL_UCX_ADDRESS_MAX = 400 };
+enum { PL_UCX_ADDRESS_MAX = 400 };
 
 /* The kind of a message. Control messages stay within the transport; control.h has more. */
 enum pl_ucx_control {
@@ -67,12 +68,11 @@ struct pl_ucx {
     bool shared_memory;  /* UCX may use it between processes of a node, with files in `scratch_dir` */
     bool memory_refused; /* it could not open it: /dev/shm is full, or cannot be written */
     struct pl_scratch_dir scratch_dir;
-    size_t eager;                /* bytes of data in the longest eager message */
-    ucp_datatype_t send_type;    /* packs by the cursor of a struct pl_ucx_send */
-    ucp_datatype_t fetch_type;   /* unpacks by the cursor of a struct pl_ucx_rndv */
-    struct pl_list links;        /* of struct pl_ucx_link */
-    struct pl_ucx_link **bucket; /* [buckets], a hash table of the links by engine id */
-    size_t buckets, count;
+    size_t eager;                 /* bytes of data in the longest eager message */
+    ucp_datatype_t send_type;     /* packs by the cursor of a struct pl_ucx_send */
+    ucp_datatype_t fetch_type;    /* unpacks by the cursor of a struct pl_ucx_rndv */
+    struct pl_list links;         /* of struct pl_ucx_link */
+    struct pl_table by_engine;    /* of pl_ucx_link.by_engine: the links by engine id */
     struct pl_ucx_link *last;     /* the link found last */
     struct pl_list failed;        /* of pl_ucx_link.failure: to be reported in progress() */
     struct pl_list spare;         /* of pl_ucx_send.entry: unused records */
@@ -109,12 +109,12 @@ struct pl_ucx_link {
     uint32_t asked, acked; /* the number that the last ASK and the last ACK were for */
     uint32_t next_in;      /* number of the next message to be handed on */
 
-    struct pl_list sends;     /* of pl_ucx_send.entry: those that UCX has */
-    struct pl_list early;     /* of pl_ucx_early.entry, by number */
-    struct pl_list rndvs;     /* of pl_ucx_rndv.entry: waiting, being fetched or being cancelled */
-    struct pl_list failure;   /* in ucx->failed */
-    struct pl_list entry;     /* in ucx->links */
-    struct pl_ucx_link *next; /* in its bucket */
+    struct pl_list sends;   /* of pl_ucx_send.entry: those that UCX has */
+    struct pl_list early;   /* of pl_ucx_early.entry, by number */
+    struct pl_list rndvs;   /* of pl_ucx_rndv.entry: waiting, being fetched or being cancelled */
+    struct pl_list failure; /* in ucx->failed */
+    struct pl_list entry;   /* in ucx->links */
+    struct pl_table_node by_engine;
 };
 
 /* A message that UCX sends. It lives as long as UCX needs its header, even when the engine has given it up. */
