@@ -181,6 +181,7 @@ help:
 	@echo '                  check-valgrind, check-abi, check-symbols, check-headers, check-paths, check-instructions for a part'
 	@echo 'make check-house  the rules of the source: check-layers, check-names, check-english, check-format for a part;'
 	@echo '                  tests/house/check_... --list prints the figures, tests/house/limits.txt has their bounds'
+	@echo 'make check-hard   the long form of all attacks: kills, damage and the like; HARD=rounds SEED=n ONLY=name'
 	@echo 'make bench        side by side with the other MPIs on this machine; BENCH=--quick'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make docs         the reference of the public headers, by doxygen, into $(B)/docs/html'
