@@ -13,8 +13,8 @@
  * what bounds the shared part, or leads into it, cannot be damaged by a stray store of a rank, and a runtime that
  * follows it is safe.
  *
- * A reader of the shared part trusts nothing. Each word is atomic and is read once, or the whole is copied by
- * pl_job_copy(); the copy is bounded, then used. pl_job_segment_check() decides whether a description is whole.
+ * A reader of the shared part trusts nothing: it reads each word once, or copies the whole (core/base/shared.h), bounds
+ * the copy, and uses only that. pl_job_segment_check() decides whether a description is whole.
  *
  * A pool (core/job/attach_file.h) has both parts in one file.
  */
@@ -25,7 +25,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
@@ -137,13 +136,6 @@ static inline _Atomic uint32_t *pl_job_gone(const struct pl_job_segment *job, in
 static inline int32_t pl_job_owner_pid(int32_t owner)
 {
     return owner == INT32_MIN ? 0 : owner < 0 ? -owner : owner;
-}
-
-/* Copies what other processes may write at the same time. The compiler reads the original no more. */
-static inline void pl_job_copy(void *to, const void *from, size_t bytes)
-{
-    memcpy(to, from, bytes);
-    atomic_signal_fence(memory_order_seq_cst);
 }
 
 /* Is the mapping of `bytes` bytes a whole description with this cookie and rank? Then all offsets are inside, those in

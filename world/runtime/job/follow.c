@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/shared.h"
 #include "core/job/stale_files.h"
 #include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
@@ -218,7 +219,7 @@ static void follow_check_abort(struct plenum_job *job, uint32_t state)
     if (job->outcome.aborted || job->phase != PL_JOB_RUNNING || state != PL_PROCESS_ABORTED ||
         !atomic_load_explicit(&job->shared->abort.set, memory_order_acquire))
         return;
-    pl_job_copy(&record, &job->shared->abort, sizeof record);
+    pl_copy_shared(&record, &job->shared->abort, sizeof record);
     record.object[sizeof record.object - 1] = record.message[sizeof record.message - 1] = '\0';
     int rank = record.rank >= 0 && record.rank < job->desc.size ? record.rank : PLENUM_ALL;
     if (record.partial && job->desc.option[PLENUM_JOB_KEEP_GOING]) {

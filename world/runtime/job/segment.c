@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/base/shared.h"
 #include "core/job/report.h"
 #include "core/job/sets.h"
 #include "core/job/spawn.h"
@@ -98,7 +99,7 @@ static void segment_add_cpus(struct pl_blob *b, const struct plenum_job *job, st
 static void segment_add_parent(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     char port[sizeof job->tree.request->port];
-    pl_job_copy(port, job->tree.request->port, sizeof port);
+    pl_copy_shared(port, job->tree.request->port, sizeof port);
     port[sizeof port - 1] = '\0';
     head->parent = pl_blob_text(b, port);
 }

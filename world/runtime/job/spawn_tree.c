@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/memory.h"
+#include "core/base/shared.h"
 #include "core/job/spawn.h"
 #include "world/runtime/error.h"
 #include "world/runtime/job/follow.h"
@@ -94,10 +95,10 @@ static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const s
 static char *spawn_tree_copy_text(const struct pl_job_spawn *spawn, size_t bytes)
 {
     uint32_t length;
-    pl_job_copy(&length, &spawn->length, sizeof length);
+    pl_copy_shared(&length, &spawn->length, sizeof length);
     char *text = length < bytes - sizeof *spawn ? pl_malloc((size_t)length + 1) : NULL;
     if (text) {
-        pl_job_copy(text, spawn->text, length);
+        pl_copy_shared(text, spawn->text, length);
         text[length] = '\0';
     }
     return text;

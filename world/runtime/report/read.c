@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/memory.h"
+#include "core/base/shared.h"
 #include "world/runtime/job.h"
 #include "world/runtime/report/text.h"
 
@@ -55,7 +56,7 @@ struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int 
     struct pl_job_record *copy = pl_malloc(sizeof *copy);
     if (!copy)
         return NULL;
-    pl_job_copy(copy, page, sizeof *copy);
+    pl_copy_shared(copy, page, sizeof *copy);
     report_read_limit(&copy->items, PL_RECORD_ITEMS);
     report_read_limit(&copy->modules, PL_RECORD_MODULES);
     for (uint32_t i = 0; i < copy->modules; i++)

@@ -4,8 +4,8 @@
  * Plenum that the process has open is mapped once more. So the damage knows nothing of the layout. Words that are not
  * zero are hit more often than others.
  */
-#ifndef FAULTS_DAMAGE_H
-#define FAULTS_DAMAGE_H
+#ifndef HARD_DAMAGE_H
+#define HARD_DAMAGE_H
 
 #include <dirent.h>
 #include <fcntl.h>

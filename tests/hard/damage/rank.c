@@ -3,8 +3,8 @@
  * A rank that harms its launcher as well as it can: it writes garbage over all memory that it shares with the runtime,
  * before, while and after it does what the runtime reads: waits, aborts, crashes, publishes sets, spawns, exits.
  *
- *     damage_rank SEED     damages the memory; ends in one of many ways, or waits to be ended
- *     damage_rank whole    a job without fault, whose result is printed: it must not notice anything
+ *     rank SEED     damages the memory; ends in one of many ways, or waits to be ended
+ *     rank whole    a job without fault, whose result is printed: it must not notice anything
  */
 #include <mpi.h>
 #include <pthread.h>

@@ -4,9 +4,9 @@
  * sets, sets time limits, and cancels, as an engine does; a job without fault always runs beside, and its result is
  * checked.
  *
- *     damage_host RANK-PROGRAM SEED JOBS
+ *     host RANK-PROGRAM SEED JOBS
  */
-#include "embedder.h"
+#include "tests/faults/launcher/embedder.h"
 
 #include "damage.h"
 
