@@ -55,7 +55,14 @@ static inline void damage_add(struct damage *d, void *at, size_t bytes)
         d->area[d->areas++] = (struct damage_area){ at, bytes };
 }
 
-/* The writable part of the memory files that are open in this process and whose name begins with `name`. */
+static inline bool damage_is_file(const char *link, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(link, "/memfd:", 7) == 0 && strncmp(link + 7, name, length) == 0 &&
+           (link[7 + length] == '\0' || link[7 + length] == ' ');
+}
+
+/* The memory files of this name that are open in this process, and may be written. */
 static inline void damage_add_files(struct damage *d, const char *name)
 {
     char path[300], link[300];
@@ -66,7 +73,7 @@ static inline void damage_add_files(struct damage *d, const char *name)
         ssize_t length = readlink(path, link, sizeof link - 1);
         link[length > 0 ? length : 0] = '\0';
         int fd = atoi(e->d_name);
-        if (strncmp(link, "/memfd:", 7) != 0 || strncmp(link + 7, name, strlen(name)) != 0 || fstat(fd, &st) != 0)
+        if (!damage_is_file(link, name) || fstat(fd, &st) != 0)
             continue;
         void *at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (at != MAP_FAILED)
@@ -84,7 +91,7 @@ static inline void damage_add_mappings(struct damage *d, const char *name)
     while (maps && fgets(line, sizeof line, maps)) {
         unsigned long from, to;
         if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %299s", &from, &to, rights, link) != 4 || rights[1] != 'w' ||
-            rights[3] != 's' || strncmp(link, "/memfd:", 7) != 0 || strncmp(link + 7, name, strlen(name)) != 0)
+            rights[3] != 's' || !damage_is_file(link, name))
             continue;
         damage_add(d, (void *)from, to - from);
     }

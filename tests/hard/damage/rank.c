@@ -134,8 +134,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     damage.state = strtoull(argv[1], NULL, 10) * 64 + (unsigned)rank;
-    damage_add_files(&damage, "plenum-job");
-    damage_add_mappings(&damage, "plenum-job");
+    damage_add_files(&damage, "plenum-job"); /* for reading only */
+    damage_add_files(&damage, "plenum-job-shared");
+    damage_add_mappings(&damage, "plenum-job-shared");
     if (damage.areas == 0)
         return 3;
     bool strikes = rank == 0 || damage_below(&damage, 2) == 0;
