@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "core/base/memory.h"
-#include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
-#include "world/runtime/job/segment.h"
+#include "world/runtime/job/segment_make.h"
+#include "world/runtime/runtime_error.h"
 
 enum { GRACE_DEFAULT = 2000 };
 
