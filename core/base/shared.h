@@ -2,7 +2,7 @@
 /*
  * Reading memory that other processes write.
  *
- * What another process writes may be wrong, and may change between two looks at it. So it is read once, into memory of
+ * What another process writes may be wrong, and may change between two reads. So it is read once, into memory of
  * this process's own; the copy is checked, and only the copy is used. These functions keep the compiler from reading
  * the original a second time. They order nothing: an acquire load of the word that published the data comes before.
  */

@@ -13,7 +13,7 @@
 enum { ALONE_BYTES = 32768 };
 
 static struct {
-    struct pl_job_board board;
+    struct pl_job_table_memory memory;
     char buffers[PL_JOB_BUFFERS * ALONE_BYTES];
 } alone;
 
@@ -23,7 +23,7 @@ struct pl_job_table pl_published_sets_table(void)
     if (identity->job)
         return pl_job_table_of(identity->job, identity->shared);
     bool singleton = strcmp(pl_process.bootstrap->name, "singleton") == 0;
-    return (struct pl_job_table){ singleton ? &alone.board : NULL, ALONE_BYTES, 1 };
+    return (struct pl_job_table){ singleton ? &alone.memory : NULL, ALONE_BYTES, 1 };
 }
 
 int pl_published_sets_change(const char *name, const uint32_t *ranges, uint32_t count)
@@ -31,7 +31,7 @@ int pl_published_sets_change(const char *name, const uint32_t *ranges, uint32_t 
     struct pl_job_table table = pl_published_sets_table();
     uint64_t version;
     char shown[80];
-    if (!table.board)
+    if (!table.memory)
         return pl_fail(
             MPI_ERR_UNSUPPORTED_OPERATION,
             "process sets can be published only in jobs of Plenum's mpiexec or runtime, not under this launcher");

@@ -12,7 +12,7 @@
 
 struct pl_job_table;
 
-/* The table of this process's job; its board is borrowed while the process is open, and NULL if there is none under
+/* The table of this process's job; its memory is borrowed while the process is open, and NULL if there is none under
  * this launcher. */
 struct pl_job_table pl_published_sets_table(void);
 

@@ -78,8 +78,7 @@ static const char *job_segment_check_cpus(const struct pl_job_segment *job, size
 
 static const char *job_segment_check_records(const struct pl_job_segment *job)
 {
-    bool whole =
-        !job->records || job_segment_inside(job->shared_bytes, job->records, job->size, PL_RECORD_BYTES, 64);
+    bool whole = !job->records || job_segment_inside(job->shared_bytes, job->records, job->size, PL_RECORD_BYTES, 64);
     return whole ? NULL : "the record pages of its ranks lie outside";
 }
 

@@ -103,12 +103,12 @@ struct pl_job_segment {
     uint32_t appnum; /* offset of int32_t[size]: MPI_APPNUM by rank */
     uint32_t apps;   /* offset and number of struct pl_job_app, for MPI_INFO_ENV */
     uint32_t app_count;
-    uint32_t cpus;        /* offset of uint64_t[size][cpu_words], a bit for each processor that a rank was given */
-    uint32_t cpu_words;   /* 0: unknown */
-    uint32_t gone;        /* offset of _Atomic uint32_t[size]: 1 when the process that was started has exited; 0: none */
-    uint64_t table;       /* offset in the shared part of the sets that are published (core/job/sets.h); 0: none */
-    uint32_t table_capacity; /* bytes of each of its buffers */
-    int32_t note_pipe_fd; /* the runtime's pipe for notes (core/job/note.h), by its descriptor there, */
+    uint32_t cpus;      /* offset of uint64_t[size][cpu_words], a bit for each processor that a rank was given */
+    uint32_t cpu_words; /* 0: unknown */
+    uint32_t gone;      /* offset of _Atomic uint32_t[size]: 1 when the process that was started has exited; 0: none */
+    uint64_t table;     /* offset in the shared part of the sets that are published (core/job/sets.h); 0: none */
+    uint32_t table_capacity;    /* bytes of each of its buffers */
+    int32_t note_pipe_fd;       /* the runtime's pipe for notes (core/job/note.h), by its descriptor there, */
     uint64_t note_pipe_inode;   /* ... and by its inode; 0: there is none */
     uint32_t survives_failures; /* 1: the other processes continue when one fails */
     uint32_t parent;            /* of spawned processes: offset of the name of the parents' port; 0: none */

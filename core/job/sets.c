@@ -34,7 +34,7 @@ static const char damaged[] = "the job's table of process sets is damaged";
 
 static _Atomic uint64_t *job_sets_buffer_of(const struct pl_job_table *table, uint64_t current)
 {
-    return (_Atomic uint64_t *)((char *)(table->board + 1) + (current & 255) * table->capacity);
+    return (_Atomic uint64_t *)((char *)(table->memory + 1) + (current & 255) * table->capacity);
 }
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static _Atomic uint64_t *job_sets_buffer_of(const struct pl_job_table *table, ui
 static const char *job_sets_copy(const struct pl_job_table *table, uint64_t **words, uint64_t *current)
 {
     for (int tries = 0; tries < COPIES; tries++) {
-        *current = atomic_load_explicit(&table->board->current, memory_order_acquire);
+        *current = atomic_load_explicit(&table->memory->current, memory_order_acquire);
         if ((*current & 255) >= PL_JOB_BUFFERS)
             return damaged;
         const _Atomic uint64_t *from = job_sets_buffer_of(table, *current);
@@ -57,7 +57,7 @@ static const char *job_sets_copy(const struct pl_job_table *table, uint64_t **wo
         for (size_t i = 0; i < count; i++)
             (*words)[i] = atomic_load_explicit(&from[i], memory_order_acquire);
         (*words)[0] = used;
-        bool whole = atomic_load_explicit(&table->board->current, memory_order_acquire) == *current;
+        bool whole = atomic_load_explicit(&table->memory->current, memory_order_acquire) == *current;
         if (whole && possible)
             return NULL;
         free(*words);
@@ -143,16 +143,16 @@ static int job_sets_take_buffer(const struct pl_job_table *table)
 {
     int32_t self = (int32_t)getpid();
     for (int i = 0; i < PL_JOB_BUFFERS; i++) {
-        int32_t owner = atomic_load(&table->board->owner[i]);
+        int32_t owner = atomic_load(&table->memory->owner[i]);
         if (owner != 0 && job_sets_process_lives(owner))
             continue;
-        if ((atomic_load(&table->board->current) & 255) == (unsigned)i ||
-            !atomic_compare_exchange_strong(&table->board->owner[i], &owner, self))
+        if ((atomic_load(&table->memory->current) & 255) == (unsigned)i ||
+            !atomic_compare_exchange_strong(&table->memory->owner[i], &owner, self))
             continue;
         /* Its owner, and no other process, may have made it current before this one took it. */
-        if ((atomic_load(&table->board->current) & 255) != (unsigned)i)
+        if ((atomic_load(&table->memory->current) & 255) != (unsigned)i)
             return i;
-        atomic_store(&table->board->owner[i], 0);
+        atomic_store(&table->memory->owner[i], 0);
     }
     return -1;
 }
@@ -227,8 +227,8 @@ static bool job_sets_commit(const struct pl_job_table *table, int buffer, const 
     for (size_t i = 0; i < 1 + draft->used / 8; i++)
         atomic_store_explicit(&to[i], draft->words[i], memory_order_release);
     uint64_t next = ((base >> 8) + 1) << 8 | (uint64_t)buffer;
-    bool committed = atomic_compare_exchange_strong(&table->board->current, &base, next);
-    atomic_store(&table->board->owner[buffer], 0);
+    bool committed = atomic_compare_exchange_strong(&table->memory->current, &base, next);
+    atomic_store(&table->memory->owner[buffer], 0);
     return committed;
 }
 
@@ -239,7 +239,7 @@ static enum outcome job_sets_try_change(const struct pl_job_table *table, struct
 {
     struct pl_job_sets now;
     struct draft draft;
-    uint64_t base = atomic_load(&table->board->current);
+    uint64_t base = atomic_load(&table->memory->current);
     *wrong = pl_job_sets_open(table, &now);
     if (*wrong)
         return WRONG;
@@ -263,8 +263,8 @@ static enum outcome job_sets_try_change(const struct pl_job_table *table, struct
     return *wrong ? WRONG : outcome;
 }
 
-const char *pl_job_sets_change(const struct pl_job_table *table, const char *name, const uint32_t *ranges, uint32_t count,
-                               uint64_t *version)
+const char *pl_job_sets_change(const struct pl_job_table *table, const char *name, const uint32_t *ranges,
+                               uint32_t count, uint64_t *version)
 {
     const char *wrong = NULL;
     struct pl_job_set set = { .name = name, .ranges = ranges, .count = count };

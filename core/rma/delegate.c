@@ -61,10 +61,11 @@ static int delegate_check_target(struct pl_win *win, int rank, int64_t *until)
         *until = pl_deadline_after_ms(DELEGATE_TARGET_MS);
     return !pl_deadline_passed(*until)
                ? MPI_SUCCESS
-               : pl_fail(MPI_ERR_OTHER,
-                         "rank %d has been executing an operation on %s for %d s: it is stopped, or the window's shared "
-                         "memory is damaged",
-                         rank, pl_win_label(win), DELEGATE_TARGET_MS / 1000);
+               : pl_fail(
+                     MPI_ERR_OTHER,
+                     "rank %d has been executing an operation on %s for %d s: it is stopped, or the window's shared "
+                     "memory is damaged",
+                     rank, pl_win_label(win), DELEGATE_TARGET_MS / 1000);
 }
 
 /* Waits for the end of a delegated operation if it begins within `most` polls. PL_AGAIN: it did not, and was taken
@@ -291,7 +292,9 @@ int pl_delegate_change(struct pl_win *win, int rank, const struct pl_rma_change 
         return PL_AGAIN;
     made.slot = pl_delegate_slots(pl_win_own_ctl(win));
     *head = (struct pl_delegated_head){
-        .kind = change->compare ? PL_RMA_COMPARE_AND_SWAP : change->before ? PL_RMA_GET_ACCUMULATE : PL_RMA_ACCUMULATE,
+        .kind = change->compare  ? PL_RMA_COMPARE_AND_SWAP
+                : change->before ? PL_RMA_GET_ACCUMULATE
+                                 : PL_RMA_ACCUMULATE,
         .op = (uint8_t)change->op->obj.abi,
         .type = (uint16_t)change->type->obj.abi,
         .result = change->before != NULL,

@@ -144,7 +144,7 @@ static int delegated_execute(struct pl_win *win, struct pl_delegated *slot)
         return 0;
     struct pl_delegated_head head;
     pl_copy_shared(&head, &slot->head, sizeof head);
-    bool good = head.runs <= PL_DELEGATED_RUNS && (head.runs == 0              ? delegated_execute_layout(win, slot, &head)
+    bool good = head.runs <= PL_DELEGATED_RUNS && (head.runs == 0 ? delegated_execute_layout(win, slot, &head)
                                                    : head.kind <= PL_RMA_GET ? delegated_copy_runs(win, slot, &head)
                                                                              : delegated_change_runs(win, slot, &head));
     atomic_store_explicit(&slot->state, good ? PL_DELEGATED_DONE : PL_DELEGATED_REFUSED, memory_order_release);

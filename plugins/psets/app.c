@@ -20,7 +20,7 @@ static void app_psets_close(void *self)
 static int app_psets_read(struct pl_job_sets *sets)
 {
     struct pl_job_table table = pl_published_sets_table();
-    const char *wrong = table.board ? pl_job_sets_open(&table, sets) : NULL;
+    const char *wrong = table.memory ? pl_job_sets_open(&table, sets) : NULL;
     return wrong ? pl_fail(MPI_ERR_OTHER, "published process sets: %s", wrong) : MPI_SUCCESS;
 }
 
@@ -56,7 +56,7 @@ static uint64_t app_psets_version(void *self)
 {
     (void)self;
     struct pl_job_table table = pl_published_sets_table();
-    return table.board ? pl_job_sets_version(&table) : 0;
+    return table.memory ? pl_job_sets_version(&table) : 0;
 }
 
 const struct plenum_pset_provider pl_psets_app = {

@@ -29,7 +29,7 @@ static void make(void)
 
 static void unmake(void)
 {
-    munmap(table->board, PL_JOB_TABLE_BYTES(CAPACITY));
+    munmap(table->memory, PL_JOB_TABLE_BYTES(CAPACITY));
 }
 
 static const char *put(const char *name, uint32_t first, uint32_t last)
@@ -238,14 +238,14 @@ START_TEST(damaged)
     int refused = 0;
     make();
     for (int i = 0; i < 20000; i++) {
-        memset(table->board, 0, sizeof *table->board + CAPACITY);
+        memset(table->memory, 0, sizeof *table->memory + CAPACITY);
         put("app://one", 1, 2);
         put("app://two", 3, 9);
-        unsigned char *bytes = (unsigned char *)(table->board + 1) + (size_t)(table->board->current & 255) * CAPACITY;
+        unsigned char *bytes = (unsigned char *)(table->memory + 1) + (size_t)(table->memory->current & 255) * CAPACITY;
         for (int n = 1 + unit_below(&state, 3); n > 0; n--)
             bytes[unit_below(&state, 96)] = (unsigned char)unit_random(&state);
         if (unit_below(&state, 20) == 0)
-            table->board->current = unit_random(&state);
+            table->memory->current = unit_random(&state);
         if (pl_job_sets_open(table, &sets)) {
             refused++;
             continue;

@@ -22,7 +22,7 @@
 enum {
     DAMAGE_AREAS = 64,
     DAMAGE_KINDS = 6,
-    DAMAGE_SCAN = 512, /* words that are looked at for one that is not zero */
+    DAMAGE_SCAN = 512, /* words among which one that is not zero is chosen */
 };
 
 struct damage_area {

@@ -40,7 +40,8 @@ static void point_to_point(int bytes)
     int n = 0;
     for (int i = 0; i < size && n < 15; i++)
         if (i != rank) {
-            MPI_Irecv((char *)buffer[0] + i * 1000, bytes, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[n++]);
+            MPI_Irecv((char *)buffer[0] + i * 1000, bytes, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+                      &requests[n++]);
             MPI_Isend(buffer[1], bytes, MPI_BYTE, i, i, MPI_COMM_WORLD, &requests[n++]);
         }
     for (int tries = 0, done = 0; tries < 300 && !done; tries++) {
@@ -62,11 +63,15 @@ static void collectives(uint64_t chance, int count)
     case 0: MPI_Barrier(MPI_COMM_WORLD); break;
     case 1: MPI_Bcast(buffer[0], count, MPI_INT, 0, MPI_COMM_WORLD); break;
     case 2: MPI_Allreduce(buffer[0], buffer[1], count, MPI_INT, MPI_MAX, MPI_COMM_WORLD); break;
-    case 3: MPI_Alltoallv(buffer[0], counts, places, MPI_INT, buffer[1], counts, places, MPI_INT, MPI_COMM_WORLD); break;
+    case 3:
+        MPI_Alltoallv(buffer[0], counts, places, MPI_INT, buffer[1], counts, places, MPI_INT, MPI_COMM_WORLD);
+        break;
     case 4: MPI_Gatherv(buffer[0], counts[rank], MPI_INT, buffer[1], counts, places, MPI_INT, 0, MPI_COMM_WORLD); break;
     case 5: MPI_Scan(buffer[0], buffer[1], count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); break;
     case 6: MPI_Allgather(buffer[0], count / size, MPI_INT, buffer[1], count / size, MPI_INT, MPI_COMM_WORLD); break;
-    case 7: MPI_Scatterv(buffer[0], counts, places, MPI_INT, buffer[1], counts[rank], MPI_INT, 0, MPI_COMM_WORLD); break;
+    case 7:
+        MPI_Scatterv(buffer[0], counts, places, MPI_INT, buffer[1], counts[rank], MPI_INT, 0, MPI_COMM_WORLD);
+        break;
     default: MPI_Reduce_scatter_block(buffer[0], buffer[1], count / size, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     }
 }
@@ -80,7 +85,8 @@ static void window_operations(MPI_Win win, uint64_t chance)
     case 1: MPI_Get(buffer[0], count, MPI_INT, target, 0, count, MPI_INT, win); break;
     case 2: MPI_Accumulate(buffer[0], count, MPI_INT, target, 0, count, MPI_INT, MPI_SUM, win); break;
     default:
-        MPI_Get_accumulate(buffer[0], count, MPI_INT, buffer[1], count, MPI_INT, target, 0, count, MPI_INT, MPI_MAX, win);
+        MPI_Get_accumulate(buffer[0], count, MPI_INT, buffer[1], count, MPI_INT, target, 0, count, MPI_INT, MPI_MAX,
+                           win);
     }
     MPI_Win_unlock(target, win);
 }
@@ -119,7 +125,7 @@ static void all(void)
     _exit(0);
 }
 
-/* --- others go on -------------------------------------------------------------------------------------------------- */
+/* --- others go on ------------------------------------------------------------------------------------------------- */
 
 /* The ranks but the last exchange data with each other. The last one sends them messages from damaged memory. */
 static int own(void)
@@ -127,7 +133,11 @@ static int own(void)
     int wrong = 0, others = size - 1, data[3000], got[3000], *end = &data[3000];
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, rank == size - 1, rank, &comm);
+    if (rank != size - 1)
+        MPI_Send(NULL, 0, MPI_INT, size - 1, 2, MPI_COMM_WORLD);
     if (rank == size - 1) {
+        for (int i = 0; i < others; i++)
+            MPI_Recv(NULL, 0, MPI_INT, i, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         damage_add_files(&damage, "plenum");
         for (int i = 0; i < 40; i++) {
             MPI_Request request;
