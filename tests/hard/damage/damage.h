@@ -83,7 +83,8 @@ static inline void damage_add_files(struct damage *d, const char *name)
         closedir(dir);
 }
 
-/* What is mapped and writable of such files: those of other processes, too. */
+/* What is mapped and writable of such files: those of other processes, too. Each is mapped once more, since the library
+ * may unmap its own. */
 static inline void damage_add_mappings(struct damage *d, const char *name)
 {
     char line[600], rights[8], link[300];
@@ -93,7 +94,9 @@ static inline void damage_add_mappings(struct damage *d, const char *name)
         if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %299s", &from, &to, rights, link) != 4 || rights[1] != 'w' ||
             rights[3] != 's' || !damage_is_file(link, name))
             continue;
-        damage_add(d, (void *)from, to - from);
+        void *again = mremap((void *)from, 0, to - from, MREMAP_MAYMOVE);
+        if (again != MAP_FAILED)
+            damage_add(d, again, to - from);
     }
     if (maps)
         fclose(maps);
