@@ -172,6 +172,8 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
 
 /* The peer has failed: completes all sends that expect its answer or are pending for it with an error. Lock held. */
 void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer);
+/* The same for the peer at this origin, if anything was sent to it. */
+void pl_engine_origin_failed(struct pl_engine *engine, const struct pl_origin *from);
 
 /* What the engine offers to transports. */
 extern const struct pl_host pl_engine_host;
