@@ -11,6 +11,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/list.h"
+#include "core/base/table.h"
 #include "core/engine/transport.h"
 #include "core/object/object.h"
 #include "mpi.h"
@@ -99,8 +100,8 @@ struct pl_request {
     struct pl_comm *comm;     /* retained */
     struct pl_type *type;     /* retained; NULL: the datatype is predefined */
     struct pl_outcome outcome;
-    struct pl_list link;  /* in the list that `state` says */
-    struct pl_list index; /* a posted receive: in its communicator's index, if there is one (match_index.h) */
+    struct pl_list link;        /* in the list that `state` says */
+    struct pl_table_node index; /* a posted receive: in its communicator's index, if there is one (match_index.h) */
     struct pl_request_args args;
 
     union {
