@@ -87,7 +87,7 @@ $(B)/tests/faults/%.d $(B)/tests/hosts/%.d $(B)/tests/hard/%.d: ;
 check-warnings: deps-tests
 	$(Q)$(RUN) --jobs 1 'tests/abi/check_warnings gcc' 'tests/abi/check_warnings clang'
 check-headers: deps-tests
-	$(Q)CC='$(CC)' CXX='$(CXX)' $(RUN) tests/abi/check_headers tests/abi/check_config tests/abi/check_docs
+	$(Q)CC='$(CC)' CXX='$(CXX)' $(RUN) tests/abi/check_headers tests/abi/check_sentinels tests/abi/check_config tests/abi/check_docs
 check-abi: deps-tests all
 	$(Q)CC='$(CC)' $(RUN) tests/abi/check_abi $(wildcard tests/abi/check_pmpi tests/abi/check_interposition)
 check-symbols: deps-tests all

@@ -283,6 +283,6 @@ int pl_win_query(const struct pl_win *win, int rank, MPI_Aint *size, MPI_Aint *d
         return MPI_SUCCESS;
     *size = win->targets[rank].size;
     *disp_unit = win->targets[rank].disp_unit;
-    *base = win->targets[rank].memory;
+    *base = pl_win_address(win, win->targets[rank].memory, *size);
     return MPI_SUCCESS;
 }
