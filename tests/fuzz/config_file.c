@@ -61,6 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (pl_config_load() == MPI_SUCCESS)
         check_values();
     else
-        FUZZ_CHECK(*pl_error_detail(NULL) && !strchr(pl_error_detail(NULL), '\n'));
+        FUZZ_ONE_LINE(pl_error_detail(NULL));
     return 0;
 }

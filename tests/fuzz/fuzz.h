@@ -31,6 +31,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                                              \
     } while (0)
 
+/* A message is one line of printable text, and says something. */
+#define FUZZ_ONE_LINE(message)                                                                                         \
+    do {                                                                                                               \
+        const char *said_ = (message);                                                                                 \
+        for (const char *at_ = said_; *at_; at_++)                                                                     \
+            if ((unsigned char)*at_ < ' ' || *at_ == 127) {                                                            \
+                fprintf(stderr, "%s:%d: control character %d in: %s\n", __FILE__, __LINE__, *at_, said_);              \
+                abort();                                                                                               \
+            }                                                                                                          \
+        FUZZ_CHECK(*said_);                                                                                            \
+    } while (0)
+
 /* `--seeds DIRECTORY` writes the first inputs there. */
 static inline int fuzz_initialize(int argc, char **argv, void (*start)(void), const char *const seed[])
 {

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz from = fuzz_begin(data, size);
     struct plenum_job *job, *again;
     if (plenum_job_create_json(runtime, fuzz_json(&from, words), &job) != PLENUM_OK) {
-        FUZZ_CHECK(*plenum_error() && !strchr(plenum_error(), '\n'));
+        FUZZ_ONE_LINE(plenum_error());
         return 0;
     }
     char *written = plenum_job_json(job);
