@@ -11,18 +11,20 @@
 #include <unistd.h>
 
 #include "api/mpiexec/run.h"
+#include "core/base/visible.h"
 
 enum { CODE_SIGNAL = 128 };
 
 void run_say(struct run *run, const char *format, ...)
 {
-    char line[1400];
+    char text[1400], line[1400]; /* names of files, programs and objects may be in it */
     va_list args;
     if (run->options->quiet)
         return;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    pl_visible(line, sizeof line, text);
     sink_flush(&run->out); /* earlier output of the ranks comes first, also on a terminal */
     if (run->err.midline)
         sink_put(&run->err, "\n", 1);

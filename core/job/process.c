@@ -37,7 +37,7 @@ static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
 static int process_open_pmix(struct pl_identity *identity, const struct pl_bootstrap_ops **ops)
 {
     static const struct pl_bootstrap_host host = { .fail = pl_fail, .log = pl_log };
-    if (getenv(PL_JOB_ENV) || (!getenv("PMIX_NAMESPACE") && !getenv("SLURM_STEP_NUM_TASKS")))
+    if (secure_getenv(PL_JOB_ENV) || (!secure_getenv("PMIX_NAMESPACE") && !secure_getenv("SLURM_STEP_NUM_TASKS")))
         return PL_UNREACHABLE;
     *ops = pl_plugin_load("pmix", PL_BOOTSTRAP_SYMBOL);
     if (!*ops)

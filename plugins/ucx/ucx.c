@@ -43,7 +43,7 @@ static void ucx_set(ucp_config_t *config, const char *name, const char *key, con
 {
     char variable[64] = "UCX_";
     strncat(variable, name, sizeof variable - sizeof "UCX_");
-    if (!getenv(variable))
+    if (!secure_getenv(variable))
         ucp_config_modify(config, key, value);
 }
 
@@ -70,7 +70,7 @@ static void ucx_choose_transports(struct pl_ucx *ucx, ucp_config_t *config)
     else if (network_only)
         ucx_set(config, "TLS", "TLS", "^sm");
     else
-        wanted = getenv("UCX_TLS");
+        wanted = secure_getenv("UCX_TLS");
     ucx->shared_memory = wanted && *wanted ? strstr(wanted, "posix") || strstr(wanted, "sysv") ||
                                                  strstr(wanted, "sm") || strstr(wanted, "all")
                                            : !network_only;
@@ -99,7 +99,7 @@ static void ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
     pl_stale_files_sweep();
     pl_scratch_dir_open(&ucx->scratch_dir);
     ucx_set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
-    if (ucx->scratch_dir.fd < 0 || getenv("UCX_POSIX_DIR"))
+    if (ucx->scratch_dir.fd < 0 || secure_getenv("UCX_POSIX_DIR"))
         return;
     ucx_set_inner(config, "POSIX_DIR", "DIR", ucx->scratch_dir.name);
     ucx_set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
@@ -167,7 +167,7 @@ static int ucx_init_or_fall_back(struct pl_ucx *ucx)
 {
     const char *wanted = ucx->host->config_text("ucx_tls");
     int err = ucx_init(ucx);
-    if (!err || !ucx->shared_memory || (wanted && *wanted) || getenv("UCX_TLS"))
+    if (!err || !ucx->shared_memory || (wanted && *wanted) || secure_getenv("UCX_TLS"))
         return err;
     pl_scratch_dir_close(&ucx->scratch_dir);
     ucx->memory_refused = true;

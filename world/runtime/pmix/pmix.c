@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -23,9 +24,12 @@ enum {
 
 /* --- the server -------------------------------------------------------------------------------------------- */
 
-/* Does the variable belong to another server, whose client this process is? */
+/* Does the variable belong to another server, whose client this process is? Where the user has fewer rights than this
+ * program, all are foreign: they could name code that the server loads. */
 static bool pmix_server_is_foreign(const char *variable)
 {
+    if (getauxval(AT_SECURE))
+        return true;
     return strncmp(variable, "PMIX_", 5) == 0 &&
            (strncmp(variable, "PMIX_MCA_", 9) != 0 || strncmp(variable, "PMIX_MCA_gds=", 13) == 0);
 }
@@ -47,7 +51,7 @@ static bool pmix_server_set_environment(char ***before, char ***mine)
     if (!list)
         return false;
     list[used++] = store;
-    if (!getenv("HWLOC_COMPONENTS"))
+    if (!secure_getenv("HWLOC_COMPONENTS"))
         list[used++] = search;
     for (size_t i = 0; i < count; i++)
         if (!pmix_server_is_foreign(environ[i]))
