@@ -128,7 +128,9 @@ $(SYMBOLIZER): plugins/symbolizer/symbolizer.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)if pkg-config --exists libdw; then \
-	  $(CC) $(CPPFLAGS) $(call PKG,--cflags,libdw) $(HARDEN) $(PROTECT) $(ALL_CFLAGS) -pie $(HARDEN_LD) $< -o $@ $(ALL_LDFLAGS) $(call PKG,--libs,libdw); \
+	  mkdir -p $(B)/obj/$(<D) && \
+	  $(CC) $(CPPFLAGS) $(call PKG,--cflags,libdw) $(HARDEN) $(PROTECT) $(ALL_CFLAGS) -c $< -o $(B)/obj/$(<:.c=.o) && \
+	  $(CC) -pie $(HARDEN_LD) -o $@ $(B)/obj/$(<:.c=.o) $(ALL_LDFLAGS) $(call PKG,--libs,libdw); \
 	else echo 'Without libdw-dev: reports will not name functions and source lines.'; fi
 
 $(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(MEMORY_OBJS) $(LIBRT) | $(B)/lib/libplenum.so

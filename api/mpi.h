@@ -2610,7 +2610,8 @@ int PMPI_Type_toint(MPI_Datatype datatype);
 MPI_Win PMPI_Win_fromint(int win);
 int PMPI_Win_toint(MPI_Win win);
 
-/* Handles as Fortran integers, for C parts of libraries that Fortran calls: macros, since the ABI has no such functions. */
+/* Handles as Fortran integers, for C parts of libraries that Fortran calls. They are macros, since the ABI has no such
+ * functions. */
 #define MPI_Comm_c2f(comm)             ((MPI_Fint)MPI_Comm_toint(comm))
 #define MPI_Comm_f2c(comm)             MPI_Comm_fromint((int)(comm))
 #define MPI_Errhandler_c2f(errhandler) ((MPI_Fint)MPI_Errhandler_toint(errhandler))

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "api/mpiexec/describe.h"
+#include "api/mpiexec/describe_job.h"
 #include "api/mpiexec/foreign.h"
 #include "api/mpiexec/handover.h"
 #include "api/mpiexec/preflight.h"

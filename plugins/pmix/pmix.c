@@ -22,7 +22,7 @@
 #include "plugins/pmix/cards.h"
 #include "plugins/pmix/claim.h"
 #include "plugins/pmix/names.h"
-#include "plugins/pmix/psets.h"
+#include "plugins/pmix/pmix_psets.h"
 
 static const struct pl_bootstrap_host *host;
 static pmix_proc_t self;

@@ -9,8 +9,8 @@
 
 #include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
-#include "plugins/shm/peer.h"
-#include "plugins/shm/read.h"
+#include "plugins/shm/ring_read.h"
+#include "plugins/shm/shm_peer.h"
 
 static pid_t slot_pid(uint64_t slot)
 {

@@ -3,8 +3,8 @@
  * What the attacks in C share: their arguments and their random numbers. attack.py says what an attack is.
  *
  *     // rounds: 200 20000
- *     static void boards_round(struct hard *h) { ... HARD_CHECK(h, sum == 6); ... }
- *     int main(int argc, char **argv) { return hard_main(argc, argv, boards_round); }
+ *     static void sums_round(struct hard *h) { ... HARD_CHECK(h, sum == 6); ... }
+ *     int main(int argc, char **argv) { return hard_main(argc, argv, sums_round); }
  */
 #ifndef PLENUM_TESTS_HARD_H
 #define PLENUM_TESTS_HARD_H

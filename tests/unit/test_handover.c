@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Jobs that mpiexec hands over: the launcher, and the command line, with launchers that are empty files. */
 #include "api/mpiexec/apply.c"
-#include "api/mpiexec/config.c"
+#include "api/mpiexec/configfile.c"
 #include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
 #include "api/mpiexec/parse.c"

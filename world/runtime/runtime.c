@@ -19,11 +19,11 @@
 #include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "core/job/stale_files.h"
-#include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/queue.h"
-#include "world/runtime/pmix/pmix.h"
+#include "world/runtime/pmix/server.h"
+#include "world/runtime/runtime_error.h"
 
 enum { READY_MAX = 32 };
 

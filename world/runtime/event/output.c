@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/job.h"
+#include "world/runtime/runtime_error.h"
 
 /* More reads than any pipe holds data for: after them, a process keeps writing. */
 enum { DRAIN_MAX = 64 };

@@ -10,13 +10,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "world/runtime/error.h"
 #include "world/runtime/job/binding.h"
 #include "world/runtime/job/blob.h"
 #include "world/runtime/job/locate.h"
 #include "world/runtime/job/native.h"
 #include "world/runtime/keeper/plan.h"
-#include "world/runtime/pmix/pmix.h"
+#include "world/runtime/pmix/server.h"
+#include "world/runtime/runtime_error.h"
 
 enum { JOB_FD = 99 }; /* the segment's descriptor in the ranks: scripts use 3 to 9 themselves */
 

@@ -9,9 +9,9 @@
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
 #include "core/base/pset_name.h"
-#include "world/runtime/error.h"
 #include "world/runtime/job.h"
-#include "world/runtime/job/psets.h"
+#include "world/runtime/job/job_psets.h"
+#include "world/runtime/runtime_error.h"
 
 enum { RANKS_MAX = 65536 };
 

@@ -22,14 +22,14 @@
 
 #include "core/base/clock.h"
 #include "core/job/stale_files.h"
-#include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
-#include "world/runtime/job/psets.h"
+#include "world/runtime/job/job_psets.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/job/spawn_tree.h"
 #include "world/runtime/keeper/sweep.h"
-#include "world/runtime/pmix/pmix.h"
+#include "world/runtime/pmix/server.h"
 #include "world/runtime/report/report.h"
+#include "world/runtime/runtime_error.h"
 
 enum { CODE_TIMEOUT = 124, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE_SIGNAL = 128 };
 

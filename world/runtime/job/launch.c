@@ -16,12 +16,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/memory.h"
-#include "world/runtime/error.h"
 #include "world/runtime/job/compose.h"
 #include "world/runtime/job/notes.h"
 #include "world/runtime/job/queue.h"
-#include "world/runtime/job/segment.h"
-#include "world/runtime/pmix/pmix.h"
+#include "world/runtime/job/segment_make.h"
+#include "world/runtime/pmix/server.h"
+#include "world/runtime/runtime_error.h"
 
 /* The descriptors that a start needs until the keeper has them. */
 struct launch {

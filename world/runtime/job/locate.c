@@ -11,8 +11,8 @@
 
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
-#include "world/runtime/error.h"
 #include "world/runtime/job/locate.h"
+#include "world/runtime/runtime_error.h"
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 

@@ -12,8 +12,8 @@
 
 #include "core/base/memory.h"
 #include "core/job/spawn.h"
-#include "world/runtime/error.h"
 #include "world/runtime/job/follow.h"
+#include "world/runtime/runtime_error.h"
 
 #define LINK "/memfd:" PL_SPAWN_NAME " (deleted)"
 

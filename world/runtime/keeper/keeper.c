@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 #include "core/job/stale_files.h"
+#include "world/runtime/keeper/keeper_spawn.h"
 #include "world/runtime/keeper/orphans.h"
-#include "world/runtime/keeper/spawn.h"
 
 enum { SOCKET_FD = 3 };
 
