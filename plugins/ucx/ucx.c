@@ -108,9 +108,28 @@ static void ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
         ucx_set(config, "TLS", "TLS", "^sysv");
 }
 
+static void *ucx_do_nothing(void *nothing)
+{
+    return nothing;
+}
+
+/* UCX starts a thread of its own, and aborts the process if it cannot. */
+static int ucx_check_threads(struct pl_ucx *ucx)
+{
+    pthread_t thread;
+    int number = pthread_create(&thread, NULL, ucx_do_nothing, NULL);
+    if (number)
+        return ucx->host->fail(PL_UNREACHABLE, "UCX needs a thread, and none can be created: %s", strerror(number));
+    pthread_join(thread, NULL);
+    return MPI_SUCCESS;
+}
+
 static int ucx_open_context(struct pl_ucx *ucx)
 {
     ucp_config_t *config;
+    int err = ucx_check_threads(ucx);
+    if (err)
+        return err;
     ucs_status_t status = ucp_config_read(NULL, NULL, &config);
     if (status != UCS_OK)
         return ucx->host->fail(PL_UNREACHABLE, "UCX does not accept its own settings (UCX_* in the environment): %s",

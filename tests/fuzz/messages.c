@@ -66,8 +66,6 @@ static void arrives(struct fuzz *from)
 
 static void finish(struct pl_request *request)
 {
-    if (!pl_request_done(request) && !pl_is_precv(request))
-        pl_cancel(request);
     request->is.active = false;
     if (pl_is_precv(request))
         pl_request_let_go(request);
@@ -99,10 +97,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         requests[i] = post(&from, i);
     for (int i = 0; i < MESSAGES_MAX && fuzz_left(&from) > 0; i++)
         arrives(&from);
-    for (int i = 0; i < RECEIVES; i++)
-        finish(requests[i]);
     withdraw(comms[0]);
     withdraw(comms[1]);
+    for (int i = 0; i < RECEIVES; i++)
+        finish(requests[i]);
     tear_down();
     return 0;
 }

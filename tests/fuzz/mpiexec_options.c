@@ -2,15 +2,12 @@
 /* The command line of mpiexec, its configuration file and host file, and the command lines of other launchers that are
  * made of it. A word "@" is a file with what follows the first NUL of the input. */
 #include "api/mpiexec/apply.c"
-#include "api/mpiexec/config.c"
+#include "api/mpiexec/configfile.c"
 #include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
 #include "api/mpiexec/parse.c"
 #include "api/mpiexec/suggest.c"
-/* both have a function of this name */
-#define fail handover_fail
 #include "api/mpiexec/handover.c"
-#undef fail
 #include "api/mpiexec/handover_words.c"
 #include "api/mpiexec/word.c"
 

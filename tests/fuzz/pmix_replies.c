@@ -8,7 +8,7 @@
 #define ANSWER_SECONDS PSETS_ANSWER_SECONDS
 #define host psets_host
 #define self psets_self
-#include "plugins/pmix/psets.c"
+#include "plugins/pmix/pmix_psets.c"
 #undef host
 #undef self
 

@@ -6,7 +6,7 @@
 
 #include "world/runtime/job.h"
 #include "world/runtime/report/find.h"
-#include "world/runtime/report/json.h"
+#include "world/runtime/report/report_json.h"
 #include "world/runtime/report/read.h"
 #include "world/runtime/report/text.h"
 

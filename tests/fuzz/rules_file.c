@@ -5,7 +5,7 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/coll/select.h"
-#include "core/coll/table.h"
+#include "core/coll/rules_file.h"
 
 FUZZ(NULL, "{ \"allreduce\": [ { \"ranks\": 4, \"bytes\": \"1K\", \"algorithm\": \"ring\" } ], \"bcast\": [] }",
      "{ \"bcast\": [ { \"algorithm\": \"chain\" } ] }")
@@ -20,10 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     setenv("PLENUM_COLL_TABLE", fuzz_file(text, strlen(text)), 1);
     pl_error_clear();
     FUZZ_CHECK(pl_config_load() == MPI_SUCCESS);
-    if (pl_coll_table_open() == MPI_SUCCESS) {
+    if (pl_coll_rules_open() == MPI_SUCCESS) {
         for (int kind = 0; kind < PL_COLL_KINDS; kind++) {
             int count;
-            const struct pl_coll_rule *rule = pl_coll_table((enum pl_coll_kind)kind, &count);
+            const struct pl_coll_rule *rule = pl_coll_rules((enum pl_coll_kind)kind, &count);
             for (int i = 0; i < count; i++)
                 FUZZ_CHECK(rule[i].algorithm && rule[i].ranks >= 0);
         }
@@ -31,6 +31,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         FUZZ_ONE_LINE(pl_error_detail(NULL));
     }
-    pl_coll_table_close();
+    pl_coll_rules_close();
     return 0;
 }
