@@ -2,9 +2,11 @@
 /* See server.h: the server's life, and the registration of jobs. */
 #include "world/runtime/pmix/server.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,8 +102,18 @@ static int pmix_server_check_descriptors(void)
     return PLENUM_OK;
 }
 
+/* hwloc, which the server uses, asks for the processors for ever where the kernel denies that. More processors than a
+ * cpu_set_t has are no problem. */
+static bool pmix_server_has_processors(void)
+{
+    cpu_set_t cpus;
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 || errno == EINVAL;
+}
+
 static int pmix_server_start(void)
 {
+    if (!pmix_server_has_processors())
+        return pl_rt_fail_errno("the PMIx server needs the list of processors");
     if (!pmix_server_has_network())
         return pl_rt_fail(PLENUM_ERR_SYSTEM, "the PMIx server needs a network interface that is up");
     pmix_server_module_t module = pl_pmix_upcalls; /* the server copies it */
