@@ -17,6 +17,8 @@ long the sample may take:
 `make check-hard` runs the long form of all; ONLY=NAME of one; HARD=ROUNDS SEED=N repeats a run. `make check-hard-sample`
 is the part of `make check`. The programs that attacks start lie in tests/hard/programs/; mpicc() compiles them.
 """
+import fcntl
+import glob
 import os
 import random
 import subprocess
@@ -25,6 +27,26 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'faults', 'launcher'))
 from tools import TOP, Launcher  # noqa: E402,F401
+
+
+def is_held(path):
+    """Does it exist, and does a process hold it?"""
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+
+
+def abandoned():
+    """Directories for files of UCX that no process holds."""
+    return [path for path in glob.glob('/dev/shm/plenum-ucx-*') if not is_held(path) and os.path.exists(path)]
 
 
 class Attack(Launcher):
