@@ -7,8 +7,8 @@
 #include "core/base/config_value.h"
 #include "core/base/error.h"
 
-FUZZ(NULL, "{ \"transport\": [\"self\", \"shm\"], \"shm_eager\": 8192, \"log\": \"warn\" }", "{ \"shm_ring\": \"64K\" }",
-     "\x01transport=shm,self", "\x01shm_eager=16K", "\x01coll_shm=yes", "\x01ucx_tls=tcp")
+FUZZ(NULL, "{ \"transport\": [\"self\", \"shm\"], \"shm_eager\": 8192, \"log\": \"warn\" }",
+     "{ \"shm_ring\": \"64K\" }", "\x01transport=shm,self", "\x01shm_eager=16K", "\x01coll_shm=yes", "\x01ucx_tls=tcp")
 
 static void check_values(void)
 {

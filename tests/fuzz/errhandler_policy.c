@@ -6,15 +6,36 @@
 #include "core/base/error.h"
 #include "core/object/errhandler_policy.h"
 
-FUZZ(NULL, "{ \"rules\": [ { \"kind\": \"communicator\", \"name\": \"ocean*\", \"handler\": [\"plenum://log\", \"own\"] } ] }",
-     "{ \"rules\": [ { \"class\": [\"MPI_ERR_RANK\", \"MPI_ERR_TAG\"], \"handler\": \"mpi_errors_return\" } ] }")
+FUZZ(
+    NULL,
+    "{ \"rules\": [ { \"kind\": \"communicator\", \"name\": \"ocean*\", \"handler\": [\"plenum://log\", \"own\"] } ] }",
+    "{ \"rules\": [ { \"class\": [\"MPI_ERR_RANK\", \"MPI_ERR_TAG\"], \"handler\": \"mpi_errors_return\" } ] }")
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const words[] = { "rules", "kind", "name", "class", "handler", "communicator", "session", "window",
-                                         "file", "none", "ocean*", "*", "MPI_ERR_RANK", "MPI_ERR_TAG", "own",
-                                         "plenum://log", "plenum://callback", "mpi_errors_return", "mpi_abort",
-                                         "mpi_errors_are_fatal", "rules", "handler", NULL };
+    static const char *const words[] = { "rules",
+                                         "kind",
+                                         "name",
+                                         "class",
+                                         "handler",
+                                         "communicator",
+                                         "session",
+                                         "window",
+                                         "file",
+                                         "none",
+                                         "ocean*",
+                                         "*",
+                                         "MPI_ERR_RANK",
+                                         "MPI_ERR_TAG",
+                                         "own",
+                                         "plenum://log",
+                                         "plenum://callback",
+                                         "mpi_errors_return",
+                                         "mpi_abort",
+                                         "mpi_errors_are_fatal",
+                                         "rules",
+                                         "handler",
+                                         NULL };
     struct fuzz from = fuzz_begin(data, size);
     const char *text = fuzz_json(&from, words);
     setenv("PLENUM_CONFIG", "", 1);

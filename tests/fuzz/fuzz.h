@@ -107,8 +107,20 @@ static inline unsigned fuzz_below(struct fuzz *from, unsigned below)
 /* A number near the places where mistakes are. */
 static inline uint64_t fuzz_number(struct fuzz *from)
 {
-    static const uint64_t edges[] = { 0, 1, 0x7f, 0x80, 0xff, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff,
-                                      0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff };
+    static const uint64_t edges[] = { 0,
+                                      1,
+                                      0x7f,
+                                      0x80,
+                                      0xff,
+                                      0xffff,
+                                      0x10000,
+                                      0x7fffffff,
+                                      0x80000000,
+                                      0xffffffff,
+                                      0x100000000,
+                                      0x7fffffffffffffff,
+                                      0x8000000000000000,
+                                      0xffffffffffffffff };
     unsigned kind = fuzz_byte(from);
     if (kind < 128)
         return kind;

@@ -44,7 +44,10 @@ static inline void fuzz_json_value(struct fuzz_json *to, int depth)
     if (depth >= FUZZ_JSON_DEPTH)
         kind %= 5;
     switch (kind % 11) {
-    case 0: snprintf(number, sizeof number, "%lld", (long long)fuzz_number(to->from)); fuzz_json_put(to, number); break;
+    case 0:
+        snprintf(number, sizeof number, "%lld", (long long)fuzz_number(to->from));
+        fuzz_json_put(to, number);
+        break;
     case 1: fuzz_json_put(to, fuzz_byte(to->from) % 2 ? "true" : "false"); break;
     case 2: fuzz_json_put(to, fuzz_byte(to->from) % 2 ? "null" : "1e300"); break;
     case 3:

@@ -12,16 +12,19 @@ static void start(void)
     FUZZ_CHECK(plenum_runtime_open(&runtime) == PLENUM_OK);
 }
 
-FUZZ(start, "{ \"programs\": [ { \"argv\": [\"true\"], \"ranks\": 3, \"env\": { \"A\": \"b\", \"C\": null } } ] }",
-     "{ \"programs\": [ { \"argv\": [\"a\"], \"wdir\": \"/tmp\", \"path\": \"/bin\" } ], \"psets\": { \"app://a\": [[0, 0]] },"
-     " \"time_limit\": 1.5, \"bind\": \"core\", \"keep_going\": true, \"stdout\": \"o.%r\", \"grace\": 2 }")
+FUZZ(
+    start, "{ \"programs\": [ { \"argv\": [\"true\"], \"ranks\": 3, \"env\": { \"A\": \"b\", \"C\": null } } ] }",
+    "{ \"programs\": [ { \"argv\": [\"a\"], \"wdir\": \"/tmp\", \"path\": \"/bin\" } ], \"psets\": { \"app://a\": [[0, 0]] },"
+    " \"time_limit\": 1.5, \"bind\": \"core\", \"keep_going\": true, \"stdout\": \"o.%r\", \"grace\": 2 }")
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const words[] = { "programs", "argv", "ranks", "env", "clear_env", "wdir", "path", "stdin", "stdout",
-                                         "stderr", "psets", "time_limit", "grace", "keep_going", "pmix", "slots", "bind",
-                                         "universe", "map", "none", "core", "auto", "app://a", "mpi://WORLD", "0-3,7", "true",
-                                         "programs", "argv", "/tmp", "o.%r", "A", "PLENUM_X", NULL };
+    static const char *const words[] = { "programs", "argv",       "ranks",    "env",    "clear_env", "wdir",
+                                         "path",     "stdin",      "stdout",   "stderr", "psets",     "time_limit",
+                                         "grace",    "keep_going", "pmix",     "slots",  "bind",      "universe",
+                                         "map",      "none",       "core",     "auto",   "app://a",   "mpi://WORLD",
+                                         "0-3,7",    "true",       "programs", "argv",   "/tmp",      "o.%r",
+                                         "A",        "PLENUM_X",   NULL };
     struct fuzz from = fuzz_begin(data, size);
     struct plenum_job *job, *again;
     if (plenum_job_create_json(runtime, fuzz_json(&from, words), &job) != PLENUM_OK) {

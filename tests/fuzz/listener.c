@@ -25,7 +25,9 @@ static uint64_t port;
 
 static void put_body(struct fuzz *from, enum pl_listener_message kind, struct pl_writer *to)
 {
-    struct pl_locator process = { .node = fuzz_byte(from), .started = fuzz_number(from), .pid = (int)fuzz_number(from) };
+    struct pl_locator process = { .node = fuzz_byte(from),
+                                  .started = fuzz_number(from),
+                                  .pid = (int)fuzz_number(from) };
     switch (kind) {
     case PL_EXCHANGE_JOIN:
     case PL_EXCHANGE_REFUSAL:
@@ -69,9 +71,9 @@ static void arrives(struct fuzz *from, struct pl_engine *listener)
     const struct pl_origin *origin = &origins[fuzz_byte(from) % 3];
     enum pl_listener_message kind = (enum pl_listener_message)(fuzz_byte(from) % (PL_PORT_HANG_UP + 2));
     put_body(from, kind, &to);
-    struct pl_header header = {
-        .kind = PL_MSG_LISTENER, .tag = (int32_t)kind, .token = fuzz_byte(from) % 4 ? fuzz_byte(from) % 4 : fuzz_number(from)
-    };
+    struct pl_header header = { .kind = PL_MSG_LISTENER,
+                                .tag = (int32_t)kind,
+                                .token = fuzz_byte(from) % 4 ? fuzz_byte(from) % 4 : fuzz_number(from) };
     header.size = fuzz_damage(from, data, to.length);
     unsigned char *exact = malloc(header.size ? header.size : 1);
     memcpy(exact, data, header.size);
@@ -84,8 +86,15 @@ static void arrives(struct fuzz *from, struct pl_engine *listener)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz from = fuzz_begin(data, size);
-    struct pl_exchange exchange = { .key = "a key", .key_length = 5, .group = &group, .size = 3, .payload = "mine",
-                                    .payload_length = 4, .tag = "tag", .members = "processes of the group", .timeout = 1 };
+    struct pl_exchange exchange = { .key = "a key",
+                                    .key_length = 5,
+                                    .group = &group,
+                                    .size = 3,
+                                    .payload = "mine",
+                                    .payload_length = 4,
+                                    .tag = "tag",
+                                    .members = "processes of the group",
+                                    .timeout = 1 };
     char text[MPI_MAX_PORT_NAME];
     struct pl_port_name name;
     struct pl_port_caller *caller;

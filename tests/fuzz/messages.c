@@ -22,9 +22,9 @@ static struct pl_request *post(struct fuzz *from, int number)
     struct pl_type *byte = (struct pl_type *)PL_TYPE_BYTE;
     int source = fuzz_byte(from) % 2 ? 1 : MPI_ANY_SOURCE, tag = (int)fuzz_byte(from) % 4;
     struct pl_comm *comm = comms[fuzz_byte(from) % 2];
-    int err = fuzz_byte(from) % 4 == 3 ? pl_precv_create(comm, buffers[number], 4, 16, byte, 1, tag, &request)
-                                       : pl_recv_prepare(comm, buffers[number], 64, byte, source,
-                                                         tag ? tag : MPI_ANY_TAG, &request);
+    int err = fuzz_byte(from) % 4 == 3
+                  ? pl_precv_create(comm, buffers[number], 4, 16, byte, 1, tag, &request)
+                  : pl_recv_prepare(comm, buffers[number], 64, byte, source, tag ? tag : MPI_ANY_TAG, &request);
     FUZZ_CHECK(err == MPI_SUCCESS);
     FUZZ_CHECK((pl_is_precv(request) ? request->coll.restart(request) : pl_p2p_start(request)) == MPI_SUCCESS);
     request->is.active = true;

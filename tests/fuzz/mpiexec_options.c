@@ -3,12 +3,12 @@
  * made of it. A word "@" is a file with what follows the first NUL of the input. */
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/configfile.c"
+#include "api/mpiexec/handover.c"
+#include "api/mpiexec/handover_words.c"
 #include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
 #include "api/mpiexec/parse.c"
 #include "api/mpiexec/suggest.c"
-#include "api/mpiexec/handover.c"
-#include "api/mpiexec/handover_words.c"
 #include "api/mpiexec/word.c"
 
 #include "fuzz.h"

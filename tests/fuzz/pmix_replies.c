@@ -6,8 +6,8 @@
 #include "plugins/pmix/cards.c"
 /* both have these names */
 #define ANSWER_SECONDS PSETS_ANSWER_SECONDS
-#define host psets_host
-#define self psets_self
+#define host           psets_host
+#define self           psets_self
 #include "plugins/pmix/pmix_psets.c"
 #undef host
 #undef self
@@ -72,7 +72,8 @@ static void free_value(pmix_value_t *value)
 
 static pmix_status_t make_status(void)
 {
-    static const pmix_status_t all[] = { PMIX_ERR_NOT_FOUND, PMIX_ERR_TIMEOUT, PMIX_ERR_PROC_ABORTED, PMIX_ERROR, 1234 };
+    static const pmix_status_t all[] = { PMIX_ERR_NOT_FOUND, PMIX_ERR_TIMEOUT, PMIX_ERR_PROC_ABORTED, PMIX_ERROR,
+                                         1234 };
     unsigned pick = fuzz_byte(input) % 12;
     return pick < 5 ? all[pick] : PMIX_SUCCESS;
 }

@@ -25,10 +25,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t length = fuzz_below(&from, PL_CARD_MAX + 1);
     for (size_t i = 0; i < length; i++)
         card[i] = (unsigned char)fuzz_byte(&from);
-    pl_port_name_format(port, card, length, text);
+    bool far = fuzz_byte(&from) % 2;
+    pl_port_name_format(port, far, card, length, text);
     FUZZ_CHECK(pl_port_name_parse(text, &name) == MPI_SUCCESS);
     FUZZ_CHECK(name.port == port && name.card_length == length && memcmp(name.card, card, length) == 0);
-    FUZZ_CHECK(name.process.pid == getpid());
+    FUZZ_CHECK(name.process.pid == getpid() && name.far == far);
     memcpy(changed, text, sizeof text);
     changed[fuzz_below(&from, (unsigned)strlen(text))] = (char)fuzz_byte(&from);
     FUZZ_CHECK((pl_port_name_check(changed) == MPI_SUCCESS) == (strcmp(text, changed) == 0));

@@ -12,9 +12,11 @@ enum { SIZE = 8, RANK = 2 };
 
 static struct pl_instance *session;
 
-FUZZ(NULL, "{ \"psets\": { \"app://a\": { \"ranks\": [0, 2, [4, 6]] }, \"app://b\": { \"union\": [\"app://a\", \"mpi://SELF\"] } } }",
-     "{ \"psets\": { \"app://a\": { \"difference\": [\"mpi://WORLD\", \"app://b\"] }, \"app://b\": { \"host\": \"h*\" } } }",
-     "{ \"psets\": { \"app://a\": { \"intersection\": [\"app://c\", \"app://a\"], \"info\": { \"k\": \"v\" } } } }")
+FUZZ(
+    NULL,
+    "{ \"psets\": { \"app://a\": { \"ranks\": [0, 2, [4, 6]] }, \"app://b\": { \"union\": [\"app://a\", \"mpi://SELF\"] } } }",
+    "{ \"psets\": { \"app://a\": { \"difference\": [\"mpi://WORLD\", \"app://b\"] }, \"app://b\": { \"host\": \"h*\" } } }",
+    "{ \"psets\": { \"app://a\": { \"intersection\": [\"app://c\", \"app://a\"], \"info\": { \"k\": \"v\" } } } }")
 
 static void check_set(const char *name)
 {
@@ -32,9 +34,10 @@ static void check_set(const char *name)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const words[] = { "psets", "app://a", "app://b", "app://c", "app://d", "ranks", "union", "info",
-                                         "intersection", "difference", "host", "hosts", "mpi://WORLD", "mpi://SELF",
-                                         "PLENUM://x", "0-3,7,9-", "0-3", "hwloc", "NUMANode/0", "localhost", "psets", "app://a", NULL };
+    static const char *const words[] = { "psets",       "app://a",    "app://b",      "app://c",    "app://d", "ranks",
+                                         "union",       "info",       "intersection", "difference", "host",    "hosts",
+                                         "mpi://WORLD", "mpi://SELF", "PLENUM://x",   "0-3,7,9-",   "0-3",     "hwloc",
+                                         "NUMANode/0",  "localhost",  "psets",        "app://a",    NULL };
     struct fuzz from = fuzz_begin(data, size);
     const char *text = fuzz_json(&from, words);
     setenv("PLENUM_CONFIG", "", 1);

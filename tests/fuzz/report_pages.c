@@ -6,8 +6,8 @@
 
 #include "world/runtime/job.h"
 #include "world/runtime/report/find.h"
-#include "world/runtime/report/report_json.h"
 #include "world/runtime/report/read.h"
+#include "world/runtime/report/report_json.h"
 #include "world/runtime/report/text.h"
 
 enum { SIZE = 3, PAGES = 3 };

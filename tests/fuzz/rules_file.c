@@ -4,16 +4,17 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
-#include "core/coll/select.h"
 #include "core/coll/rules_file.h"
+#include "core/coll/select.h"
 
 FUZZ(NULL, "{ \"allreduce\": [ { \"ranks\": 4, \"bytes\": \"1K\", \"algorithm\": \"ring\" } ], \"bcast\": [] }",
      "{ \"bcast\": [ { \"algorithm\": \"chain\" } ] }")
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const words[] = { "allreduce", "bcast", "gather", "alltoall", "ranks", "bytes", "algorithm",
-                                         "ring", "chain", "linear", "binomial", "16K", "2G", "reduce_bcast", NULL };
+    static const char *const words[] = { "allreduce", "bcast",     "gather", "alltoall",     "ranks",
+                                         "bytes",     "algorithm", "ring",   "chain",        "linear",
+                                         "binomial",  "16K",       "2G",     "reduce_bcast", NULL };
     struct fuzz from = fuzz_begin(data, size);
     const char *text = fuzz_json(&from, words);
     setenv("PLENUM_CONFIG", "", 1);

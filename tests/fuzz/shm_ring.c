@@ -75,7 +75,8 @@ static void put(struct fuzz *from, struct pl_shm_peer *peer)
     else if (kind >= PL_SHM_CTS && fuzz_byte(from) % 4)
         bytes = 0;
     atomic_store(&record->word, PL_SHM_WORD(kind, bytes));
-    atomic_store(&record->sequence, fuzz_byte(from) % 16 ? pl_shm_sequence(peer->out.tail) : (uint32_t)fuzz_number(from));
+    atomic_store(&record->sequence,
+                 fuzz_byte(from) % 16 ? pl_shm_sequence(peer->out.tail) : (uint32_t)fuzz_number(from));
     peer->out.tail += pl_shm_record_lines(bytes < 4096 ? bytes : 0);
     if (fuzz_byte(from) % 16 == 15)
         ((unsigned char *)ring)[fuzz_bits(from, 2) % sizeof *ring] = (unsigned char)fuzz_byte(from);
