@@ -41,7 +41,12 @@ deps-peers:
 
 # --- how test programs are built -------------------------------------------------------------------------------
 RUNTIME_OBJS := $(call objs,$(RUNTIME_SRC))
-UNIT_LIBS = $(if $(RUNTIME_OBJS),$(B)/tests/libruntime.a) $(B)/lib/libmpi_abi.a
+UNIT_LIBS = $(if $(RUNTIME_OBJS),$(B)/tests/libruntime.a) $(B)/tests/libplugin.a $(B)/lib/libmpi_abi.a
+
+# The parts of a plugin that unit tests call.
+$(B)/tests/libplugin.a: $(call objs,$(patsubst %,plugins/ucx/%.c,devices filter mac))
+	@mkdir -p $(@D)
+	$(Q)rm -f $@; ar rcs $@ $^
 
 $(B)/tests/libruntime.a: $(RUNTIME_OBJS)
 	@mkdir -p $(@D)

@@ -132,8 +132,11 @@ struct pl_engine {
     struct pl_engine_wait wait;
     struct pl_failure *failure;     /* watches for failed processes (peer_failure.h); NULL: none is watched */
     unsigned long dropped_messages; /* for lack of memory, or of an unknown kind */
-    bool closing;                   /* no communicator will be made any more */
-    bool closed;                    /* only the lock is left */
+    enum {
+        PL_ENGINE_OPEN,
+        PL_ENGINE_CLOSING, /* no communicator will be made any more */
+        PL_ENGINE_CLOSED,  /* only the lock is left */
+    } state;
 };
 
 /* Takes and drops the lock. Leaving also frees detached requests and runs deferred work. */

@@ -258,7 +258,7 @@ void pl_win_memory_release(struct pl_win *win, bool reuse)
     if (win->memory.shared.memory) {
         void *self = NULL;
         pl_engine_enter(engine);
-        if (!engine->closed && memory_find_transport(engine, &self) == win->memory.ops)
+        if (engine->state != PL_ENGINE_CLOSED && memory_find_transport(engine, &self) == win->memory.ops)
             win->memory.ops->unshare(self, &win->memory.shared, reuse);
         pl_engine_leave(engine);
         win->memory.shared.memory = NULL;

@@ -229,7 +229,7 @@ static int ucx_init_or_fall_back(struct pl_ucx *ucx)
     return ucx_init(ucx);
 }
 
-/* Nothing makes progress on the worker before its gate is there: nothing that a stranger has sent is read. */
+/* Nothing makes progress on the worker before its gate is there: nothing that an unrelated process has sent is read. */
 static int ucx_init_guarded(struct pl_ucx *ucx)
 {
     struct pl_ucx_fds before;
@@ -372,7 +372,7 @@ static int ucx_get_address(void *self, void *buffer, size_t capacity, size_t *le
 {
     struct pl_ucx *ucx = self;
     struct pl_ucx_address head = { .engine = ucx->id, .node = ucx->node, .scratch_dir = ucx->scratch_dir.number };
-    memcpy(head.door, ucx->gate.where, sizeof head.door);
+    memcpy(head.entrance, ucx->gate.where, sizeof head.entrance);
     memcpy(head.key, ucx->gate.key, sizeof head.key);
     ucp_address_t *address;
     size_t bytes;
