@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/compiler.h"
+
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
 #define PL_JOB_VERSION 7u
@@ -98,7 +100,7 @@ struct pl_job_segment {
     _Atomic uint32_t report;    /* number of job reports that the runtime has asked for */
     char nspace[256];           /* name of the job, NUL-terminated, unique on this machine */
     struct pl_job_abort abort;
-    _Alignas(64) struct pl_job_rank ranks[];
+    PL_CACHE_ALIGNED struct pl_job_rank ranks[];
 };
 
 /* One program of an MPMD job, for MPI_INFO_ENV: offsets of NUL-terminated texts; 0: not given. */

@@ -19,10 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/compiler.h"
+
 enum { PL_JOB_BUFFERS = 8 };
 
 struct pl_job_table {
-    _Alignas(64) _Atomic uint64_t current; /* changes so far << 8 | number of the buffer; initially 0, which is empty */
+    PL_CACHE_ALIGNED _Atomic uint64_t
+        current;                           /* changes so far << 8 | number of the buffer; initially 0, which is empty */
     _Atomic int32_t owner[PL_JOB_BUFFERS]; /* pid of the process that writes the buffer; 0: it is free */
     uint32_t capacity;                     /* bytes of a buffer, a multiple of 64; PL_JOB_BUFFERS of them follow */
     uint32_t size;                         /* ranks in the job; both are written before the first process starts */

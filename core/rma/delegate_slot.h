@@ -38,7 +38,7 @@ struct pl_delegated_run {
 };
 
 struct pl_delegated {
-    alignas(PL_WIN_LINE) _Atomic uint32_t state; /* enum pl_delegated_state */
+    PL_CACHE_ALIGNED _Atomic uint32_t state; /* enum pl_delegated_state */
     int32_t target;
     uint8_t kind;              /* enum pl_rma_kind */
     uint8_t op;                /* of accumulates: the ABI constants of the operation ... */

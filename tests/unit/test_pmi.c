@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "plugins/pmi/mapping.h"
-#include "plugins/pmi/wire.h"
+#include "plugins/pmi/pmi_wire.h"
 #include "unit.h"
 
 START_TEST(mappings)

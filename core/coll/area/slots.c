@@ -92,7 +92,7 @@ int pl_area_take_space(struct pl_area *area, size_t bytes, uint32_t *offset)
 {
     int ring = bytes > PL_AREA_SHORT;
     size_t whole = ring ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING, within = area->head[ring] & (whole - 1);
-    size_t lines = (bytes + PL_AREA_LINE - 1) / PL_AREA_LINE * PL_AREA_LINE;
+    size_t lines = (bytes + PL_CACHE_LINE - 1) / PL_CACHE_LINE * PL_CACHE_LINE;
     struct pl_area_written now = { area->next, { area->head[0], area->head[1] } };
     area_forget_read(area);
     bool together = within > 0 && area->newest - area->oldest <= 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See wire.h. The children of a process inherit the environment and the socket that name its rank. A name in the
+ * See pmi_wire.h. The children of a process inherit the environment and the socket that name its rank. A name in the
  * abstract namespace of sockets marks the rank as taken: the kernel frees it when the process ends or executes another
  * program, and no file stays behind.
  */
-#include "plugins/pmi/wire.h"
+#include "plugins/pmi/pmi_wire.h"
 
 #include <errno.h>
 #include <netdb.h>
