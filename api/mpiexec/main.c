@@ -13,6 +13,7 @@
 #include "api/mpiexec/handover.h"
 #include "api/mpiexec/preflight.h"
 #include "api/mpiexec/run.h"
+#include "api/mpiexec/word.h"
 #include "api/plenum.h"
 #include "core/base/memory_libc.h"
 
@@ -135,7 +136,7 @@ static int mpiexec_start(const struct options *o)
     struct handover h;
     int code = EXIT_USAGE;
     if (!handover_make(&h, o))
-        fprintf(stderr, "mpiexec: %s\n", h.error);
+        print_line("%s", h.error);
     else
         code = h.launcher == LAUNCHER_EMBEDDED ? mpiexec_execute(o) : handover_run(&h);
     handover_free(&h);
@@ -160,7 +161,7 @@ int main(int argc, char *argv[])
     char error[512];
     int code = 0;
     if (!options_parse(&options, argc, argv, error, sizeof error)) {
-        fprintf(stderr, "mpiexec: %s\n", error);
+        print_line("%s", error);
         code = EXIT_USAGE;
     } else if (options.help) {
         options_help();

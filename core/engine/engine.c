@@ -334,6 +334,11 @@ static bool host_threaded(const struct pl_engine *engine)
     return engine->lock.real;
 }
 
+static bool host_far(const struct pl_engine *engine)
+{
+    return engine->far;
+}
+
 const struct pl_host pl_engine_host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = pl_match_arrived,
@@ -344,6 +349,7 @@ const struct pl_host pl_engine_host = {
     .engine_id = host_engine_id,
     .engine_card = host_engine_card,
     .threaded = host_threaded,
+    .far = host_far,
     .pack = pl_cursor_pack,
     .unpack = pl_cursor_unpack,
     .seek = pl_cursor_seek,

@@ -109,6 +109,7 @@ struct pl_engine {
     } transport[PL_TRANSPORTS_MAX]; /* in order of preference */
     unsigned char card[PL_CARD_MAX];
     size_t card_length;
+    bool far; /* it talks to other hosts, or may: what it opens can be reached from there */
 
     struct pl_table peers; /* of pl_peer.by_id; the key is the id of the peer's engine */
     struct pl_engine_comms comms;

@@ -36,7 +36,7 @@ static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
 static int process_open_pmix(struct pl_identity *identity, const struct pl_bootstrap_ops **ops)
 {
     static const struct pl_bootstrap_host host = { .fail = pl_fail, .log = pl_log };
-    if (getenv(PL_JOB_ENV) || !getenv("PMIX_NAMESPACE"))
+    if (secure_getenv(PL_JOB_ENV) || !secure_getenv("PMIX_NAMESPACE"))
         return PL_UNREACHABLE;
     *ops = pl_plugin_load("pmix", PL_BOOTSTRAP_SYMBOL);
     if (!*ops)
@@ -53,7 +53,7 @@ enum { BOOTSTRAPS = sizeof bootstraps / sizeof *bootstraps };
 
 bool pl_process_wants_alone(void)
 {
-    const char *alone = getenv("PLENUM_ALONE");
+    const char *alone = secure_getenv("PLENUM_ALONE");
     return alone && *alone && strcmp(alone, "0") != 0;
 }
 

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,24 +33,29 @@
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
 
-/* The kinds of plugins, and the version of each that this library accepts. */
-static const struct kind {
+/*
+ * The kinds of plugins, and the version of each that this library accepts. Some load a library that obeys variables of
+ * its own, up to loading code that they name: UCX_MODULE_DIR, PMIX_MCA_*, HWLOC_PLUGINS_PATH. Not in a program with more
+ * rights than the user who sets them.
+ */
+static const struct plugin_kind {
     const char *symbol;
     uint32_t abi;
+    bool obeys_environment;
 } kinds[] = {
-    { PL_TRANSPORT_SYMBOL, PL_TRANSPORT_ABI },
-    { PL_BOOTSTRAP_SYMBOL, PL_BOOTSTRAP_ABI },
-    { PL_TOPOLOGY_SYMBOL, PL_TOPOLOGY_ABI },
-    { PLENUM_PSET_SYMBOL, PLENUM_PSET_ABI },
-    { PLENUM_ERRHANDLER_SYMBOL, PLENUM_ERRHANDLER_ABI },
+    { PL_TRANSPORT_SYMBOL, PL_TRANSPORT_ABI, true },
+    { PL_BOOTSTRAP_SYMBOL, PL_BOOTSTRAP_ABI, true },
+    { PL_TOPOLOGY_SYMBOL, PL_TOPOLOGY_ABI, true },
+    { PLENUM_PSET_SYMBOL, PLENUM_PSET_ABI, false },
+    { PLENUM_ERRHANDLER_SYMBOL, PLENUM_ERRHANDLER_ABI, false },
 };
 
-static uint32_t abi_of(const char *symbol)
+static const struct plugin_kind *plugin_kind_of(const char *symbol)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].symbol, symbol) == 0)
-            return kinds[i].abi;
-    return 0;
+            return &kinds[i];
+    return NULL;
 }
 
 /*
@@ -143,8 +149,16 @@ static int find_file(const char *name, char *path, size_t capacity)
 const void *pl_plugin_load(const char *name, const char *symbol)
 {
     char path[PATH_MAX];
-    if (find_file(name, path, sizeof path) != MPI_SUCCESS)
+    const struct plugin_kind *kind = plugin_kind_of(symbol);
+    if (!kind || find_file(name, path, sizeof path) != MPI_SUCCESS)
         return NULL;
+    if (kind->obeys_environment && getauxval(AT_SECURE)) {
+        pl_fail(MPI_ERR_OTHER,
+                "plugin %s not loaded: this program runs with more rights than its user, and the plugin's libraries "
+                "would obey the user's environment",
+                name);
+        return NULL;
+    }
 
     pl_lock_take(&lock);
     void *handle = load_quietly(path);
@@ -157,9 +171,9 @@ const void *pl_plugin_load(const char *name, const char *symbol)
     const uint32_t *ops = dlsym(handle, symbol);
     if (!ops)
         pl_fail(MPI_ERR_OTHER, "plugin %s does not export %s", path, symbol);
-    else if (*ops != abi_of(symbol)) {
+    else if (*ops != kind->abi) {
         pl_fail(MPI_ERR_OTHER, "plugin %s is of version %u, this library needs %u", path, (unsigned)*ops,
-                (unsigned)abi_of(symbol));
+                (unsigned)kind->abi);
         ops = NULL;
     }
     pl_memory_share(dlsym(handle, PL_MEMORY_SYMBOL));

@@ -202,7 +202,7 @@ static int pmi_learn_name(struct pl_identity *identity)
 static void pmi_learn_node(struct pl_identity *identity)
 {
     char answer[PL_PMI_LINE], mapping[PL_PMI_LINE];
-    const char *slurm = getenv("SLURM_CPUS_ON_NODE");
+    const char *slurm = secure_getenv("SLURM_CPUS_ON_NODE");
     long online = sysconf(_SC_NPROCESSORS_ONLN), given = slurm ? strtol(slurm, NULL, 10) : 0;
     identity->slots = (int)(given > 0 && given < online ? given : online);
     identity->local_size = 1;
@@ -249,7 +249,7 @@ static int pmi_connect(void)
 
 static int pmi_open(struct pl_identity *identity)
 {
-    if (getenv(PL_JOB_ENV)) /* Plenum's own launcher, whose job segment decides */
+    if (secure_getenv(PL_JOB_ENV)) /* Plenum's own launcher, whose job segment decides */
         return PL_UNREACHABLE;
     int err = known.pid ? MPI_SUCCESS : pmi_connect();
     if (err)

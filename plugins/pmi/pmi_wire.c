@@ -292,13 +292,13 @@ static int wire_connect(const char *text, const char *id, int *rank, int *size)
 
 static int wire_number_of(const char *name)
 {
-    const char *text = getenv(name);
+    const char *text = secure_getenv(name);
     return text && *text ? (int)strtol(text, NULL, 10) : -1;
 }
 
 int pl_pmi_wire_open(int *rank, int *size)
 {
-    const char *fd = getenv("PMI_FD"), *port = getenv("PMI_PORT"), *id = getenv("PMI_ID");
+    const char *fd = secure_getenv("PMI_FD"), *port = secure_getenv("PMI_PORT"), *id = secure_getenv("PMI_ID");
     char answer[PL_PMI_LINE];
     if (!fd && !(port && id))
         return PL_UNREACHABLE;

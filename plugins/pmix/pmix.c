@@ -108,7 +108,7 @@ static char *pmix_local_ranks(void)
  * other ranks are bound to other cores. */
 static int pmix_cores(void)
 {
-    const char *slurm = getenv("SLURM_CPUS_ON_NODE");
+    const char *slurm = secure_getenv("SLURM_CPUS_ON_NODE");
     long online = sysconf(_SC_NPROCESSORS_ONLN), given = slurm ? strtol(slurm, NULL, 10) : 0;
     return (int)(given > 0 && given < online ? given : online);
 }
@@ -149,7 +149,7 @@ static int pmix_learn(uint32_t generation)
  * from a server. */
 static bool pmix_is_launcher(void)
 {
-    return getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK") && !getenv(PL_JOB_ENV);
+    return secure_getenv("PMIX_NAMESPACE") && secure_getenv("PMIX_RANK") && !secure_getenv(PL_JOB_ENV);
 }
 
 /* Launchers take a process that ends without PMIx_Finalize() for a failed one. Children made by fork() must not call
@@ -162,10 +162,10 @@ static void pmix_finalize_at_exit(void)
 
 static int pmix_initialize(void)
 {
-    const char *nspace = getenv("PMIX_NAMESPACE");
-    unsigned rank = (unsigned)strtoul(getenv("PMIX_RANK"), NULL, 10);
+    const char *nspace = secure_getenv("PMIX_NAMESPACE");
+    unsigned rank = (unsigned)strtoul(secure_getenv("PMIX_RANK"), NULL, 10);
     uint32_t generation;
-    pid_t owner = pl_pmix_claim_take(getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
+    pid_t owner = pl_pmix_claim_take(secure_getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
     if (owner) {
         host->log("pmix", 1, "rank %u of %s belongs to process %d; starting alone", rank, nspace, (int)owner);
         return PL_UNREACHABLE;

@@ -179,6 +179,7 @@ void pl_shm_peers_check(struct pl_shm *shm)
     if (due) {
         shm->checked = now;
         pl_shm_inbox_clean(shm);
+        pl_shm_requests_retry(shm);
     }
     PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link) {
         bool dead = due && !pl_shm_region_is_alive(&peer->address, peer->inode);

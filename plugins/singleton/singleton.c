@@ -35,12 +35,12 @@ static const struct launcher {
 static int singleton_check_launchers(void)
 {
     for (size_t i = 0; i < sizeof offers / sizeof *offers; i++)
-        if (getenv(offers[i]))
+        if (secure_getenv(offers[i]))
             return MPI_SUCCESS;
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         const struct launcher *l = &launchers[i];
-        const char *size = getenv(l->size);
-        if (size && getenv(l->rank) && strtol(size, NULL, 10) > 1)
+        const char *size = secure_getenv(l->size);
+        if (size && secure_getenv(l->rank) && strtol(size, NULL, 10) > 1)
             return pl_fail(MPI_ERR_OTHER,
                            "%s started %.20s processes (%s), and they cannot find each other: %s; for independent "
                            "processes set PLENUM_ALONE=1",

@@ -18,6 +18,7 @@
 #include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "plugins/ucx/control.h"
+#include "plugins/ucx/knock.h"
 #include "plugins/ucx/receive.h"
 #include "plugins/ucx/send.h"
 
@@ -88,18 +89,9 @@ static void ucx_link_on_error(void *argument, ucp_ep_h ep, ucs_status_t status)
     pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
 }
 
-int pl_ucx_link_open(struct pl_ucx_link *link)
+static int ucx_link_connect(struct pl_ucx_link *link)
 {
     struct pl_ucx *ucx = link->ucx;
-    if (link->error)
-        return ucx->host->fail(link->error, "the connection to this process has failed");
-    if (link->departed)
-        return ucx->host->fail(MPI_ERR_PROC_ABORTED, "this process has finalized");
-    if (link->ep)
-        return MPI_SUCCESS;
-    if (!link->address)
-        return ucx->host->fail(MPI_ERR_OTHER, "this process has not sent its UCX address");
-
     struct pl_ucx_address head;
     memcpy(&head, link->address, sizeof head);
     link->watched = !(ucx->shared_memory && head.node == ucx->node);
@@ -111,12 +103,38 @@ int pl_ucx_link_open(struct pl_ucx_link *link)
         .err_mode = link->watched ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE,
         .err_handler = { .cb = ucx_link_on_error, .arg = link },
     };
+    struct pl_ucx_fds before = { .open = NULL };
+    bool first = link->watched && !ucx->watches; /* UCX opens a timer with the first one */
+    if (first)
+        pl_ucx_fds_remember(&before);
     ucs_status_t status = ucp_ep_create(ucx->worker, &params, &link->ep);
+    if (first)
+        pl_ucx_fds_claim(&before, NULL, 0, NULL);
+    pl_ucx_fds_forget(&before);
+    ucx->watches |= link->watched;
     if (status != UCS_OK) {
         link->ep = NULL;
         return ucx->host->fail(PL_UNREACHABLE, "UCX cannot reach this process: %s", ucs_status_string(status));
     }
+    ucx->unclaimed = true;
     return pl_ucx_control_send_hello(link);
+}
+
+int pl_ucx_link_open(struct pl_ucx_link *link)
+{
+    struct pl_ucx *ucx = link->ucx;
+    if (link->error)
+        return ucx->host->fail(link->error, "the connection to this process has failed");
+    if (link->departed)
+        return ucx->host->fail(MPI_ERR_PROC_ABORTED, "this process has finalized");
+    if (link->ep)
+        return MPI_SUCCESS;
+    if (!link->address)
+        return ucx->host->fail(MPI_ERR_OTHER, "this process has not sent its UCX address");
+    if (pl_ucx_knock_is_needed(link))
+        return pl_ucx_knock_start(link);
+    pl_ucx_knock_end(link);
+    return ucx_link_connect(link);
 }
 
 /* --- failure --------------------------------------------------------------------------------------------------- */
@@ -295,7 +313,9 @@ bool pl_ucx_links_close(struct pl_ucx *ucx)
             send->message = NULL;
         PL_LIST_EACH(rndv, &link->rndvs, struct pl_ucx_rndv, entry)
             pl_ucx_rndv_abandon(rndv);
-        if (alive && pl_ucx_link_open(link) == MPI_SUCCESS)
+        bool reached = link->ep || (alive && !pl_ucx_knock_is_needed(link));
+        pl_ucx_knock_end(link);
+        if (alive && reached && pl_ucx_link_open(link) == MPI_SUCCESS)
             pl_ucx_post(link, PL_UCX_LEAVE, 0, NULL, 0);
     }
     PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry)

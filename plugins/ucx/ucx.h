@@ -22,6 +22,7 @@
 #include "core/base/table.h"
 #include "core/engine/transport.h"
 #include "core/job/stale_files.h"
+#include "plugins/ucx/gate.h"
 
 enum { PL_UCX_ADDRESS_MAX = 400 };
 
@@ -51,6 +52,8 @@ struct pl_ucx_address {
     uint64_t engine;
     uint64_t node;        /* processes with equal values may share memory */
     uint64_t scratch_dir; /* pl_scratch_dir.number, locked as long as the worker lives; 0: none */
+    struct pl_ucx_door door[PL_UCX_DOORS]; /* where to knock before UCX connects; all 0: not necessary */
+    unsigned char key[PL_UCX_KEY];
 };
 
 struct pl_ucx {
@@ -78,6 +81,10 @@ struct pl_ucx {
     int64_t check_at;             /* ms; when pl_ucx_links_check() checks the peers next */
     bool ending;                  /* close() has begun: nothing more is handed to the engine */
     ucs_status_ptr_t flush;       /* of the worker, in close() */
+    struct pl_ucx_gate gate;
+    bool watches;                 /* it has connected to a peer whose death UCX reports */
+    bool unclaimed;               /* there are new connections, which are to be close-on-exec */
+    int64_t claim_at;             /* ms; when that is done next */
     struct pl_list retired;       /* in the list of transports whose worker could not be destroyed yet */
 };
 
@@ -88,6 +95,8 @@ struct pl_ucx_link {
     struct pl_ucx *ucx;
     void *address; /* struct pl_ucx_address and the worker's address; NULL: not known yet */
     size_t address_length;
+    struct pl_ucx_knock *knock; /* under way, else NULL */
+    bool admitted;              /* the peer lets this worker connect */
     ucp_ep_h ep;              /* NULL: not connected */
     ucs_status_ptr_t closing; /* UCX's request that closes the connection; NULL: none is pending */
     int error;                /* MPI error class once the link has failed, else 0 */

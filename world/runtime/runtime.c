@@ -284,7 +284,8 @@ static void runtime_sleep(struct plenum_runtime *rt, int64_t deadline)
     struct pollfd p = { .fd = rt->poll.inner, .events = POLLIN };
     rt->poll.driven = true;
     pthread_mutex_unlock(&rt->lock);
-    poll(&p, 1, deadline && left < 0 ? 0 : (int)left);
+    if (poll(&p, 1, deadline && left < 0 ? 0 : (int)left) < 0 && errno != EINTR)
+        pl_clock_sleep_ns(PL_NS_PER_MS); /* denied */
     pthread_mutex_lock(&rt->lock);
     rt->poll.driven = false;
     runtime_progress(rt);

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/visible.h"
 #include "world/runtime/runtime_error.h"
 
+/* One line, whatever names of files and programs are in it. */
 static _Thread_local char last_error[1024];
 
 const char *plenum_error(void)
@@ -16,10 +18,12 @@ const char *plenum_error(void)
 
 enum plenum_error pl_rt_fail(enum plenum_error error, const char *format, ...)
 {
+    char text[sizeof last_error];
     va_list args;
     va_start(args, format);
-    vsnprintf(last_error, sizeof last_error, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    pl_visible(last_error, sizeof last_error, text);
     return error;
 }
 
@@ -28,13 +32,10 @@ int pl_rt_fail_null(const char *what)
     return pl_rt_fail(PLENUM_ERR_ARGUMENT, "the %s is NULL", what);
 }
 
+/* A denied call or a missing file is not named after the program: only locate.c knows that it is about the program. */
 static enum plenum_error rt_error_of(int number)
 {
     switch (number) {
-    case ENOENT:
-    case ENOTDIR: return PLENUM_ERR_NOT_FOUND;
-    case EACCES:
-    case EPERM: return PLENUM_ERR_NOT_EXECUTABLE;
     case EMFILE:
     case ENFILE:
     case EAGAIN: return PLENUM_ERR_LIMIT;
@@ -46,11 +47,10 @@ static enum plenum_error rt_error_of(int number)
 enum plenum_error pl_rt_fail_errno(const char *format, ...)
 {
     int number = errno;
+    char text[sizeof last_error];
     va_list args;
     va_start(args, format);
-    int used = vsnprintf(last_error, sizeof last_error, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (used >= 0 && (size_t)used < sizeof last_error)
-        snprintf(last_error + used, sizeof last_error - (size_t)used, ": %s", strerrordesc_np(number));
-    return rt_error_of(number);
+    return pl_rt_fail(rt_error_of(number), "%s: %s", text, strerrordesc_np(number));
 }

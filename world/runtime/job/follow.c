@@ -431,10 +431,24 @@ static void follow_kill_remains(const struct plenum_job *job)
     pl_stale_files_sweep();
 }
 
+/* Nothing has started: the processes were not killed, the keeper cannot work here. */
+static void follow_keeper_failed(struct plenum_job *job)
+{
+    pl_job_fail_start(job, PLENUM_ALL, ECHILD,
+                      "the keeper, the process that starts the others, has ended; is it killed, or denied a system call?");
+    for (int r = 0; r < job->desc.size; r++)
+        job->ranks[r].ended = true;
+}
+
 void pl_follow_keeper_death(struct plenum_runtime *rt)
 {
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
         follow_kill_remains(job);
+        bool started = false;
+        for (int r = 0; r < job->desc.size; r++)
+            started |= job->ranks[r].pid > 0 || job->ranks[r].ended;
+        if (!started && job->phase == PL_JOB_RUNNING)
+            follow_keeper_failed(job);
         for (int r = 0; r < job->desc.size; r++)
             if (!job->ranks[r].ended)
                 follow_process_ended(job, r, SIGKILL);

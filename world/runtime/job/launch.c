@@ -99,10 +99,8 @@ static int launch_open_one(struct plenum_job *job, struct launch *l, int rank, i
     int *fd = &l->fd[rank][number], err = PLENUM_OK;
     if (redirect && redirect->file) {
         *fd = launch_open_file(redirect, rank);
-        if (*fd < 0) {
-            err = pl_rt_fail_errno("cannot %s \"%s\" for rank %d", number ? "write" : "read", redirect->file, rank);
-            return err == PLENUM_ERR_LIMIT ? err : PLENUM_ERR_SYSTEM; /* PLENUM_ERR_NOT_FOUND is about the program */
-        }
+        if (*fd < 0)
+            return pl_rt_fail_errno("cannot %s \"%s\" for rank %d", number ? "write" : "read", redirect->file, rank);
     } else if (redirect) {
         *fd = redirect->fd;
         return PLENUM_OK;

@@ -2,12 +2,15 @@
 /* See server.h: the server's life, and the registration of jobs. */
 #include "world/runtime/pmix/server.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -23,9 +26,12 @@ enum {
 
 /* --- the server -------------------------------------------------------------------------------------------- */
 
-/* Does the variable belong to another server, whose client this process is? */
+/* Does the variable belong to another server, whose client this process is? Where the user has fewer rights than this
+ * program, all are foreign: they could name code that the server loads. */
 static bool pmix_server_is_foreign(const char *variable)
 {
+    if (getauxval(AT_SECURE))
+        return true;
     return strncmp(variable, "PMIX_", 5) == 0 &&
            (strncmp(variable, "PMIX_MCA_", 9) != 0 || strncmp(variable, "PMIX_MCA_gds=", 13) == 0);
 }
@@ -47,7 +53,7 @@ static bool pmix_server_set_environment(char ***before, char ***mine)
     if (!list)
         return false;
     list[used++] = store;
-    if (!getenv("HWLOC_COMPONENTS"))
+    if (!secure_getenv("HWLOC_COMPONENTS"))
         list[used++] = search;
     for (size_t i = 0; i < count; i++)
         if (!pmix_server_is_foreign(environ[i]))
@@ -96,8 +102,18 @@ static int pmix_server_check_descriptors(void)
     return PLENUM_OK;
 }
 
+/* hwloc, which the server uses, asks for the processors for ever where the kernel denies that. More processors than a
+ * cpu_set_t has are no problem. */
+static bool pmix_server_has_processors(void)
+{
+    cpu_set_t cpus;
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 || errno == EINVAL;
+}
+
 static int pmix_server_start(void)
 {
+    if (!pmix_server_has_processors())
+        return pl_rt_fail_errno("the PMIx server needs the list of processors");
     if (!pmix_server_has_network())
         return pl_rt_fail(PLENUM_ERR_SYSTEM, "the PMIx server needs a network interface that is up");
     pmix_server_module_t module = pl_pmix_upcalls; /* the server copies it */
