@@ -2,9 +2,6 @@
 # The Fortran interfaces: libmpifort_abi, the modules mpi and mpi_f08, mpif.h. Included by the Makefile; built if there
 # is a Fortran compiler.
 
-ifeq ($(origin FC),default)
-FC := gfortran
-endif
 FFLAGS ?=
 ALL_FFLAGS := $(OPT.$(MODE)) -fPIC $(FFLAGS)
 HAVE_FC := $(shell command -v $(FC) 2>/dev/null)
