@@ -31,7 +31,7 @@ $(FORT_GEN): $(FORT)/generated ;
 
 $(FORT)/%.o: $(FORT)/%.c $(B)/flags
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CPPFLAGS) -Iapi/fortran $(HARDEN) $(PROTECT) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(HARDEN) $(PROTECT) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 define fort_module
 	$(call say,FC,$<)

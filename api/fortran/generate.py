@@ -354,7 +354,7 @@ def write_bodies(procedures, folder, files=4):
         if any(p.kind == 'cptr' for p in procedure.all):
             out.append(alias(f'p{lower}_cptr_', model) + alias(f'{lower}_cptr_', model))
     for number, out in enumerate(outputs):
-        text = '/* Written by generate.py. */\n#include "fortran.h"\n\n' + '\n'.join(out)
+        text = '/* Written by generate.py. */\n#include "api/fortran/fortran.h"\n\n' + '\n'.join(out)
         write(os.path.join(folder, f'procedures_{number}.c'), text)
 
 
