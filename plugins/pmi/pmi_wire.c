@@ -236,7 +236,7 @@ static int wire_inherit(const char *text)
     long fd = strtol(text, &end, 10);
     if (end == text || *end || fd < 0 || fd > INT32_MAX || fstat((int)fd, &st) != 0 || !S_ISSOCK(st.st_mode))
         return pl_fail(MPI_ERR_OTHER,
-                       "PMI_FD=%.40s is no open socket, so this process cannot join its launcher's job: a program "
+                       "PMI_FD=%.40s is not an open socket, so this process cannot join its launcher's job: a program "
                        "between the launcher and this one closes it (to run alone, set PLENUM_ALONE=1)",
                        text);
     snprintf(rank, sizeof rank, "%llu", (unsigned long long)st.st_ino);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plugins/pmi/mapping.c and wire.c: which ranks a launcher's mapping puts on a node; words of an answer. */
+/* plugins/pmi/mapping.c and pmi_wire.c: which ranks a launcher's mapping puts on a node; words of an answer. */
 #include <stdlib.h>
 
 #include "plugins/pmi/mapping.h"
