@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/compiler.h"
 #include "core/rma/window_ctl.h"
 
 enum pl_delegated_state {

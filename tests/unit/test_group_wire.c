@@ -145,7 +145,7 @@ END_TEST
 /* A card with the entry of an engine that other hosts reach (PL_FAR), also truncated and changed. */
 START_TEST(networked)
 {
-    static const unsigned char entry[] = { 3, 'f', 'a', 'r', 0, 0 };
+    static const unsigned char entry[] = { 3, 'f', 'a', 'r', 2, 0, 'a', 'b' };
     struct pl_engine *engine = &instance->engine;
     struct pl_comm *comm;
     unsigned char *wire;
