@@ -95,6 +95,7 @@ struct pl_engine_wait {
     bool asleep;               /* a thread sleeps in the transports */
     bool oversubscribed;       /* more runnable ranks than cores: yield early */
     _Atomic int contention;    /* above 0: a peer, below 0: unrelated processes ran when a waiting thread yielded */
+    uint32_t described;        /* the job report in which the engine's queues are; engine lock (wait_record.c) */
     _Atomic long moved_apart;  /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
 };
 
@@ -132,8 +133,11 @@ struct pl_engine {
     struct pl_engine_wait wait;
     struct pl_failure *failure;     /* watches for failed processes (peer_failure.h); NULL: none is watched */
     unsigned long dropped_messages; /* for lack of memory, or of an unknown kind */
-    bool closing;                   /* no communicator will be made any more */
-    bool closed;                    /* only the lock is left */
+    enum {
+        PL_ENGINE_OPEN,
+        PL_ENGINE_CLOSING, /* no communicator will be made any more */
+        PL_ENGINE_CLOSED,  /* only the lock is left */
+    } state;
 };
 
 /* Takes and drops the lock. Leaving also frees detached requests and runs deferred work. */

@@ -151,7 +151,7 @@ static PL_COLD PL_NOINLINE void match_starve(struct pl_engine *engine, struct pl
 static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
                           const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
-    if (pl_unlikely(!comm && engine->closing)) {
+    if (pl_unlikely(!comm && engine->state != PL_ENGINE_OPEN)) {
         if (rndv)
             pl_match_refuse(engine, rndv);
         return;
@@ -433,7 +433,7 @@ void pl_message_destroy(void *object)
     if (message->unexpected) {
         struct pl_engine *engine = &message->comm->instance->engine;
         pl_engine_enter(engine);
-        if (engine->closed)
+        if (engine->state == PL_ENGINE_CLOSED)
             free(message->unexpected); /* closing the transport has released its data */
         else
             pl_match_drop(engine, message->unexpected, false);

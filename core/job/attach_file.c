@@ -18,6 +18,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/base/memory_libc.h"
 #include "core/job/card.h"
 #include "core/job/sets.h"
@@ -299,14 +300,27 @@ static int seat_enter_file(struct pl_seat *seat, int size)
     return rc && why ? pl_fail(MPI_ERR_INTERN, "\"%.300s\" was created and is not a pool: %s", seat->path, why) : rc;
 }
 
+/* The last process removes the file, wherever it has gone by then: the path is absolute. */
+static int seat_set_path(struct pl_seat *seat, const char *directory)
+{
+    char *here = directory[0] == '/' ? pl_strdup("") : pl_getcwd();
+    if (!here)
+        return pl_fail_errno(MPI_ERR_OTHER, "cannot tell where \"%.300s\" is", directory);
+    int length = pl_asprintf(&seat->path, "%s%s%s%s%s", here, here[0] ? "/" : "", directory,
+                             seat->removed_by_last ? "/" : "", seat->removed_by_last ? PL_ATTACH_FILE : "");
+    free(here);
+    return length < 0 ? pl_fail_memory("the name of a pool's file") : MPI_SUCCESS;
+}
+
 int pl_seat_in_directory(const char *directory, int rank, int size, struct pl_seat *seat)
 {
     struct stat st;
     *seat = (struct pl_seat){ .fd = -1, .rank = -1 };
     seat->removed_by_last = stat(directory, &st) != 0 || !S_ISREG(st.st_mode); /* else the path is the file itself */
-    if (pl_asprintf(&seat->path, seat->removed_by_last ? "%s/%s" : "%s", directory, PL_ATTACH_FILE) < 0)
-        return pl_fail_memory("the name of a pool's file");
-    int rc = seat_open_locked(seat);
+    int rc = seat_set_path(seat, directory);
+    if (rc)
+        return rc;
+    rc = seat_open_locked(seat);
     if (rc == MPI_SUCCESS)
         rc = seat_enter_file(seat, size);
     if (rc == MPI_SUCCESS)

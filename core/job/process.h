@@ -4,7 +4,8 @@
  *
  * The identity comes from the first bootstrap that applies: `attached` (a pool that it has joined,
  * core/job/attach.h), `inherited` (the job segment of the embedded launcher), `pmix` and `pmi` (another launcher's PMIx
- * or PMI-1 server), `singleton` (no launcher; an error where one is seen). PLENUM_ALONE=1 goes straight to the last.
+ * or PMI-1 server). The last is `singleton`, a job of one; it fails where a launcher is seen. PLENUM_ALONE=1 chooses it
+ * at once.
  */
 #ifndef PLENUM_CORE_JOB_PROCESS_H
 #define PLENUM_CORE_JOB_PROCESS_H

@@ -124,6 +124,8 @@ uint64_t plenum_job_id(const struct plenum_job *job)
 
 int plenum_job_size(const struct plenum_job *job)
 {
+    if (!job)
+        return 0;
     pthread_mutex_lock(&job->runtime->lock);
     int size = job->desc.size;
     pthread_mutex_unlock(&job->runtime->lock);
@@ -132,6 +134,8 @@ int plenum_job_size(const struct plenum_job *job)
 
 void plenum_job_set_user(struct plenum_job *job, void *user)
 {
+    if (!job)
+        return;
     pthread_mutex_lock(&job->runtime->lock);
     job->user = user;
     pthread_mutex_unlock(&job->runtime->lock);

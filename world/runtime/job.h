@@ -38,6 +38,7 @@ struct pl_redirect {
     int number; /* of the descriptor: 0, 1 or 2 */
     int fd;
     char *file; /* absolute, with %r; NULL: use fd */
+    bool null;  /* fd is /dev/null, opened for this redirect */
 };
 
 struct pl_rank {
@@ -83,6 +84,7 @@ struct pl_job_outcome {
 /* In milliseconds of CLOCK_MONOTONIC; 0: none. */
 struct pl_job_deadline {
     int64_t limit, kill;
+    int64_t rouse; /* while processes are started or ended: continue the keeper, which something may have stopped */
 };
 
 /* A job report in preparation (report/report.c). */

@@ -278,6 +278,8 @@ int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t s
     int length = 0;
     if (size > 0)
         text[0] = '\0';
+    if (!job)
+        return 0;
     pthread_mutex_lock(&job->runtime->lock);
     if (rank >= 0 && rank < job->desc.size && compose_find_places(job, &places) == PLENUM_OK && places.count > 0) {
         length = pl_binding_text(compose_place_of(job, &places, rank), text, size);

@@ -75,6 +75,8 @@ static void follow_end_one(struct plenum_job *job)
         return;
     job->phase = PL_JOB_ENDING;
     job->deadline.limit = 0;
+    job->deadline.rouse = pl_clock_ms() + PL_ROUSE_MS;
+    pl_runtime_set_timer(job->runtime);
     job->reporting.ends_job = false;
     const struct pl_keeper_request forgo = { .op = PL_KEEPER_FORGO, .job = job->launch.keeper_id };
     pl_link_send(&job->runtime->keeper.link, &forgo, NULL, 0);
@@ -171,6 +173,10 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now)
         pl_job_end(job);
     if (job->deadline.kill && now >= job->deadline.kill)
         follow_kill(job);
+    if (job->deadline.rouse && now >= job->deadline.rouse) {
+        pl_link_rouse(&job->runtime->keeper.link);
+        job->deadline.rouse = job->phase == PL_JOB_ENDING || job->started < job->desc.size ? now + PL_ROUSE_MS : 0;
+    }
 }
 
 /* --- aborts ------------------------------------------------------------------------------------------------ */
@@ -288,7 +294,7 @@ void pl_job_finish(struct plenum_job *job)
     pl_pmix_deregister(job);
     pl_blob_fini(&job->launch.plan);
     job->phase = PL_JOB_FINISHED;
-    job->deadline.limit = job->deadline.kill = job->reporting.check_at = 0;
+    job->deadline.limit = job->deadline.kill = job->deadline.rouse = job->reporting.check_at = 0;
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_FINISHED, PLENUM_ALL, 0);
     if (event) {
         event->public.code = job->outcome.code;
@@ -428,23 +434,23 @@ static void follow_kill_remains(const struct plenum_job *job)
     pl_stale_files_sweep();
 }
 
-/* Nothing has started: the processes were not killed, the keeper cannot work here. */
+/* The keeper was not killed: it cannot work here. */
 static void follow_keeper_failed(struct plenum_job *job)
 {
     pl_job_fail_start(job, PLENUM_ALL, ECHILD,
-                      "the keeper, the process that starts the others, has ended; is it killed, or denied a system call?");
+                      "the keeper, the process that starts the others, cannot work here (is a system call denied?)");
     for (int r = 0; r < job->desc.size; r++)
         job->ranks[r].ended = true;
 }
 
-void pl_follow_keeper_death(struct plenum_runtime *rt)
+void pl_follow_keeper_death(struct plenum_runtime *rt, bool exited)
 {
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
         follow_kill_remains(job);
         bool started = false;
         for (int r = 0; r < job->desc.size; r++)
             started |= job->ranks[r].pid > 0 || job->ranks[r].ended;
-        if (!started && job->phase == PL_JOB_RUNNING)
+        if (exited && !started && job->phase == PL_JOB_RUNNING)
             follow_keeper_failed(job);
         for (int r = 0; r < job->desc.size; r++)
             if (!job->ranks[r].ended)

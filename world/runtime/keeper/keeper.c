@@ -55,8 +55,8 @@ static struct pl_kept_rank *keeper_find_rank(struct keeper *k, pid_t pid, struct
     return NULL;
 }
 
-/* False: the socket is full. If nothing can be sent at all, the embedder must not wait for notices: reading ends too, and
- * with it the keeper. */
+/* False: the socket is full. If nothing can be sent at all, the embedder must not wait for notices: reading ends too,
+ * and with it the keeper. */
 static bool keeper_send(const struct pl_keeper_notice *notice)
 {
     bool sent = send(SOCKET_FD, notice, sizeof *notice, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *notice;
