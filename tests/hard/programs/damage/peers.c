@@ -168,7 +168,7 @@ static int own(void)
     _exit(wrong ? 9 : 0);
 }
 
-/* --- a pool: processes that no launcher started -------------------------------------------------------------------- */
+/* --- a pool: processes that no launcher started ------------------------------------------------------------------ */
 
 static void pool_round(MPI_Session session, int round)
 {
