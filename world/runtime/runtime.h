@@ -49,7 +49,7 @@ struct pl_runtime_slots {
     int next_place; /* the number of the next bound rank: jobs take their places in turn */
 };
 
-enum { PL_SCRATCH = 65536 };
+enum { PL_SCRATCH = 65536 }; /* bytes of one read of an output: the capacity of a pipe, so that one read empties it */
 
 struct plenum_runtime {
     pthread_mutex_t lock;
@@ -77,6 +77,9 @@ void pl_runtime_unwatch(struct plenum_runtime *rt, int fd);
 
 /* Wakes the threads in plenum_job_wait() after a change outside runtime_progress(). */
 void pl_runtime_wake_waiters(struct plenum_runtime *rt);
+
+/* Continues the keeper, in case that it is stopped. */
+void pl_runtime_rouse_keeper(struct plenum_runtime *rt);
 
 /* Sets the timer to the earliest deadline of all jobs. */
 void pl_runtime_set_timer(struct plenum_runtime *rt);
