@@ -233,8 +233,8 @@ static int ucx_init_or_fall_back(struct pl_ucx *ucx)
 static int ucx_init_guarded(struct pl_ucx *ucx)
 {
     struct pl_ucx_fds before;
-    pl_ucx_fds_remember(&before);
-    int err = ucx_init_or_fall_back(ucx);
+    int err = pl_ucx_fds_remember(&before) ? ucx_init_or_fall_back(ucx)
+                                           : ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
     if (!err && (err = pl_ucx_gate_open(ucx, &before))) {
         pl_ucx_gate_close(ucx);
         ucp_worker_destroy(ucx->worker);
