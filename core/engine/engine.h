@@ -95,6 +95,7 @@ struct pl_engine_wait {
     bool asleep;               /* a thread sleeps in the transports */
     bool oversubscribed;       /* more runnable ranks than cores: yield early */
     _Atomic int contention;    /* above 0: a peer, below 0: unrelated processes ran when a waiting thread yielded */
+    uint32_t described;        /* the job report in which the engine's queues are; engine lock (wait_record.c) */
     _Atomic long moved_apart;  /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
 };
 
@@ -172,6 +173,8 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
 
 /* The peer has failed: completes all sends that expect its answer or are pending for it with an error. Lock held. */
 void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer);
+/* The same for the peer at this origin, if anything was sent to it. */
+void pl_engine_origin_failed(struct pl_engine *engine, const struct pl_origin *from);
 
 /* What the engine offers to transports. */
 extern const struct pl_host pl_engine_host;

@@ -7,18 +7,17 @@
 #ifndef PLENUM_CORE_COLL_AREA_SLOTS_H
 #define PLENUM_CORE_COLL_AREA_SLOTS_H
 
-#include <stdalign.h>
 #include <stdatomic.h>
 
 #include "core/base/compiler.h"
 #include "core/base/cpu.h"
+#include "core/base/shared.h"
 #include "core/coll/area/area.h"
 #include "core/coll/area/await.h"
 #include "core/coll/collective.h"
 #include "core/engine/engine.h"
 
 enum {
-    PL_AREA_LINE = 64,
     PL_AREA_SMALL = 48,                  /* bytes of data in the slot itself, beside its number */
     PL_AREA_SETS = 512,                  /* of slots: operations that may be under way at once */
     PL_AREA_SHORT_RING = 32 << 10,       /* bytes of a rank's ring for longer data, up to PL_AREA_SHORT ... */
@@ -32,22 +31,22 @@ enum {
 
 /* Everything that one rank writes and others poll has a line of its own. */
 struct pl_area_slot {
-    alignas(PL_AREA_LINE) _Atomic uint32_t word; /* its operation, plus 1; or the number of those completed */
-    uint32_t bytes;                              /* of data, here or in one of the owner's rings */
-    uint32_t offset;                             /* in that ring */
+    PL_CACHE_ALIGNED _Atomic uint32_t word; /* its operation, plus 1; or the number of those completed */
+    uint32_t bytes;                         /* of data, here or in one of the owner's rings */
+    uint32_t offset;                        /* in that ring */
     _Atomic uint32_t core; /* with completed operations: where the rank waited last, plus 1; 0: unknown */
     unsigned char data[PL_AREA_SMALL];
 };
-_Static_assert(sizeof(struct pl_area_slot) == PL_AREA_LINE, "short data is in the line of its number");
+_Static_assert(sizeof(struct pl_area_slot) == PL_CACHE_LINE, "short data is in the line of its number");
 _Static_assert(PL_AREA_LONG_RING >= 2 * PL_AREA_MAX && PL_AREA_SHORT_RING >= 2 * PL_AREA_SHORT,
                "a rank can write a second operation before the first is read");
 
 /* The shared memory. A set of ranks is a word with a bit for each. */
 struct pl_area_memory {
-    struct pl_area_slot released;                  /* number of ranks, the owner aside, that use it no more */
-    alignas(PL_AREA_LINE) _Atomic uint64_t asleep; /* ranks that may sleep until a slot is published to them */
-    _Atomic uint64_t wanting;                      /* ranks that wait for space */
-    _Atomic uint64_t wanted[PL_AREA_RANKS];        /* and what for: area_wish_of() */
+    struct pl_area_slot released;             /* number of ranks, the owner aside, that use it no more */
+    PL_CACHE_ALIGNED _Atomic uint64_t asleep; /* ranks that may sleep until a slot is published to them */
+    _Atomic uint64_t wanting;                 /* ranks that wait for space */
+    _Atomic uint64_t wanted[PL_AREA_RANKS];   /* and what for: area_wish_of() */
     /* [size] operations completed by each; [PL_AREA_SETS][size] slots; then [size] rings of each kind */
     struct pl_area_slot lines[];
 };
@@ -115,15 +114,18 @@ static inline bool pl_area_has(const struct pl_area *area, int rank)
     return (int32_t)(word - area->next) > 0;
 }
 
-/* Where the data of a slot is. Whatever another rank's offset says, the result lies within that rank's ring. */
+/* The bytes that a rank says are in its slot. */
+static inline size_t pl_area_written(const struct pl_area *area, int rank)
+{
+    return pl_read_shared(&area->slots[rank].bytes);
+}
+
+/* Where the data of a slot is, at most PL_AREA_ELSEWHERE bytes. Whatever another rank's offset says, the result lies
+ * within that rank's ring, at the start of a line. */
+PL_PURE void *pl_area_data_in_ring(const struct pl_area *area, int rank, size_t bytes);
 static inline void *pl_area_data(const struct pl_area *area, int rank, size_t bytes)
 {
-    struct pl_area_slot *slot = &area->slots[rank];
-    if (pl_likely(bytes <= PL_AREA_SMALL))
-        return slot->data;
-    bool is_long = bytes > PL_AREA_SHORT;
-    size_t whole = is_long ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING, offset = slot->offset, most = whole - bytes;
-    return area->ring[is_long] + (size_t)rank * whole + (offset < most ? offset : most);
+    return pl_likely(bytes <= PL_AREA_SMALL) ? area->slots[rank].data : pl_area_data_in_ring(area, rank, bytes);
 }
 
 /* --- an operation: reserve, publish, wait and read as it needs; then always end, after an error too --------------- */
@@ -171,7 +173,7 @@ static inline void pl_area_publish(struct pl_area *area, int rank)
 static inline int pl_area_wait(struct pl_area *area, int rank, size_t *bytes, const void **data)
 {
     int rc = pl_area_has(area, rank) ? MPI_SUCCESS : pl_area_await(area, rank, rank + 1);
-    size_t written = area->slots[rank].bytes;
+    size_t written = pl_area_written(area, rank);
     if (pl_unlikely(rc != MPI_SUCCESS))
         return rc;
     if (pl_unlikely(written > *bytes))
@@ -181,7 +183,8 @@ static inline int pl_area_wait(struct pl_area *area, int rank, size_t *bytes, co
     return MPI_SUCCESS;
 }
 
-/* Waits for the slots of all ranks, each of exactly `bytes` bytes, else MPI_ERR_TRUNCATE; or of PL_AREA_ANY. */
+/* Waits for the slots of all ranks, each of exactly `bytes` bytes, else MPI_ERR_TRUNCATE; or of PL_AREA_ANY. The caller
+ * reads `bytes` bytes, whatever a slot says by then. */
 static inline int pl_area_wait_all(struct pl_area *area, size_t bytes)
 {
     int wrong = -1;
