@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "api/mpiexec/chatter.h"
 #include "api/mpiexec/describe_job.h"
 #include "api/mpiexec/foreign.h"
 #include "api/mpiexec/handover.h"
@@ -67,6 +68,7 @@ static int mpiexec_launch(struct run *run)
 {
     const struct options *o = run->options;
     foreign_say(run);
+    chatter_catch(run);
     int err = plenum_job_launch(run->job);
     if (err)
         return mpiexec_fail(run, err);
@@ -95,12 +97,13 @@ static int mpiexec_run_job(struct run *run)
     else
         code = mpiexec_launch(run);
     plenum_runtime_close(run->runtime);
+    chatter_release(run);
     return code;
 }
 
 static int mpiexec_execute(const struct options *o)
 {
-    struct run run = { .options = o, .input.pipe = -1 };
+    struct run run = { .options = o, .input.pipe = -1, .chatter = -1 };
     int code = EXIT_FAILURE;
 
     sink_init(&run.out, STDOUT_FILENO);
@@ -136,7 +139,7 @@ static int mpiexec_start(const struct options *o)
     struct handover h;
     int code = EXIT_USAGE;
     if (!handover_make(&h, o))
-        print_line("%s", h.error);
+        print_message("%s", h.error);
     else
         code = h.launcher == LAUNCHER_EMBEDDED ? mpiexec_execute(o) : handover_run(&h);
     handover_free(&h);
@@ -161,7 +164,7 @@ int main(int argc, char *argv[])
     char error[512];
     int code = 0;
     if (!options_parse(&options, argc, argv, error, sizeof error)) {
-        print_line("%s", error);
+        print_message("%s", error);
         code = EXIT_USAGE;
     } else if (options.help) {
         options_help();

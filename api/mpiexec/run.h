@@ -20,6 +20,7 @@ struct run {
     FILE *json; /* NULL: not wanted */
     struct terminal input;
     int signals;    /* signalfd */
+    int chatter;    /* what libraries print (chatter.h); -1: not caught */
     int interrupts; /* SIGINT, SIGTERM and SIGHUP so far */
     int last_interrupt;
     bool finished;

@@ -79,6 +79,10 @@ static int partitioned_announce(const struct pl_channel *channel)
     return MPI_SUCCESS;
 }
 
+/* A chunk takes memory, so a few bytes of an announcement must not ask for very many of them: at most one for each byte
+ * of the receive's buffer, or this many. */
+enum { CHUNKS_WITHOUT_DATA = 1 << 16 };
+
 /*
  * Sets the terms of a receive. A send that is longer is refused: its chunks are received and dropped. One that is
  * shorter is received, and the status tells its length: the standard matches partitioned operations like others (MPI-5.0
@@ -98,6 +102,10 @@ static void partitioned_settle(struct pl_channel *channel, const struct pl_terms
         channel->terms = *terms;
         if (__builtin_mul_overflow(terms->chunk_bytes, (uint64_t)terms->chunks, &all) || all > own)
             channel->refused = MPI_ERR_TRUNCATE;
+        if (terms->chunks > CHUNKS_WITHOUT_DATA && (uint64_t)terms->chunks > own) {
+            channel->refused = channel->refused ? channel->refused : MPI_ERR_INTERN;
+            channel->terms.chunks = 0;
+        }
     }
     bool ragged = !channel->refused && own > 0 && channel->terms.chunks > 0 &&
                   channel->terms.chunk_bytes % (uint64_t)type->size != 0;

@@ -240,10 +240,9 @@ END_TEST
 
 START_TEST(quotes)
 {
-    static const char *const cases[][2] = {
-        { "a-b/c.d", "a-b/c.d" }, { "", "''" }, { "a b", "'a b'" }, { "it's", "'it'\\''s'" },
-        { "a\nb", "'a\nb'" },   { "\033[2J'\\", "$'\\033[2J\\'\\\\'" }
-    };
+    static const char *const cases[][2] = { { "a-b/c.d", "a-b/c.d" }, { "", "''" },
+                                            { "a b", "'a b'" },       { "it's", "'it'\\''s'" },
+                                            { "a\nb", "'a\nb'" },     { "\033[2J'\\", "$'\\033[2J\\'\\\\'" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *got = NULL;
         size_t size;

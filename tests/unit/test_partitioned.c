@@ -197,9 +197,14 @@ START_TEST(announcements_that_do_not_fit)
         pl_request_let_go(request);
     }
 
-    /* Nonsense: negative, too short, too long. Every activation fails at once. */
-    for (int k = 0; k < 4; k++) {
-        struct terms terms[2] = { { 6, k == 0 ? -1 : 4, k == 1 ? -1 : 0 } };
+    /* Nonsense: negative, too short, too long, billions of empty chunks. Every activation fails at once. */
+    for (int k = 0; k < 6; k++) {
+        struct terms terms[2] = { { k < 4 ? 6 : 0,
+                                    k == 0   ? -1
+                                    : k == 4 ? INT32_MAX
+                                    : k == 5 ? 1 << 20
+                                             : 4,
+                                    k == 1 ? -1 : 0 } };
         struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, TAG,
                                             k == 2   ? 3
                                             : k == 3 ? sizeof terms
