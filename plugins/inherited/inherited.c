@@ -193,7 +193,7 @@ static int inherited_publish(enum pl_card_slot slot, const void *card, size_t le
 /* Did the program of this claim finalize, or has a later one claimed the rank? */
 static bool inherited_finalized(int rank)
 {
-    const struct pl_job_rank *peer = &job->ranks[rank];
+    const struct pl_job_rank *peer = &shared->ranks[rank];
     uint32_t claims = atomic_load(&peer->claims);
     return claims > generation || (claims == generation && atomic_load(&peer->state) == PL_PROCESS_FINALIZED);
 }
