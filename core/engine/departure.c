@@ -150,5 +150,6 @@ void pl_departure_check(struct pl_engine *engine, struct pl_request *request, co
 
 int pl_departure_record(const struct pl_comm *comm)
 {
-    return pl_failure_record_about(comm, comm->health.departed - 1, "has finalized: it neither sends nor receives any more");
+    return pl_failure_record_about(comm, comm->health.departed - 1,
+                                   "has finalized: it neither sends nor receives any more");
 }
