@@ -170,6 +170,7 @@ $(PKGCONFIG): Makefile core/base/version.h
 	  'Requires.private: jansson' 'Libs.private: -pthread -ldl -lm' >$@
 
 -include $(patsubst %.o,%.d,$(call objs,$(ALL_SRC)))
+include api/fortran/fortran.mk
 include tests/tests.mk
 
 # --- set-up ----------------------------------------------------------------------------------------------------

@@ -26,6 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/compiler.h"
+
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
 #define PL_JOB_VERSION 8u
@@ -76,7 +78,7 @@ struct pl_job_abort {
 /* What all processes of the job write. */
 struct pl_job_shared {
     struct pl_job_abort abort;
-    _Alignas(64) struct pl_job_rank ranks[];
+    PL_CACHE_ALIGNED struct pl_job_rank ranks[];
 };
 
 /* Process sets and other texts lie behind the header: offsets are in bytes from its start, unless they are said to be
