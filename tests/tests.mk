@@ -164,7 +164,7 @@ check-paths: deps-tests all $(call programs,$(PATHS_TESTS))
 	done; exit $$failed
 
 # No collective depends on buffering: every message needs its receive posted. tests/unit/test_coll_inter.c and
-# test_collectives.c look for the same without running processes. Longer data than an eager message's is in few tests.
+# test_collectives.c check the same without running processes.
 .PHONY: check-rendezvous
 check-rendezvous: deps-tests all $(call programs,$(wildcard tests/mpi/coll/*.c))
 	$(Q)failed=0; for path in 'SHM_EAGER=0 PLENUM_COLL_SHM=0' 'TRANSPORT=ucx PLENUM_UCX_EAGER=0 PLENUM_COLL_SHM=0'; do \
