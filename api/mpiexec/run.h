@@ -22,6 +22,8 @@ struct run {
     int signals;    /* signalfd */
     int interrupts; /* SIGINT, SIGTERM and SIGHUP so far */
     int last_interrupt;
+    bool
+        background; /* a shell's background job, which ignores SIGINT and SIGQUIT of the terminal, but not those of kill */
     bool finished;
     int code; /* exit code of the job */
 };
