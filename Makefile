@@ -18,6 +18,7 @@ OPT.release := -O3 -g -DNDEBUG
 OPT.debug   := -O1 -g
 OPT.asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 OPT.ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover=undefined
+OPT.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 OPT.tsan    := -O1 -g -fsanitize=thread
 CFLAGS   ?=
 LDFLAGS  ?=
@@ -212,6 +213,7 @@ help:
 	@echo 'make check-house  the rules of the source: check-layers, check-names, check-english, check-format for a part;'
 	@echo '                  tests/house/check_... --list prints the figures, tests/house/limits.txt has their bounds'
 	@echo 'make check-hard   the long form of all attacks: kills, damage and the like; HARD=rounds SEED=n ONLY=name'
+	@echo 'make fuzz         libFuzzer on every parser of outside bytes; SECONDS=60 for each, ONLY=name'
 	@echo 'make bench        side by side with the other MPIs on this machine; BENCH=--quick'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make docs         the reference of the public headers, by doxygen, into $(B)/docs/html'

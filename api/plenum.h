@@ -73,16 +73,16 @@ struct plenum_job;
 
 /** What functions return. New values are added at the end. @since 0.1 */
 enum plenum_error {
-    PLENUM_OK,           /**< no error; the value is 0 */
-    PLENUM_ERR_ARGUMENT, /**< an argument is out of its range */
-    PLENUM_ERR_STATE,    /**< wrong moment in the job's life: a launched job cannot be described further */
+    PLENUM_OK,                 /**< no error; the value is 0 */
+    PLENUM_ERR_ARGUMENT,       /**< an argument is out of its range */
+    PLENUM_ERR_STATE,          /**< wrong moment in the job's life: a launched job cannot be described further */
     PLENUM_ERR_NOT_FOUND,      /**< the program does not exist */
     PLENUM_ERR_NOT_EXECUTABLE, /**< the program exists but cannot be executed */
-    PLENUM_ERR_WDIR,    /**< the working directory does not exist or may not be entered */
-    PLENUM_ERR_LIMIT,   /**< a limit of the system: descriptors, processes, size of a file */
-    PLENUM_ERR_MEMORY,  /**< out of memory */
-    PLENUM_ERR_TIMEOUT, /**< the time limit has passed; nothing has changed */
-    PLENUM_ERR_SYSTEM   /**< a system call failed in a way that has no name above */
+    PLENUM_ERR_WDIR,           /**< the working directory does not exist or may not be entered */
+    PLENUM_ERR_LIMIT,          /**< a limit of the system: descriptors, processes, size of a file */
+    PLENUM_ERR_MEMORY,         /**< out of memory */
+    PLENUM_ERR_TIMEOUT,        /**< the time limit has passed; nothing has changed */
+    PLENUM_ERR_SYSTEM          /**< a system call failed in a way that has no name above */
 };
 
 /** Returns the explanation of the calling thread's last error.
@@ -224,7 +224,7 @@ PLENUM_API void plenum_event_free(struct plenum_event *event);
 /** Writes an event in words for a person, without a newline: "rank 3 (pid 4711) was killed by signal 11 (Segmentation
  *  fault)".
  *  Does not block. Any thread.
- *  @param[in] event  borrowed
+ *  @param[in] event  borrowed; NULL: "no event"
  *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small; may be NULL if it is 0
  *  @param[in] size   bytes, with the NUL
  *  @return the bytes that the whole text has without the NUL, as snprintf() does
@@ -234,7 +234,7 @@ PLENUM_API int plenum_event_describe(const struct plenum_event *event, char *tex
 /** Writes an event as one JSON object without a newline (docs/RUNTIME.md lists the keys).
  *  Does not block. Any thread.
  *  @param[in] event  borrowed
- *  @return NUL-terminated UTF-8, owned by the caller, freed with free(); NULL when memory is short
+ *  @return NUL-terminated UTF-8, owned by the caller, freed with free(); NULL when memory is short or `event` is NULL
  *  @since 0.1 */
 PLENUM_API char *plenum_event_json(const struct plenum_event *event);
 
@@ -270,11 +270,11 @@ PLENUM_API int plenum_job_create(struct plenum_runtime *runtime, struct plenum_j
 PLENUM_API int plenum_job_create_json(struct plenum_runtime *runtime, const char *text, struct plenum_job **job);
 
 /** Writes the description of a job as JSON for plenum_job_create_json(), before and after the launch.
- *  Left out is what the JSON has no key for: descriptors of plenum_job_redirect(), files of plenum_job_redirect_file()
- *  for other streams than standard input of rank 0 and output of PLENUM_ALL, and texts that are not UTF-8.
- *  plenum_job_create_json() refuses a job without programs and an empty process set. Does not block. Any thread.
+ *  Left out are descriptors of plenum_job_redirect(), which mean something in this process only. Does not block. Any
+ *  thread.
  *  @param[in] job  borrowed
- *  @return NUL-terminated UTF-8 of several lines, owned by the caller, freed with free(); NULL when memory is short
+ *  @return NUL-terminated UTF-8 of several lines, owned by the caller, freed with free(); NULL when memory is short,
+ *          `job` is NULL, or a text is not UTF-8: plenum_error() says which
  *  @since 0.1 */
 PLENUM_API char *plenum_job_json(const struct plenum_job *job);
 
@@ -294,7 +294,7 @@ PLENUM_API uint64_t plenum_job_id(const struct plenum_job *job);
 
 /** Sets a pointer that comes back as plenum_event::user with every event of the job that is made from now on.
  *  At any time. Does not block. Any thread.
- *  @param[in] job   borrowed
+ *  @param[in] job   borrowed; NULL is ignored
  *  @param[in] user  any pointer, NULL at first; the library only hands it back
  *  @since 0.1 */
 PLENUM_API void plenum_job_set_user(struct plenum_job *job, void *user);
@@ -398,7 +398,8 @@ PLENUM_API int plenum_job_redirect(struct plenum_job *job, int rank, int stream,
 
 /** Connects a standard stream to a file, which the start of the job opens: read (stream 0), or written anew (1 and 2).
  *  Ranks that share a name share the file, and each write is appended. The last of several redirections of a stream
- *  takes effect. Does not block. Any thread.
+ *  takes effect. A FIFO is opened without waiting for its other end: one for output needs a reader at the start of the
+ *  job, and one for input is at its end until it has a writer. Does not block. Any thread.
  *  @param[in] job     borrowed
  *  @param[in] rank    the rank, or PLENUM_ALL
  *  @param[in] stream  0: standard input, 1: standard output, 2: standard error
@@ -469,7 +470,7 @@ PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option opt
  *  @param[in] job    borrowed
  *  @param[in] rank   the rank
  *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small. "" when the rank is not
- *                    bound or not in the job, and when memory is short. May be NULL if `size` is 0.
+ *                    bound or not in the job, `job` is NULL, and when memory is short. May be NULL if `size` is 0.
  *  @param[in] size   bytes, with the NUL
  *  @return the bytes that the whole text has without the NUL, as snprintf() does
  *  @since 0.1 */
@@ -602,7 +603,7 @@ PLENUM_API int plenum_job_wait(struct plenum_job *job, int timeout, int *code);
 /** Returns the number of ranks that were described, without processes that the job has spawned.
  *  Does not block. Any thread.
  *  @param[in] job  borrowed
- *  @return ranks; 0 for a job without programs
+ *  @return ranks; 0 for a job without programs, or NULL
  *  @since 0.1 */
 PLENUM_API int plenum_job_size(const struct plenum_job *job);
 

@@ -241,8 +241,10 @@ bool describe_dry_run(const struct run *run)
         char *text = plenum_job_json(run->job);
         bool good = text && puts(text) >= 0;
         free(text);
-        if (!good)
+        if (!good) {
+            print_message("%s", plenum_error());
             return false;
+        }
     } else {
         describe_print_sections(o);
         describe_print_psets(o);

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "api/mpiexec/chatter.h"
 #include "api/mpiexec/describe_job.h"
 #include "api/mpiexec/foreign.h"
 #include "api/mpiexec/handover.h"
@@ -61,7 +62,7 @@ static bool mpiexec_keep_to(const char *list)
         if (!*at && sched_setaffinity(0, sizeof cpus, &cpus) == 0)
             return true;
     }
-    print_line("--cpu-set expects processors that may be used here, such as 0-3,8, not \"%s\"", list);
+    print_message("--cpu-set expects processors that may be used here, such as 0-3,8, not \"%s\"", list);
     return false;
 }
 
@@ -96,6 +97,7 @@ static int mpiexec_launch(struct run *run)
         run_say(run, "note: %s", o->note[i]);
     if (o->display_map && !describe_dry_run(run))
         return EXIT_FAILURE;
+    chatter_catch(run);
     int err = plenum_job_launch(run->job);
     if (err)
         return mpiexec_fail(run, err);
@@ -124,12 +126,13 @@ static int mpiexec_run_job(struct run *run)
     else
         code = mpiexec_launch(run);
     plenum_runtime_close(run->runtime);
+    chatter_release(run);
     return code;
 }
 
 static int mpiexec_execute(const struct options *o)
 {
-    struct run run = { .options = o, .input.pipe = -1 };
+    struct run run = { .options = o, .input.pipe = -1, .chatter = -1 };
     int code = EXIT_FAILURE;
 
     sink_init(&run.out, STDOUT_FILENO);
@@ -167,7 +170,7 @@ static int mpiexec_start(const struct options *o)
     if (o->cpus && !mpiexec_keep_to(o->cpus))
         return code;
     if (!handover_make(&h, o))
-        print_line("%s", h.error);
+        print_message("%s", h.error);
     else
         code = h.launcher == LAUNCHER_EMBEDDED ? mpiexec_execute(o) : handover_run(&h);
     handover_free(&h);
@@ -192,7 +195,7 @@ int main(int argc, char *argv[])
     char error[512];
     int code = 0;
     if (!options_parse(&options, argc, argv, error, sizeof error)) {
-        print_line("%s", error);
+        print_message("%s", error);
         code = EXIT_USAGE;
     } else if (options.help) {
         options_help();

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "api/mpiexec/chatter.h"
 #include "api/mpiexec/run.h"
 #include "core/base/visible.h"
 
@@ -240,6 +241,7 @@ static bool run_poll(struct run *run)
         { .fd = sink_waiting(&run->err) ? run->err.fd : -1, .events = POLLOUT },
         { .fd = terminal_reads(&run->input) ? STDIN_FILENO : -1, .events = POLLIN },
         { .fd = terminal_writes(&run->input) ? run->input.pipe : -1, .events = POLLOUT },
+        { .fd = run->chatter, .events = POLLIN },
     };
     struct signalfd_siginfo got;
     if (poll(p, sizeof p / sizeof *p, -1) < 0 && errno != EINTR) {
@@ -247,7 +249,7 @@ static bool run_poll(struct run *run)
         return false;
     }
     while (read(run->signals, &got, sizeof got) == sizeof got) {
-        if (got.ssi_code == SI_KERNEL && got.ssi_signo != SIGTSTP && isatty(STDERR_FILENO)) /* typed: shown as ^C */
+        if (got.ssi_code == SI_KERNEL && got.ssi_signo != SIGTSTP && isatty(run->err.fd)) /* typed: shown as ^C */
             run->err.midline = true;
         if (!run->background || got.ssi_code != SI_KERNEL)
             run_handle_signal(run, (int)got.ssi_signo);
@@ -258,6 +260,8 @@ static bool run_poll(struct run *run)
     sink_flush(&run->err);
     if (p[4].revents || p[5].revents)
         terminal_move(&run->input, p[4].revents != 0);
+    if (p[6].revents)
+        chatter_tell(run);
     return true;
 }
 

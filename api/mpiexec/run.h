@@ -20,10 +20,11 @@ struct run {
     FILE *json; /* NULL: not wanted */
     struct terminal input;
     int signals;    /* signalfd */
+    int chatter;    /* what libraries print (chatter.h); -1: not caught */
     int interrupts; /* SIGINT, SIGTERM and SIGHUP so far */
     int last_interrupt;
-    bool
-        background; /* a shell's background job, which ignores SIGINT and SIGQUIT of the terminal, but not those of kill */
+    /* A shell's background job: it ignores SIGINT and SIGQUIT of the terminal, but not those of kill. */
+    bool background;
     bool finished;
     int code; /* exit code of the job */
 };

@@ -50,7 +50,7 @@ void print_word(const char *word, FILE *out)
     putc('\'', out);
 }
 
-void print_line(const char *format, ...)
+void print_message(const char *format, ...)
 {
     char text[1400], line[1400];
     va_list args;

@@ -12,6 +12,6 @@
 void print_word(const char *word, FILE *out);
 
 /* Prints "mpiexec: ", one line in which control characters are visible, and a newline to standard error. */
-PL_PRINTF(1, 2) void print_line(const char *format, ...);
+PL_PRINTF(1, 2) void print_message(const char *format, ...);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at `at`; 0: it is none, or a control character (C0, DEL, C1). */
+/* Bytes of the UTF-8 character at `at`; 0: a control character (C0, DEL, C1), or not UTF-8. */
 static size_t visible_character(const unsigned char *at)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };

@@ -31,6 +31,7 @@ struct pl_identity {
     uint32_t generation;              /* number of this claim of the rank: the processes of one World have the same */
     const char *local_ranks;          /* of this node, "0,1,4", unless they are all of the job; NULL: unknown */
     const struct pl_job_segment *job; /* the job segment when inherited, the pool's when attached, else NULL */
+    struct pl_job_shared *shared;     /* its shared part */
     bool attached;                    /* to a pool */
     /* No launcher ends this process when another of the job dies: engines check (core/engine/peer_failure.h). */
     bool watched;

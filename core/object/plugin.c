@@ -35,8 +35,8 @@ static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
 
 /*
  * The kinds of plugins, and the version of each that this library accepts. Some load a library that obeys variables of
- * its own, up to loading code that they name: UCX_MODULE_DIR, PMIX_MCA_*, HWLOC_PLUGINS_PATH. Not in a program with more
- * rights than the user who sets them.
+ * its own, up to loading code that they name: UCX_MODULE_DIR, PMIX_MCA_*, HWLOC_PLUGINS_PATH. A program with more
+ * rights than its user does not load these.
  */
 static const struct plugin_kind {
     const char *symbol;

@@ -202,8 +202,8 @@ int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *f
                           (int)from->fd, (int)from->pid);
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), class = PL_UNREACHABLE;
     if (fd < 0)
-        return host->fail(region_class_of(errno), "transport shm: cannot open the memory of process %d: %s", (int)from->pid,
-                          strerror(errno));
+        return host->fail(region_class_of(errno), "transport shm: cannot open the memory of process %d: %s",
+                          (int)from->pid, strerror(errno));
     wrong = region_check(fd, offset + bytes, inode);
     if (!wrong) {
         *memory = mmap(NULL, region_round_up(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
@@ -214,8 +214,7 @@ int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *f
     }
     close(fd);
     if (wrong)
-        return host->fail(class, "transport shm: cannot use the memory of process %d: %s", (int)from->pid,
-                          wrong);
+        return host->fail(class, "transport shm: cannot use the memory of process %d: %s", (int)from->pid, wrong);
     return MPI_SUCCESS;
 }
 

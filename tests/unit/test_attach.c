@@ -207,4 +207,21 @@ START_TEST(without_a_name)
 }
 END_TEST
 
-UNIT_MAIN("pools", ranks, deaths, other_files, without_a_name)
+/* The file goes also if the process has changed its directory since. */
+START_TEST(relative)
+{
+    char before[4096];
+    struct pl_seat seat;
+    start();
+    ck_assert(getcwd(before, sizeof before) && chdir(directory) == 0 && mkdir("pool", 0700) == 0);
+    ck_assert_int_eq(pl_seat_in_directory("pool", 0, SIZE, &seat), MPI_SUCCESS);
+    ck_assert(access("pool/" PL_ATTACH_FILE, F_OK) == 0 && chdir("/") == 0);
+    pl_seat_leave(&seat);
+    ck_assert_int_eq(chdir(directory), 0);
+    ck_assert_int_eq(rmdir("pool"), 0);
+    ck_assert_int_eq(chdir(before), 0);
+    end();
+}
+END_TEST
+
+UNIT_MAIN("pools", ranks, deaths, other_files, without_a_name, relative)

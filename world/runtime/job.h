@@ -38,6 +38,7 @@ struct pl_redirect {
     int number; /* of the descriptor: 0, 1 or 2 */
     int fd;
     char *file; /* absolute, with %r; NULL: use fd */
+    bool null;  /* fd is /dev/null, opened for this redirect */
 };
 
 struct pl_rank {
@@ -83,6 +84,7 @@ struct pl_job_outcome {
 /* In milliseconds of CLOCK_MONOTONIC; 0: none. */
 struct pl_job_deadline {
     int64_t limit, kill;
+    int64_t rouse; /* while processes are started or ended: continue the keeper, which something may have stopped */
 };
 
 /* A job report in preparation (report/report.c). */
@@ -117,11 +119,11 @@ struct plenum_job {
     struct pl_job_launch launch;
     char nspace[256]; /* PMIx's maximum */
     uint64_t cookie;
-    const struct pl_job_segment *segment; /* mapped; NULL: the job does not run */
-    size_t segment_bytes;
-    struct pl_rank *ranks;  /* [desc.size] */
-    int started;            /* ranks that were started */
-    uint64_t psets_version; /* of the published sets in the last PSETS event */
+    const struct pl_job_segment *segment; /* mapped, and no rank can change it; NULL: the job does not run */
+    struct pl_job_shared *shared;         /* mapped; ranks write garbage there */
+    struct pl_rank *ranks;                /* [desc.size] */
+    int started;                          /* ranks that were started */
+    uint64_t psets_version;               /* of the published sets in the last PSETS event */
     struct pl_job_outcome outcome;
     struct pl_job_deadline deadline;
     struct pl_job_reporting reporting;

@@ -62,9 +62,13 @@ static void runtime_keeper_ready(struct pl_source *source)
         pl_follow_notice(rt, &notice);
     if (state == PL_LINK_CLOSED) {
         pl_runtime_unwatch(rt, rt->keeper.link.fd);
-        pl_link_close(&rt->keeper.link);
-        pl_follow_keeper_death(rt);
+        pl_follow_keeper_death(rt, pl_link_close(&rt->keeper.link));
     }
+}
+
+void pl_runtime_rouse_keeper(struct plenum_runtime *rt)
+{
+    pl_link_rouse(&rt->keeper.link);
 }
 
 static void runtime_wake_ready(struct pl_source *source)
@@ -99,6 +103,8 @@ void pl_runtime_set_timer(struct plenum_runtime *rt)
             first = job->deadline.limit;
         if (job->deadline.kill && (!first || job->deadline.kill < first))
             first = job->deadline.kill;
+        if (job->deadline.rouse && (!first || job->deadline.rouse < first))
+            first = job->deadline.rouse;
         if (job->reporting.check_at && (!first || job->reporting.check_at < first))
             first = job->reporting.check_at;
     }

@@ -78,6 +78,9 @@ void pl_runtime_unwatch(struct plenum_runtime *rt, int fd);
 /* Wakes the threads in plenum_job_wait() after a change outside runtime_progress(). */
 void pl_runtime_wake_waiters(struct plenum_runtime *rt);
 
+/* Continues the keeper, in case that it is stopped. */
+void pl_runtime_rouse_keeper(struct plenum_runtime *rt);
+
 /* Sets the timer to the earliest deadline of all jobs. */
 void pl_runtime_set_timer(struct plenum_runtime *rt);
 

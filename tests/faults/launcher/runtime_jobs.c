@@ -278,6 +278,107 @@ static void part_json(void)
     plenum_runtime_close(rt);
 }
 
+static void round_trip(struct plenum_runtime *rt, struct plenum_job *job, const char *has)
+{
+    struct plenum_job *again;
+    char *one = plenum_job_json(job);
+    EXPECT(one && strstr(one, has), "%s lacks %s", one, has);
+    EXPECT(plenum_job_create_json(rt, one, &again) == PLENUM_OK, "%s", one);
+    char *two = plenum_job_json(again);
+    EXPECT(two && strcmp(one, two) == 0, "%s and %s", one, two);
+    free(one);
+    free(two);
+    plenum_job_close(again);
+}
+
+/* What a description can have is written and read back; what JSON cannot hold is said, and nothing is left out. */
+static void part_json_whole(void)
+{
+    const char *const argv[] = { "sh", "-c", "echo $PLENUM_RANK; echo e >&2", NULL };
+    const char *const latin[] = { "true", "gr\xfc\xdf", NULL };
+    struct plenum_runtime *rt;
+    struct plenum_job *job;
+    int code;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK && plenum_job_create(rt, &job) == PLENUM_OK);
+    round_trip(rt, job, "\"programs\": []");
+    EXPECT(plenum_job_launch(job) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_add_program(job, 2, argv, NULL) == PLENUM_OK);
+    EXPECT(plenum_job_pset(job, "app://none", NULL, 0) == PLENUM_OK);
+    round_trip(rt, job, "\"app://none\": []");
+    EXPECT(plenum_job_redirect_file(job, PLENUM_ALL, 1, "whole.all") == PLENUM_OK);
+    EXPECT(plenum_job_redirect(job, PLENUM_ALL, 2, -1) == PLENUM_OK);
+    round_trip(rt, job, "\"stderr\": null");
+    EXPECT(plenum_job_redirect_file(job, 1, 1, "whole.one") == PLENUM_OK);
+    EXPECT(plenum_job_redirect(job, 1, 0, -1) == PLENUM_OK);
+    round_trip(rt, job, "\"redirects\"");
+    char *text = plenum_job_json(job);
+    plenum_job_close(job);
+    EXPECT(plenum_job_create_json(rt, text, &job) == PLENUM_OK && plenum_job_launch(job) == PLENUM_OK);
+    free(text);
+    EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 0, "code %d", code);
+    expect_file("whole.all", "0\n");
+    expect_file("whole.one", "1\n");
+    plenum_job_close(job);
+
+    EXPECT(plenum_job_create(rt, &job) == PLENUM_OK && plenum_job_add_program(job, 1, latin, NULL) == PLENUM_OK);
+    EXPECT(!plenum_job_json(job) && strstr(plenum_error(), "gr\\xfc\\xdf"));
+    plenum_job_close(job);
+    EXPECT(plenum_job_create_json(rt, "{\"argv\": [\"sh\"]}", &job) == PLENUM_OK);
+    EXPECT(plenum_job_env(job, 0, "N\xff", "x") == PLENUM_OK && !plenum_job_json(job));
+    plenum_runtime_close(rt);
+}
+
+/* A FIFO without its other end does not stop the runtime. */
+static void part_fifos(void)
+{
+    const char *const argv[] = { "sh", "-c", "cat; echo out", NULL };
+    struct plenum_runtime *rt;
+    struct plenum_job *job;
+    char got[64] = "";
+    int code;
+    EXPECT(mkfifo("fifo", 0600) == 0 && plenum_runtime_open(&rt) == PLENUM_OK);
+    EXPECT(plenum_job_create(rt, &job) == PLENUM_OK && plenum_job_add_program(job, 1, argv, NULL) == PLENUM_OK);
+    EXPECT(plenum_job_redirect_file(job, 0, 1, "fifo") == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_ERR_SYSTEM && strstr(plenum_error(), "no process reads"));
+    int reader = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 0, "code %d", code);
+    EXPECT(read(reader, got, sizeof got - 1) == 4 && strcmp(got, "out\n") == 0, "%s", got);
+    close(reader);
+    plenum_job_close(job);
+    EXPECT(plenum_job_create(rt, &job) == PLENUM_OK && plenum_job_add_program(job, 1, argv, NULL) == PLENUM_OK);
+    EXPECT(plenum_job_redirect_file(job, 0, 0, "fifo") == PLENUM_OK && plenum_job_launch(job) == PLENUM_OK);
+    EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 0, "code %d", code);
+    unlink("fifo");
+    plenum_runtime_close(rt);
+}
+
+static void part_nothing(void)
+{
+    char text[32] = "x";
+    struct plenum_event *event;
+    struct plenum_job *job;
+    EXPECT(plenum_job_size(NULL) == 0 && plenum_job_id(NULL) == 0);
+    EXPECT(plenum_job_cpus(NULL, 0, text, sizeof text) == 0 && text[0] == '\0' &&
+           plenum_job_cpus(NULL, 0, NULL, 0) == 0);
+    EXPECT(!plenum_job_json(NULL) && !plenum_event_json(NULL));
+    EXPECT(plenum_event_describe(NULL, text, sizeof text) == 8 && strcmp(text, "no event") == 0);
+    plenum_job_set_user(NULL, text);
+    plenum_job_close(NULL);
+    plenum_event_free(NULL);
+    plenum_runtime_close(NULL);
+    EXPECT(plenum_runtime_fd(NULL) == -1);
+    EXPECT(plenum_runtime_open(NULL) == PLENUM_ERR_ARGUMENT && plenum_job_create(NULL, &job) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_runtime_set(NULL, PLENUM_RUNTIME_SLOTS, 1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_runtime_next_event(NULL, &event) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_launch(NULL) == PLENUM_ERR_ARGUMENT && plenum_job_cancel(NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_signal(NULL, 0, 1) == PLENUM_ERR_ARGUMENT && plenum_job_report(NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_wait(NULL, 0, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_pset_publish(NULL, "a://b", NULL, 0) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_pset_withdraw(NULL, "a://b") == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_redirect(NULL, 0, 0, -1) == PLENUM_ERR_ARGUMENT);
+}
+
 /* Every mistake names its place. */
 static void part_json_wrong(void)
 {
@@ -297,7 +398,7 @@ static void part_json_wrong(void)
         { "{\"argv\": [\"x\"], \"ranks\": 99999999999}", "\"ranks\" is 99999999999", "" },
         { "{\"argv\": [\"x\"], \"rank\": 2}", "\"rank\" is unknown; did you mean \"ranks\"?", "known keys: programs" },
         { "{\"argv\": [\"x\"], \"\": 2}", "\"\" is unknown", "" },
-        { "{\"programs\": []}", "\"programs\" is []", "" },
+        { "{\"programs\": {}}", "\"programs\" is {}", "" },
         { "{\"programs\": [1]}", "\"programs[0]\" is 1", "an object" },
         { "{\"programs\": [{\"argv\": [\"x\"]}], \"ranks\": 2}", "\"ranks\" belongs in \"programs\"", "" },
         { "{\"programs\": [{\"argv\": [\"x\"]}, {\"ranks\": 2}]}", "\"programs[1].argv\" is missing", "" },
@@ -309,7 +410,7 @@ static void part_json_wrong(void)
         { "{\"argv\": [\"x\"], \"clear_env\": 1}", "\"clear_env\" is 1", "true or false" },
         { "{\"argv\": [\"x\"], \"psets\": {\"a\": \"0-\"}}", "\"psets.a\"", "0-3,7" },
         { "{\"argv\": [\"x\"], \"psets\": {\"a\": [[2, 1]]}}", "\"psets.a\"", "" },
-        { "{\"argv\": [\"x\"], \"psets\": {\"a\": []}}", "\"psets.a\"", "" },
+        { "{\"argv\": [\"x\"], \"psets\": {\"a\": [-1]}}", "\"psets.a\"", "" },
         { "{\"argv\": [\"x\"], \"psets\": {\"\": [0]}}", "\"psets\": \"\" is not a valid name of a process set", "" },
         { "{\"argv\": [\"x\"], \"time_limit\": -1}", "\"time_limit\" is -1", "seconds" },
         { "{\"argv\": [\"x\"], \"grace\": \"2\"}", "\"grace\" is \"2\"", "seconds" },
@@ -416,6 +517,9 @@ int main(int argc, char *argv[])
         { "queue_threads", part_queue_threads },
         { "json", part_json },
         { "json_wrong", part_json_wrong },
+        { "json_whole", part_json_whole },
+        { "fifos", part_fifos },
+        { "nothing", part_nothing },
         { "queue_keeper", part_queue_keeper },
         { "crowd", part_crowd },
         { "bind", part_bind },

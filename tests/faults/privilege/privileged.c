@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that its owner made set-user-ID. It uses the parts of MPI that would load further code, and prints who it
- * is: "effective-user real-user rank size sum".
+ * A program that its owner made set-user-ID. It uses the parts of MPI that would load further code, and prints its
+ * users, its place and the size of its session: "effective-user real-user rank size sum".
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -18,7 +18,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CALL(name) { #name, SYS_##name }
+#define CALL(name)                                                                                                     \
+    {                                                                                                                  \
+#name, SYS_##name                                                                                              \
+    }
 
 static const struct {
     const char *name;

@@ -88,7 +88,8 @@ static void file(const char *directory)
     int value = rank + 5, got = -1;
     snprintf(name, sizeof name, "%s/work.data", directory);
     MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
-    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
     MPI_File_set_errhandler(file, MPI_ERRORS_ARE_FATAL);
     MPI_File_write_at_all(file, rank * (MPI_Offset)sizeof value, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
     MPI_File_read_at_all(file, rank * (MPI_Offset)sizeof value, &got, 1, MPI_INT, MPI_STATUS_IGNORE);

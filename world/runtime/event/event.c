@@ -122,6 +122,8 @@ static int event_describe_abort(const struct plenum_event *e, char *text, size_t
 
 int plenum_event_describe(const struct plenum_event *e, char *text, size_t size)
 {
+    if (!e)
+        return snprintf(text, size, "no event");
     switch (e->kind) {
     case PLENUM_EVENT_STARTED:
         return snprintf(text, size, "%d %s started", e->code, e->code == 1 ? "process" : "processes");

@@ -77,7 +77,7 @@ static void event_json_add_flags(json_t *object, unsigned flags)
 
 char *plenum_event_json(const struct plenum_event *e)
 {
-    json_t *object = json_object();
+    json_t *object = e ? json_object() : NULL;
     if (!object)
         return NULL;
     json_object_set_new(object, "event", json_string(event_kind_name(e->kind)));

@@ -52,8 +52,10 @@ static bool output_read(struct pl_output *output)
     bool ended = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
     if (used > 0)
         pl_lines_feed(&output->lines, rt->scratch, used, output_emit, output);
-    if (ended)
+    if (ended) {
+        pl_runtime_rouse_keeper(rt); /* the process has probably ended: the keeper should say so */
         pl_output_close(output);
+    }
     return used > 0 && !ended;
 }
 

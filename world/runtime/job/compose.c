@@ -18,7 +18,7 @@
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/runtime_error.h"
 
-enum { JOB_FD = 99 }; /* the segment's descriptor in the ranks: scripts use 3 to 9 themselves */
+enum { JOB_FD = 99 }; /* the segment's descriptors in the ranks are this and 98: scripts use 3 to 9 themselves */
 
 static int compose_no_memory(void)
 {
@@ -272,7 +272,7 @@ static uint32_t compose_choose_job_fd(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= JOB_FD)
-        return limit.rlim_cur > 4 ? (uint32_t)limit.rlim_cur - 1 : 3;
+        return limit.rlim_cur > 5 ? (uint32_t)limit.rlim_cur - 1 : 4;
     return JOB_FD;
 }
 
@@ -294,6 +294,7 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
     struct pl_plan head = { .cookie = job->cookie,
                             .rank_count = (uint32_t)job->desc.size,
                             .job_fd = compose_choose_job_fd() };
+    head.shared_fd = head.job_fd - 1;
     int err = PLENUM_OK;
 
     pl_blob_add(b, NULL, sizeof head);
@@ -315,6 +316,8 @@ int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t s
     int length = 0;
     if (size > 0)
         text[0] = '\0';
+    if (!job)
+        return 0;
     pthread_mutex_lock(&job->runtime->lock);
     if (rank >= 0 && rank < job->desc.size && compose_find_places(job, &places) == PLENUM_OK && places.count > 0) {
         length = pl_binding_text(compose_place_of(job, &places, rank), text, size);

@@ -240,7 +240,7 @@ int plenum_job_redirect(struct plenum_job *job, int rank, int number, int fd)
     int own = fd < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (own < 0)
         return describe_end(job, pl_rt_fail_errno("cannot duplicate descriptor %d", fd));
-    return describe_end(job, describe_add_redirect(job, (struct pl_redirect){ rank, number, own, NULL }));
+    return describe_end(job, describe_add_redirect(job, (struct pl_redirect){ rank, number, own, NULL, fd < 0 }));
 }
 
 /* The pattern with the current directory before it. The directory's percent signs are doubled. */
@@ -280,7 +280,7 @@ int plenum_job_redirect_file(struct plenum_job *job, int rank, int number, const
         free(whole);
         return err;
     }
-    return describe_end(job, describe_add_redirect(job, (struct pl_redirect){ rank, number, -1, whole }));
+    return describe_end(job, describe_add_redirect(job, (struct pl_redirect){ rank, number, -1, whole, false }));
 }
 
 /* The largest value of an option. */

@@ -68,7 +68,7 @@ static bool ranges_of_array(struct ranges *r, const json_t *array)
             !ranges_add(r, json_integer_value(first), json_integer_value(last)))
             return false;
     }
-    return r->count > 0;
+    return true;
 }
 
 /* --- applying the keys ------------------------------------------------------------------------------------- */
@@ -155,6 +155,39 @@ static int job_key_stderr(struct pl_job_cursor *at, json_t *value)
     return job_key_file(at, value, PLENUM_ALL, 2);
 }
 
+static int job_key_redirect(struct pl_job_cursor *at, json_t *item)
+{
+    static const char *const names[] = { "stdin", "stdout", "stderr" };
+    const json_t *rank = json_object_get(item, "rank");
+    const char *stream = json_string_value(json_object_get(item, "stream"));
+    json_t *file = json_object_get(item, "file");
+    int number = 0;
+    while (number < 3 && (!stream || strcmp(names[number], stream) != 0))
+        number++;
+    bool good = number < 3 && file && (!rank || (json_is_integer(rank) && json_integer_value(rank) <= INT32_MAX)) &&
+                json_object_size(item) == (rank ? 3 : 2);
+    if (!good || (rank && json_integer_value(rank) < 0))
+        return PL_JOB_REFUSED;
+    return job_key_file(at, file, rank ? (int)json_integer_value(rank) : PLENUM_ALL, number);
+}
+
+static int job_key_redirects(struct pl_job_cursor *at, json_t *value)
+{
+    size_t i;
+    json_t *item;
+    if (!json_is_array(value))
+        return PL_JOB_REFUSED;
+    json_array_foreach(value, i, item)
+    {
+        int err = job_key_redirect(at, item);
+        if (err == PL_JOB_REFUSED)
+            pl_job_cursor_enter(at, "[%zu]", i);
+        if (err)
+            return err;
+    }
+    return PLENUM_OK;
+}
+
 /* Takes the number of the option from the table. */
 static int job_key_option(struct pl_job_cursor *at, json_t *value);
 
@@ -182,6 +215,8 @@ const struct pl_job_key pl_job_keys[] = {
     { "stdin", "a file name, for rank 0, or null for /dev/null", job_key_stdin, 0 },
     { "stdout", FILE_PATTERN, job_key_stdout, 0 },
     { "stderr", FILE_PATTERN, job_key_stderr, 0 },
+    { "redirects", "a list of objects with rank (all without it), stream (stdin, stdout, stderr) and file (or null)",
+      job_key_redirects, 0 },
     { "psets", "an object of names and ranks such as \"0-3,7\" or [0, [4, 7]]", job_key_psets, 0 },
     { "time_limit", "a number of seconds from 0 (no limit) to 2000000", job_key_option, PLENUM_JOB_TIME_LIMIT },
     { "grace", "a number of seconds from 0 to 2000000", job_key_option, PLENUM_JOB_GRACE },

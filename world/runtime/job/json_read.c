@@ -128,7 +128,7 @@ static int job_json_add_programs(struct pl_job_cursor *at, json_t *root)
     if (!list)
         return job_json_add_program(at, root);
     strcpy(at->path, "programs");
-    if (json_array_size(list) == 0)
+    if (!json_is_array(list))
         return job_json_refuse(at, list, pl_job_key_find(pl_job_keys, "programs")->allowed);
     for (const char *const *own = (const char *const[]){ "argv", "ranks", NULL }; *own; own++)
         if (json_object_get(root, *own))

@@ -17,6 +17,7 @@
 #include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "world/runtime/job/compose.h"
+#include "world/runtime/job/follow.h"
 #include "world/runtime/job/notes.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/job/segment_make.h"
@@ -25,7 +26,7 @@
 
 /* The descriptors that a start needs until the keeper has them. */
 struct launch {
-    int segment, plan, null;
+    int segment, shared, plan, null;
     int (*fd)[3];   /* [size]: descriptors 0, 1 and 2 of each rank */
     bool (*own)[3]; /* [size]: close it afterwards */
 };
@@ -71,6 +72,17 @@ static const struct pl_redirect *launch_find_redirect(const struct plenum_job *j
     return NULL;
 }
 
+/* A FIFO or a device whose other end is not open yet must not stop the runtime: it is opened without waiting. Reads and
+ * writes of the process then wait as usual. */
+static int launch_open_now(const char *name, int flags)
+{
+    int fd = open(name, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    int status = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
+    if (status >= 0)
+        fcntl(fd, F_SETFL, status & ~O_NONBLOCK);
+    return fd;
+}
+
 /* Opens a rank's file by the name with %r in it; -1: errno says why. */
 static int launch_open_file(const struct pl_redirect *redirect, int rank)
 {
@@ -87,9 +99,9 @@ static int launch_open_file(const struct pl_redirect *redirect, int rank)
     if (used + 12 >= sizeof name)
         errno = ENAMETOOLONG;
     else if (redirect->number == 0)
-        return open(name, O_RDONLY | O_CLOEXEC);
+        return launch_open_now(name, O_RDONLY);
     else
-        return open(name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+        return launch_open_now(name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND);
     return -1;
 }
 
@@ -99,6 +111,9 @@ static int launch_open_one(struct plenum_job *job, struct launch *l, int rank, i
     int *fd = &l->fd[rank][number], err = PLENUM_OK;
     if (redirect && redirect->file) {
         *fd = launch_open_file(redirect, rank);
+        if (*fd < 0 && errno == ENXIO)
+            return pl_rt_fail(PLENUM_ERR_SYSTEM, "cannot write \"%s\" for rank %d: it is a FIFO that no process reads",
+                              redirect->file, rank);
         if (*fd < 0)
             return pl_rt_fail_errno("cannot %s \"%s\" for rank %d", number ? "write" : "read", redirect->file, rank);
     } else if (redirect) {
@@ -145,6 +160,8 @@ static void launch_fini(const struct plenum_job *job, struct launch *l)
     free(l->own);
     if (l->segment >= 0)
         close(l->segment);
+    if (l->shared >= 0)
+        close(l->shared);
     if (l->plan >= 0)
         close(l->plan);
     if (l->null >= 0)
@@ -171,11 +188,11 @@ static int launch_make_ready(struct plenum_job *job, struct launch *l)
 {
     int slots = job->desc.option[PLENUM_JOB_SLOTS] ? (int)job->desc.option[PLENUM_JOB_SLOTS] : pl_compose_cores();
     int err = PLENUM_OK;
-    l->segment = pl_job_segment_make(job, slots, &err);
-    if (l->segment < 0)
+    err = pl_job_segment_make(job, slots, &l->segment, &l->shared);
+    if (err)
         return err;
     pl_notes_watch(job);
-    l->plan = pl_blob_file(&job->launch.plan, "plenum-plan", &err);
+    l->plan = pl_blob_file(&job->launch.plan, "plenum-plan", PL_BLOB_SEALS | F_SEAL_WRITE, &err);
     return l->plan < 0 ? err : launch_open_all(job, l);
 }
 
@@ -183,7 +200,7 @@ static int launch_hand_over(struct plenum_job *job, struct launch *l)
 {
     struct pl_link *link = &job->runtime->keeper.link;
     struct pl_keeper_request request = { .op = PL_KEEPER_JOB, .job = job->launch.keeper_id };
-    int err = pl_link_send(link, &request, (int[]){ l->plan, l->segment }, 2);
+    int err = pl_link_send(link, &request, (int[]){ l->plan, l->segment, l->shared }, 3);
     for (int first = 0; !err && first < job->desc.size; first += PL_KEEPER_BATCH) {
         int count = job->desc.size - first < PL_KEEPER_BATCH ? job->desc.size - first : PL_KEEPER_BATCH;
         request = (struct pl_keeper_request){
@@ -209,15 +226,13 @@ static void launch_undo(struct plenum_job *job)
             pl_output_close(&job->ranks[r].out[s]);
     free(job->ranks);
     job->ranks = NULL;
-    if (job->segment)
-        munmap((void *)job->segment, job->segment_bytes);
-    job->segment = NULL;
+    pl_job_segment_unmap(job);
 }
 
 int pl_launch_start(struct plenum_job *job)
 {
     struct plenum_runtime *rt = job->runtime;
-    struct launch l = { -1, -1, -1, NULL, NULL };
+    struct launch l = { -1, -1, -1, -1, NULL, NULL };
     int err = pl_runtime_need_keeper(rt);
     if (err)
         return err;
@@ -235,10 +250,10 @@ int pl_launch_start(struct plenum_job *job)
     rt->slots.used += job->launch.slots;
     pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
-    if (job->desc.option[PLENUM_JOB_TIME_LIMIT]) {
+    job->deadline.rouse = pl_clock_ms() + PL_ROUSE_MS;
+    if (job->desc.option[PLENUM_JOB_TIME_LIMIT])
         job->deadline.limit = pl_clock_ms() + job->desc.option[PLENUM_JOB_TIME_LIMIT];
-        pl_runtime_set_timer(rt);
-    }
+    pl_runtime_set_timer(rt);
     return PLENUM_OK;
 }
 

@@ -45,15 +45,30 @@ int pl_link_open(struct pl_link *link)
     return PLENUM_OK;
 }
 
-void pl_link_close(struct pl_link *link)
+/* A process may have stopped the keeper (SIGSTOP), and then nothing would start, end or be reported. */
+static void link_continue(const struct pl_link *link)
 {
+    kill(link->keeper, SIGCONT);
+}
+
+void pl_link_rouse(const struct pl_link *link)
+{
+    if (link->fd >= 0)
+        link_continue(link);
+}
+
+bool pl_link_close(struct pl_link *link)
+{
+    int status = SIGKILL;
     if (link->fd < 0)
-        return;
+        return false;
     shutdown(link->fd, SHUT_RDWR); /* a child that the embedder has forked may still hold the descriptor */
     close(link->fd);
     link->fd = -1;
-    while (waitpid(link->keeper, NULL, __WALL) < 0 && errno == EINTR)
+    link_continue(link);
+    while (waitpid(link->keeper, &status, __WALL) < 0 && errno == EINTR)
         ;
+    return WIFEXITED(status);
 }
 
 int pl_link_send(struct pl_link *link, const struct pl_keeper_request *request, const int *fd, int count)
@@ -77,6 +92,7 @@ int pl_link_send(struct pl_link *link, const struct pl_keeper_request *request, 
         memcpy(CMSG_DATA(carried), fd, bytes);
     }
     ssize_t sent;
+    link_continue(link);
     do
         sent = sendmsg(link->fd, &message, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);

@@ -16,8 +16,12 @@ struct pl_link {
 /* Forks the keeper. Returns an enum plenum_error. */
 int pl_link_open(struct pl_link *link);
 
-/* The keeper kills all processes that it started and exits. Waits for its end. */
-void pl_link_close(struct pl_link *link);
+/* The keeper kills all processes that it started and exits. Waits for its end. True: it exited; false: it was killed,
+ * or there was none. A keeper that is stopped goes on. */
+bool pl_link_close(struct pl_link *link);
+
+/* Continues a keeper that is stopped. Requests do that, too. */
+void pl_link_rouse(const struct pl_link *link);
 
 /* Sends a request with borrowed descriptors `fd` [count]. May block, but not for long: the keeper never waits for the
  * embedder. Returns an enum plenum_error; the keeper's death counts as success, since pl_link_receive() finds it. */

@@ -5,7 +5,8 @@
 
 #include "world/runtime/keeper/keeper.h"
 
-/* Kills the adopted children whose environment holds `cookie`, or all children when `all`. Returns the number of
+/* Kills the adopted children whose environment holds `cookie`, or all children when `all`. Where
+ * /proc cannot be read, those of all ended jobs once no job runs. Returns the number of
  * signals sent: 0 means that no such process is left. */
 int pl_keeper_sweep(struct pl_kept_job *jobs, uint64_t cookie, bool all);
 
