@@ -88,7 +88,7 @@ struct pl_bootstrap_ops {
     bool (*abort_early)(int code, const char *object, const char *message);
 };
 
-enum { PL_BOOTSTRAP_ABI = 7 };
+enum { PL_BOOTSTRAP_ABI = 8 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 /* What a room above keeps for as long as the process is open. A slot may be NULL. */
