@@ -39,7 +39,7 @@ say = $(if $(Q),@printf '  %-6s %s\n' '$(1)' '$(2)')
 
 # --- what is built ---------------------------------------------------------------------------------------------
 MPI_SRC     := $(wildcard api/*.c core/*.c core/*/*.c core/*/*/*.c sessions/*.c sessions/*/*.c world/*.c plugins/self/*.c plugins/shm/*.c \
-                          plugins/inherited/*.c plugins/attached/*.c plugins/singleton/*.c plugins/psets/*.c plugins/errhandlers/*.c)
+                          plugins/inherited/*.c plugins/attached/*.c plugins/pmi/*.c plugins/singleton/*.c plugins/psets/*.c plugins/errhandlers/*.c)
 RUNTIME_SRC := $(wildcard world/runtime/*.c world/runtime/*/*.c)
 PLUGINS     := ucx pmix hwloc
 PLUGIN_SRC  := plugins/memory.c $(foreach p,$(PLUGINS),$(wildcard plugins/$(p)/*.c))
@@ -113,7 +113,7 @@ $(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/
 $(B)/lib/libplenum.so: | $(LIBRT)
 	$(Q)ln -sf libplenum.so.1 $@
 
-PLUGIN_TOO.ucx := $(B)/obj/core/job/stale_files.o
+PLUGIN_TOO.ucx := $(B)/obj/core/job/stale_files.o $(B)/obj/core/base/table.o
 define plugin_rule
 $(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c)) $(PLUGIN_TOO.$(1)) $(PLUGIN_MEMORY)
 	@mkdir -p $$(@D)
@@ -195,7 +195,8 @@ help:
 	@echo 'make              build everything into $(B)/, usable in place'
 	@echo 'make demo         the main job: a sparse solver on 4 ranks (MATRIX=file.mtx for your own)'
 	@echo 'make check        all tests; check-unit, check-mpi, check-ucx, check-asan, check-ubsan, check-tsan,'
-	@echo '                  check-valgrind, check-abi, check-symbols, check-headers, check-paths, check-instructions for a part'
+	@echo '                  check-valgrind, check-abi, check-symbols, check-headers, check-paths, check-rendezvous,'
+	@echo '                  check-instructions for a part'
 	@echo 'make check-house  the rules of the source: check-layers, check-names, check-english, check-format for a part;'
 	@echo '                  tests/house/check_... --list prints the figures, tests/house/limits.txt has their bounds'
 	@echo 'make check-hard   the long form of all attacks: kills, damage and the like; HARD=rounds SEED=n ONLY=name'

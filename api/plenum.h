@@ -446,7 +446,11 @@ enum plenum_job_option {
     PLENUM_JOB_SLOTS,          /**< cores that the job may use; 0 (default): those that the embedding program may use */
     PLENUM_JOB_BIND,           /**< enum plenum_bind; default PLENUM_BIND_NONE */
     PLENUM_JOB_UNIVERSE,       /**< the MPI_UNIVERSE_SIZE of the job; 0 (default): not set */
-    PLENUM_JOB_MAP             /**< enum plenum_map; default PLENUM_MAP_SLOT */
+    PLENUM_JOB_MAP,            /**< enum plenum_map; default PLENUM_MAP_SLOT */
+    /** 1: standard output that arrives as events comes from a pseudo-terminal, which changes nothing in it. Programs
+     *  take it for a terminal and write each line when it is complete. Where there is none it is a pipe. 0 (default): a
+     *  pipe, to which most programs write blocks: better for gigabytes of lines. */
+    PLENUM_JOB_TERMINAL
 };
 
 /** Sets an option of a job.

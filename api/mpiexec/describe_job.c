@@ -80,6 +80,7 @@ static int describe_set_options(struct run *run)
         { o->bind_given, PLENUM_JOB_BIND, o->bind },
         { o->map_given, PLENUM_JOB_MAP, o->map },
         { o->pmix_given || !o->job, PLENUM_JOB_PMIX, o->pmix },
+        { true, PLENUM_JOB_TERMINAL, !o->buffered },
     };
     int err = PLENUM_OK;
     for (size_t i = 0; !err && i < sizeof all / sizeof *all; i++)

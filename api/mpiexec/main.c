@@ -122,6 +122,8 @@ static int mpiexec_execute(const struct options *o)
     }
     mpiexec_raise_limit();
     setenv("PLENUM_CRASH_REPORT", "1", 0); /* the processes inherit it; a setting of the user stays */
+    if (!o->buffered && !isatty(STDOUT_FILENO))
+        setenv("TERM", "dumb", 1); /* what they take for a terminal is a file or a pipe: no colours */
     code = mpiexec_run_job(&run);
     if (run.json)
         fclose(run.json);

@@ -53,9 +53,13 @@ static json_t *info_config_describe_all(void)
 /* Reports an error in the configuration. The values shown are then the defaults. */
 int info_config(json_t *to)
 {
+    char warning[512];
     int err = pl_config_load();
     if (err)
         fprintf(stderr, "plenum-info: %s\n", pl_error_detail(NULL));
+    pl_config_warning(warning, sizeof warning);
+    if (warning[0])
+        fprintf(stderr, "plenum-info: %s\n", warning);
     if (to)
         json_object_set_new(to, "variables", info_config_describe_all());
     for (size_t i = 0; !to && i < pl_config_count; i++)

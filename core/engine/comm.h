@@ -14,6 +14,7 @@
 #include "core/base/compiler.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
+#include "core/base/table.h"
 #include "core/engine/comm_peers.h"
 #include "core/engine/engine.h"
 #include "core/object/group.h"
@@ -114,8 +115,8 @@ struct pl_comm {
     struct pl_comm_coll coll;
     struct pl_comm_health health;
     struct pl_comm_partitioned partitioned;
-    struct pl_comm *next;    /* in the engine's bucket */
-    struct pl_list siblings; /* in the instance's list of communicators */
+    struct pl_table_node by_id; /* in engine->comms */
+    struct pl_list siblings;    /* in the instance's list of communicators */
 
     struct pl_lock lock;
     struct pl_errhandler *errhandler; /* retained */

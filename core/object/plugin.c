@@ -21,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
 #include "core/base/memory_plugin.h"
@@ -29,6 +28,7 @@
 #include "core/engine/transport.h"
 #include "core/job/process.h"
 #include "core/object/errhandler_registry.h"
+#include "core/object/plugin_place.h"
 #include "plenum-pset.h"
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
@@ -58,40 +58,6 @@ static const struct plugin_kind *plugin_kind_of(const char *symbol)
     return NULL;
 }
 
-/* The file that contains this code: the library, or a program that it is linked into. */
-static const char *own_file(void)
-{
-    Dl_info self;
-    return dladdr(kinds, &self) ? self.dli_fname : NULL;
-}
-
-/* The directory of plugins: the configured one, "plenum" beside the library, or ../lib/plenum of a program's bin. */
-static int find_directory(char *path, size_t capacity)
-{
-    const char *configured = pl_config_text("plugin_dir");
-    if (configured && *configured) {
-        if (configured[0] != '/')
-            return pl_fail(MPI_ERR_OTHER, "PLENUM_PLUGIN_DIR is \"%s\": it must be an absolute path", configured);
-        if ((size_t)snprintf(path, capacity, "%s", configured) >= capacity)
-            return pl_fail(MPI_ERR_OTHER, "PLENUM_PLUGIN_DIR is longer than %zu bytes", capacity - 1);
-        return MPI_SUCCESS;
-    }
-
-    char file[PATH_MAX];
-    const char *own = own_file();
-    if (!own || !realpath(own, file))
-        return pl_fail(MPI_ERR_OTHER,
-                       "cannot tell which file this library was loaded from, so plugins cannot be found");
-    *strrchr(file, '/') = '\0';
-    int length = snprintf(path, capacity, "%s/plenum", file);
-    size_t end = strlen(file);
-    if (end >= 4 && strcmp(file + end - 4, "/bin") == 0 && access(path, F_OK) != 0) /* a statically linked program */
-        length = snprintf(path, capacity, "%s/../lib/plenum", file);
-    if ((size_t)length >= capacity)
-        return pl_fail(MPI_ERR_OTHER, "the path of the library is longer than %zu bytes", capacity - 1);
-    return MPI_SUCCESS;
-}
-
 /*
  * A plugin must belong to root, to this user, or to the owner of the library: these could run code in this process
  * anyway. The parent directories are those of the library, which is loaded already; checking them would add nothing.
@@ -99,6 +65,7 @@ static int find_directory(char *path, size_t capacity)
 static int check_owner(const char *path)
 {
     struct stat file, library;
+    char own[PATH_MAX];
     if (stat(path, &file) != 0)
         return pl_fail_errno(MPI_ERR_OTHER, "cannot use plugin %s", path);
     if (file.st_mode & S_IWOTH)
@@ -106,7 +73,7 @@ static int check_owner(const char *path)
                        (unsigned)(file.st_mode & 07777));
     if (file.st_uid == 0 || file.st_uid == geteuid())
         return MPI_SUCCESS;
-    if (own_file() && stat(own_file(), &library) == 0 && library.st_uid == file.st_uid)
+    if (pl_plugin_own_file(own) && stat(own, &library) == 0 && library.st_uid == file.st_uid)
         return MPI_SUCCESS;
     return pl_fail(MPI_ERR_OTHER,
                    "plugin not loaded: %s belongs to user %u, which is neither root nor this process's user", path,
@@ -169,7 +136,7 @@ static int check_whole(const char *path)
 static int find_file(const char *name, char *path, size_t capacity)
 {
     char directory[PATH_MAX];
-    int err = find_directory(directory, sizeof directory);
+    int err = pl_plugin_directory(directory, sizeof directory);
     if (err)
         return err;
     if ((size_t)snprintf(path, capacity, "%s/%s.so", directory, name) >= capacity)

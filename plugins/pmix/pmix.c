@@ -152,19 +152,6 @@ static bool pmix_is_launcher(void)
     return secure_getenv("PMIX_NAMESPACE") && secure_getenv("PMIX_RANK") && !secure_getenv(PL_JOB_ENV);
 }
 
-/* `srun` without PMIx starts N processes that know nothing of each other: a clear error is better than N jobs of
- * one. */
-static int pmix_check_slurm(void)
-{
-    const char *tasks = secure_getenv("SLURM_STEP_NUM_TASKS");
-    if (!tasks || !secure_getenv("SLURM_PROCID") || secure_getenv(PL_JOB_ENV) || strtol(tasks, NULL, 10) <= 1)
-        return PL_UNREACHABLE;
-    return host->fail(MPI_ERR_OTHER,
-                      "srun started %s tasks without PMIx, so they cannot find each other: use `srun --mpi=pmix` "
-                      "(for independent processes unset SLURM_STEP_NUM_TASKS)",
-                      tasks);
-}
-
 /* Launchers take a process that ends without PMIx_Finalize() for a failed one. Children made by fork() must not call
  * it. */
 static void pmix_finalize_at_exit(void)
@@ -187,8 +174,10 @@ static int pmix_initialize(void)
     int err;
     pmix_status_t status = PMIx_Init(&self, NULL, 0);
     if (status == PMIX_ERR_UNREACH) {
-        host->log("pmix", 1, "no PMIx server answers for rank %u of %s; starting alone", rank, nspace);
-        err = PL_UNREACHABLE;
+        err = host->fail(MPI_ERR_OTHER,
+                         "no PMIx server answers for rank %u of the job \"%s\" (PMIX_RANK, PMIX_NAMESPACE): its "
+                         "launcher has ended, or cannot be reached from here (to run alone, set PLENUM_ALONE=1)",
+                         rank, nspace);
         goto release;
     }
     if (status != PMIX_SUCCESS) {
@@ -212,7 +201,7 @@ release:
 static int pmix_open(struct pl_identity *identity)
 {
     if (!known.done) {
-        int err = pmix_is_launcher() ? pmix_initialize() : pmix_check_slurm();
+        int err = pmix_is_launcher() ? pmix_initialize() : PL_UNREACHABLE;
         if (err)
             return err;
     }

@@ -290,6 +290,7 @@ static long describe_most(enum plenum_job_option option)
     case PLENUM_JOB_BIND: return PLENUM_BIND_THREAD;
     case PLENUM_JOB_PMIX: return PLENUM_PMIX_AUTO;
     case PLENUM_JOB_MAP: return PLENUM_MAP_NUMA;
+    case PLENUM_JOB_TERMINAL: return 1;
     default: return INT32_MAX;
     }
 }
