@@ -4,16 +4,21 @@
 B       ?= build
 CC      ?= cc
 CXX     ?= c++
+ifeq ($(origin FC),default)
+FC      := gfortran
+endif
 PREFIX  ?= /usr/local
 V       ?= 0
 MODE    ?= release
 
+VERSION  := $(shell sed -n 's/^.define PL_VERSION "\(.*\)"/\1/p' core/base/version.h)
 CSTD     := -std=gnu11
 WARN     := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla
 OPT.release := -O3 -g -DNDEBUG
 OPT.debug   := -O1 -g
 OPT.asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 OPT.ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover=undefined
+OPT.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 OPT.tsan    := -O1 -g -fsanitize=thread
 CFLAGS   ?=
 LDFLAGS  ?=
@@ -50,8 +55,9 @@ objs = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 BUILT_PLUGINS := $(foreach p,$(PLUGINS),$(if $(wildcard plugins/$(p)/*.c),$(B)/lib/plenum/$(p).so))
 SYMBOLIZER := $(B)/lib/plenum/symbolizer
-TOOLS   := $(if $(MPIEXEC_SRC),$(B)/bin/mpiexec) $(if $(INFO_SRC),$(B)/bin/plenum-info)
-WRAPPERS := $(patsubst api/wrappers/%.in,$(B)/bin/%,$(wildcard api/wrappers/*.in))
+TOOLS   := $(if $(MPIEXEC_SRC),$(B)/bin/mpiexec $(B)/bin/mpirun) $(if $(INFO_SRC),$(B)/bin/plenum-info)
+WRAPPERS := $(addprefix $(B)/bin/,mpicc mpicc_abi mpicxx mpicxx_abi mpic++ mpiCC mpifort mpifort_abi mpif90 mpif77)
+PKGCONFIG := $(B)/lib/pkgconfig/plenum.pc $(patsubst %,$(B)/lib/plenum/pkgconfig/%.pc,ompi-c ompi-cxx mpich)
 HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/plenum.h api/plenum-errhandler.h api/plenum-pset.h))
 
 LIBMPI  := $(B)/lib/libmpi_abi.so.1
@@ -60,7 +66,7 @@ LIBRT   := $(if $(RUNTIME_SRC),$(B)/lib/libplenum.so.1)
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 .PHONY: all
-all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(B)/lib/pkgconfig/plenum.pc
+all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(PKGCONFIG)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -97,7 +103,8 @@ $(B)/lib/libmpi_abi.a: $(call objs,$(MPI_SRC))
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar rcs $@ $^
 
-$(B)/lib/libmpi_abi.so: | $(LIBMPI)
+# The second name is for link lines and configure scripts that say -lmpi; programs still need libmpi_abi.so.1.
+$(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so: | $(LIBMPI)
 	$(Q)ln -sf libmpi_abi.so.1 $@
 
 # Allocations that a test can make fail; a plugin asks the library (core/base/memory_plugin.h).
@@ -142,18 +149,23 @@ $(B)/bin/plenum-info: $(call objs,$(INFO_SRC)) $(B)/lib/libmpi_abi.a
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie $(HARDEN_LD) -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm
 
-$(B)/bin/%: api/wrappers/%.in Makefile
+$(B)/bin/mpirun: | $(B)/bin/mpiexec
+	$(Q)ln -sf mpiexec $@
+
+$(WRAPPERS): api/wrappers/mpicc.in core/base/version.h Makefile
 	@mkdir -p $(@D)
-	$(Q)sed -e 's|@CC@|$(CC)|g' -e 's|@CXX@|$(CXX)|g' $< >$@ && chmod +x $@
+	$(Q)rm -f $@; sed -e 's|@CC@|$(CC)|g' -e 's|@CXX@|$(CXX)|g' -e 's|@FC@|$(FC)|g' -e 's|@VERSION@|$(VERSION)|g' $< >$@ && chmod +x $@
 
 $(B)/include/%: api/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-$(B)/lib/pkgconfig/plenum.pc: Makefile
+# Build systems that ask pkg-config for MPI ask for other MPIs' names. The files with these names are in a directory of
+# their own, for PKG_CONFIG_PATH.
+$(PKGCONFIG): Makefile core/base/version.h
 	@mkdir -p $(@D)
-	@printf '%s\n' 'prefix=$${pcfiledir}/../..' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
-	  'Name: Plenum' 'Description: MPI 5.0, standard ABI' 'Version: 0.1.0' \
+	@printf '%s\n' 'prefix=$${pcfiledir}/../..$(if $(findstring /plenum/,$@),/..)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
+	  'Name: Plenum' 'Description: MPI 5.0, standard ABI' 'Version: $(VERSION)' \
 	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lmpi_abi' \
 	  'Requires.private: jansson' 'Libs.private: -pthread -ldl -lm' >$@
 
@@ -171,11 +183,12 @@ deps-check:
 .PHONY: install
 install: all
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/plenum $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
-	$(Q)cp $(TOOLS) $(WRAPPERS) $(DESTDIR)$(PREFIX)/bin/
+	$(Q)cp -P $(TOOLS) $(WRAPPERS) $(DESTDIR)$(PREFIX)/bin/
 	$(Q)cp -P $(B)/lib/lib* $(DESTDIR)$(PREFIX)/lib/
 	$(Q)cp $(BUILT_PLUGINS) $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)[ ! -e $(SYMBOLIZER) ] || cp $(SYMBOLIZER) $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)cp $(B)/lib/pkgconfig/plenum.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	$(Q)cp -r $(B)/lib/plenum/pkgconfig $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)cp $(HEADERS) $(DESTDIR)$(PREFIX)/include/
 
 # --- conveniences ----------------------------------------------------------------------------------------------
@@ -200,6 +213,7 @@ help:
 	@echo 'make check-house  the rules of the source: check-layers, check-names, check-english, check-format for a part;'
 	@echo '                  tests/house/check_... --list prints the figures, tests/house/limits.txt has their bounds'
 	@echo 'make check-hard   the long form of all attacks: kills, damage and the like; HARD=rounds SEED=n ONLY=name'
+	@echo 'make fuzz         libFuzzer on every parser of outside bytes; SECONDS=60 for each, ONLY=name'
 	@echo 'make bench        side by side with the other MPIs on this machine; BENCH=--quick'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make docs         the reference of the public headers, by doxygen, into $(B)/docs/html'

@@ -258,7 +258,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 static void *value_of_window(struct pl_win *win, int keyval)
 {
     switch (keyval) {
-    case MPI_WIN_BASE: return win->base;
+    case MPI_WIN_BASE: return pl_win_address(win, win->base, win->size);
     case MPI_WIN_SIZE: return &win->size;
     case MPI_WIN_DISP_UNIT: return &win->disp_unit_int;
     case MPI_WIN_CREATE_FLAVOR: return &win->flavor;

@@ -11,17 +11,18 @@
 int pl_call_fail(struct pl_call *call)
 {
     char message[MPI_MAX_ERROR_STRING];
-    int code = call->err;
+    int code = call->err, returned = code;
     pl_error_publish(call->function, code, message);
     struct pl_raised raised = {
         .function = call->function,
         .kind = call->kind,
         .object = call->object,
         .code = code,
+        .returned = &returned,
         .message = message,
     };
     pl_errhandler_raise(&raised, call->handler);
-    return code;
+    return returned;
 }
 
 int pl_call_failed(const char *function, struct pl_comm *comm, int class)

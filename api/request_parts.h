@@ -64,7 +64,8 @@ static inline int pl_request_end(struct pl_request *request, MPI_Request *handle
 {
     int rc = MPI_SUCCESS;
     if (request->is.persistent) {
-        request->is.active = request->is.seen = false;
+        request->is.active = false;
+        atomic_store_explicit(&request->is.seen, false, memory_order_relaxed);
         return MPI_SUCCESS;
     }
     if (request->kind == PL_REQ_GENERALIZED)

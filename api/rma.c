@@ -48,14 +48,15 @@ static bool rma_is_no_op(const struct pl_op *op)
     return op && (uintptr_t)op->obj.abi == (uintptr_t)MPI_NO_OP;
 }
 
-/* Of accumulates: may the operation be applied, and have both ends the same type of elements? */
+/* Of accumulates: may the operation be applied, and have both ends the same type of elements? The standard demands that
+ * the datatypes be of the same elements (MPI-5.0 section 12.3.4); an accumulate of nothing has none that could differ. */
 static void arg_operation(struct pl_call *call, struct pl_rma *rma, MPI_Op op)
 {
     rma->op = pl_arg_op(call, op);
     if (!call->err && rma->count > 0)
         call->err = pl_rma_check_op(rma->op, rma->type);
     const struct pl_type *here = rma->origin_type ? rma->origin_type : rma->result_type;
-    if (!call->err && here->element != rma->type->element && here->size > 0 && rma->type->size > 0 &&
+    if (!call->err && rma->count > 0 && here->element != rma->type->element && here->size > 0 && rma->type->size > 0 &&
         (!here->element || here->element->basic != rma->type->element->basic))
         pl_call_error(call, MPI_ERR_TYPE, "the datatypes at origin and target have different types of elements");
 }

@@ -8,6 +8,7 @@
 # tests/instructions/          what the fast paths cost, counted by valgrind
 # tests/faults/test_*          scripts, run with the build directory as argument: bad input, deaths, stale files
 # tests/hosts/test_*           the same, with several hosts or other launchers
+# tests/fuzz/<parser>.c        programs of libFuzzer that feed one parser (tests/fuzz/fuzz.h)
 # tests/hard/*                 attacks with a number of rounds and a seed: tests/hard/attack.py and hard.h
 #
 # A part runs alone with `make check-PART`; ONLY=text restricts it to the tests whose path contains the text.
@@ -40,7 +41,12 @@ deps-peers:
 
 # --- how test programs are built -------------------------------------------------------------------------------
 RUNTIME_OBJS := $(call objs,$(RUNTIME_SRC))
-UNIT_LIBS = $(if $(RUNTIME_OBJS),$(B)/tests/libruntime.a) $(B)/lib/libmpi_abi.a
+UNIT_LIBS = $(if $(RUNTIME_OBJS),$(B)/tests/libruntime.a) $(B)/tests/libplugin.a $(B)/lib/libmpi_abi.a
+
+# The parts of a plugin that unit tests call.
+$(B)/tests/libplugin.a: $(call objs,$(patsubst %,plugins/ucx/%.c,devices filter mac))
+	@mkdir -p $(@D)
+	$(Q)rm -f $@; ar rcs $@ $^
 
 $(B)/tests/libruntime.a: $(RUNTIME_OBJS)
 	@mkdir -p $(@D)
@@ -74,7 +80,7 @@ $(B)/tests/faults/% $(B)/tests/hosts/%: tests/tests.mk $(MPI_BUILT)
 $(call programs,$(FAULT_SRC)): $(B)/%: %.c
 
 # Dependency files are made beside their programs; the rule above would take them for programs.
-$(B)/tests/faults/%.d $(B)/tests/hosts/%.d $(B)/tests/hard/%.d: ;
+$(B)/tests/faults/%.d $(B)/tests/hosts/%.d $(B)/tests/hard/%.d $(B)/tests/fuzz/%.d: ;
 -include $(wildcard $(B)/tests/*/*.d $(B)/tests/*/*/*.d)
 
 # --- the parts -------------------------------------------------------------------------------------------------
@@ -82,7 +88,7 @@ $(B)/tests/faults/%.d $(B)/tests/hosts/%.d $(B)/tests/hard/%.d: ;
 check-warnings: deps-tests
 	$(Q)$(RUN) --jobs 1 'tests/abi/check_warnings gcc' 'tests/abi/check_warnings clang'
 check-headers: deps-tests
-	$(Q)CC='$(CC)' CXX='$(CXX)' $(RUN) tests/abi/check_headers tests/abi/check_config tests/abi/check_docs
+	$(Q)CC='$(CC)' CXX='$(CXX)' $(RUN) tests/abi/check_headers tests/abi/check_sentinels tests/abi/check_config tests/abi/check_docs
 check-abi: deps-tests all
 	$(Q)CC='$(CC)' $(RUN) tests/abi/check_abi $(wildcard tests/abi/check_pmpi tests/abi/check_interposition)
 check-symbols: deps-tests all
@@ -180,8 +186,30 @@ check-hard: deps-tests all $(call programs,$(HARD_SRC))
 check-hard-sample: deps-tests all $(call programs,$(HARD_SRC))
 	$(Q)$(RUN) --rounds $(or $(HARD),sample) --seed $(or $(SEED),1) $(call scripts,tests/hard/*) $(HARD_SRC)
 
+# Fuzzing: a build by clang with libFuzzer and the sanitizers. The sample gives each parser the same inputs every time;
+# `make fuzz` goes on from what earlier runs have found, in $(B)-fuzz/corpus. Both print how many inputs there were.
+FUZZ_CC  ?= $(or $(shell command -v clang),$(shell command -v clang-14),clang)
+FUZZ_SRC := $(call only,$(filter-out tests/fuzz/fuzz%.c,$(wildcard tests/fuzz/*.c)))
+SECONDS  ?= 60
+SAMPLE_INPUTS ?= 2000
+.PHONY: fuzz check-fuzz fuzz-built
+fuzz: deps-tests
+	$(Q)tests/fuzz/run --can '$(FUZZ_CC)' || exit 0; \
+	  $(MAKE) MODE=fuzz CC='$(FUZZ_CC)' B=$(B)-fuzz fuzz-built && \
+	  tests/fuzz/run --build $(B)-fuzz --jobs $(JOBS) --seconds $(SECONDS) --seed $(or $(SEED),$(shell date +%s)) --keep $(FUZZ_SRC)
+check-fuzz: deps-tests
+	$(Q)tests/fuzz/run --can '$(FUZZ_CC)' || exit 0; \
+	  $(MAKE) MODE=fuzz CC='$(FUZZ_CC)' B=$(B)-fuzz fuzz-built && \
+	  tests/fuzz/run --build $(B)-fuzz --jobs $(JOBS) --inputs $(SAMPLE_INPUTS) --seed $(or $(SEED),1) $(FUZZ_SRC)
+fuzz-built: $(call programs,$(FUZZ_SRC))
+$(B)/tests/fuzz/%: tests/fuzz/%.c $(UNIT_LIBS) tests/tests.mk
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$<)
+	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check pmix ucx jansson) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< -o $@ \
+	  -fsanitize=fuzzer,address,undefined -pthread $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc ucx) -ldl -lm
+
 # --- everything ------------------------------------------------------------------------------------------------
-CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx paths rendezvous instructions demo install examples faults hosts hard-sample asan ubsan tsan valgrind
+CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx paths rendezvous instructions demo install examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
 .PHONY: check
 check: deps-tests
 	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)

@@ -211,10 +211,12 @@ bool apply_hostfile(struct parse *p, char *const *arg)
         size_t length = strcspn(word, " \t\r\n#");
         good = length == 0 || apply_add_host(p, word, length);
     }
+    bool failed = good && !feof(file);
+    int why = errno;
     free(line);
     fclose(file);
     p->o->hostfile = arg[0];
-    return good;
+    return failed ? parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(why)) : good;
 }
 
 bool apply_launcher(struct parse *p, char *const *arg)
@@ -348,8 +350,10 @@ bool apply_configfile(struct parse *p, char *const *arg)
     if (!file)
         return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(errno));
     ssize_t length = pl_getdelim(&text, &size, '\0', file);
-    bool failed = length < 0 && ferror(file);
+    bool failed = length < 0 && !feof(file);
     int why = errno;
+    if (length < 0 && text)
+        *text = '\0'; /* an empty file leaves it as it was allocated */
     fclose(file);
     parse_keep(p, text);
     if (failed)

@@ -10,6 +10,7 @@
 /* Function attributes. They stand first in a declaration, or behind `static`. */
 #define PL_COLD     __attribute__((cold)) /* of failures: laid out apart, and a branch to it is unlikely */
 #define PL_NOINLINE __attribute__((noinline))
+#define PL_PURE     __attribute__((pure))     /* without effects: a call whose result is not used is left out */
 #define PL_NORETURN __attribute__((noreturn)) /* unlike _Noreturn, part of the type of a pointer to the function */
 #define PL_EXPORT   __attribute__((visibility("default"))) /* also of objects: seen outside the shared object */
 

@@ -77,7 +77,8 @@ const struct pl_config pl_config_table[] = {
       "kinds of memory requested by the World, and by sessions whose info has no mpi_memory_alloc_kinds",
       PL_CONFIG_LOCAL },
     { "net", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "network interfaces to use, by name or by the addresses they have: eth0,10.0.0.0/8; empty: all", PL_CONFIG_FIXED },
+      "network interfaces to use, by name or by the addresses they have: eth0,10.0.0.0/8; empty: all",
+      PL_CONFIG_FIXED },
     { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "absolute path of the directory of plugins; empty: beside the library", PL_CONFIG_FIXED },
     { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0, "comma-separated list of plugins that provide process sets",
@@ -124,7 +125,7 @@ static struct value {
 } values[VARIABLES];
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
-static char strangers[400]; /* names in the environment that are neither variables nor known */
+static char unknown_names[400]; /* names in the environment that are neither variables nor known */
 static _Atomic bool loaded, any_written;
 static _Atomic unsigned loads = 1;
 
@@ -206,16 +207,16 @@ static int config_nearest(const char *name)
 }
 
 /* Adds a name to the warning, with the variable that it may be meant for. */
-static void note_stranger_locked(const char *entry, size_t length)
+static void note_unknown_locked(const char *entry, size_t length)
 {
     char name[NAME_SIZE], candidate[NAME_SIZE];
-    size_t used = strlen(strangers);
+    size_t used = strlen(unknown_names);
     snprintf(name, sizeof name, "%.*s", (int)length, entry);
     const char *short_name = name + strlen(PREFIX);
     const struct pl_config *nearest = &pl_config_table[config_nearest(short_name)];
     environment_name(nearest, candidate);
     bool near = length < sizeof name && config_distance(short_name, nearest) < pl_nearest_limit(short_name);
-    snprintf(strangers + used, sizeof strangers - used, "%s%s%s%s%s", used ? ", " : "", name,
+    snprintf(unknown_names + used, sizeof unknown_names - used, "%s%s%s%s%s", used ? ", " : "", name,
              near ? " (did you mean " : "", near ? candidate : "", near ? "?)" : "");
 }
 
@@ -263,14 +264,14 @@ static int take_entry_locked(const char *entry, struct setting *settings)
     }
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), entry);
     if (!name_is_known(name + strlen(PREFIX)))
-        note_stranger_locked(entry, length);
+        note_unknown_locked(entry, length);
     return MPI_SUCCESS;
 }
 
 /* A program that runs with more rights than its user ignores the user's environment. */
 static int read_environment_locked(struct setting *settings)
 {
-    strangers[0] = '\0';
+    unknown_names[0] = '\0';
     if (getauxval(AT_SECURE))
         return MPI_SUCCESS;
     int err = MPI_SUCCESS;
@@ -348,11 +349,12 @@ int pl_config_load(void)
 void pl_config_warning(char *text, size_t size)
 {
     pl_lock_take(&lock);
-    bool cut = strlen(strangers) + 1 == sizeof strangers;
-    snprintf(text, size, "%s%s%s", strangers, cut ? "..." : "",
-             strangers[0] ? " in the environment: not of Plenum, and without effect; `plenum-info config` lists the "
-                            "variables"
-                          : "");
+    bool cut = strlen(unknown_names) + 1 == sizeof unknown_names;
+    snprintf(text, size, "%s%s%s", unknown_names, cut ? "..." : "",
+             unknown_names[0]
+                 ? " in the environment: not of Plenum, and without effect; `plenum-info config` lists the "
+                   "variables"
+                 : "");
     pl_lock_drop(&lock);
 }
 

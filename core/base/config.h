@@ -34,8 +34,7 @@ extern const size_t pl_config_count;
  * the message names variable, value and the allowed values. */
 int pl_config_load(void);
 
-/* One line about names in the environment, at the last load, that look like variables and are none. "": there were
- * none. */
+/* One line about the names in the environment, at the last load, that begin with PLENUM_ and are unknown; else "". */
 void pl_config_warning(char *text, size_t size);
 
 /* Sets a variable while the process runs; overrides file and environment from then on. MPI_ERR_ARG: not a valid value.

@@ -300,13 +300,18 @@ static struct pl_peer *peer_at(const struct pl_engine *engine, const struct pl_o
     return from ? PL_TABLE_FIND(&engine->peers, from->engine, struct pl_peer, by_id) : NULL;
 }
 
-static void host_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+void pl_engine_origin_failed(struct pl_engine *engine, const struct pl_origin *from)
 {
     struct pl_peer *peer = peer_at(engine, from);
-    if (endpoint)
-        pl_engine_peer_failed(engine, endpoint->peer);
     if (peer)
         pl_engine_peer_failed(engine, peer);
+}
+
+static void host_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+{
+    if (endpoint)
+        pl_engine_peer_failed(engine, endpoint->peer);
+    pl_engine_origin_failed(engine, from);
 }
 
 static void host_closed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)

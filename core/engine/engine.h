@@ -132,8 +132,11 @@ struct pl_engine {
     struct pl_engine_wait wait;
     struct pl_failure *failure;     /* watches for failed processes (peer_failure.h); NULL: none is watched */
     unsigned long dropped_messages; /* for lack of memory, or of an unknown kind */
-    bool closing;                   /* no communicator will be made any more */
-    bool closed;                    /* only the lock is left */
+    enum {
+        PL_ENGINE_OPEN,
+        PL_ENGINE_CLOSING, /* no communicator will be made any more */
+        PL_ENGINE_CLOSED,  /* only the lock is left */
+    } state;
 };
 
 /* Takes and drops the lock. Leaving also frees detached requests and runs deferred work. */
@@ -169,6 +172,8 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
 
 /* The peer has failed: completes all sends that expect its answer or are pending for it with an error. Lock held. */
 void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer);
+/* The same for the peer at this origin, if anything was sent to it. */
+void pl_engine_origin_failed(struct pl_engine *engine, const struct pl_origin *from);
 
 /* What the engine offers to transports. */
 extern const struct pl_host pl_engine_host;

@@ -144,7 +144,7 @@ void pl_instance_close(struct pl_instance *instance)
 void pl_session_destroy(void *session)
 {
     struct pl_instance *instance = session;
-    if (!instance->engine.closed) /* it failed to open */
+    if (instance->engine.state != PL_ENGINE_CLOSED) /* it failed to open */
         return;
     pl_lock_fini(&instance->engine.lock);
     pl_lock_fini(&instance->lock);

@@ -270,8 +270,10 @@ static int engine_open_network(struct pl_engine *engine)
 {
     const char *wanted = pl_config_text("transport");
     if (engine_has_network(engine))
-        return pl_fail(MPI_ERR_OTHER, "with PLENUM_TRANSPORT=%s and PLENUM_SCOPE=host, %s serves this host alone; set "
-                       "PLENUM_SCOPE=network", wanted, PL_NETWORK);
+        return pl_fail(MPI_ERR_OTHER,
+                       "with PLENUM_TRANSPORT=%s and PLENUM_SCOPE=host, %s serves this host alone; set "
+                       "PLENUM_SCOPE=network",
+                       wanted, PL_NETWORK);
     if (strcmp(wanted, "auto") != 0)
         return pl_fail(MPI_ERR_OTHER, "PLENUM_TRANSPORT=%s leaves out " PL_NETWORK, wanted);
     engine->far = true;
@@ -339,7 +341,7 @@ static void drop_early(struct pl_engine *engine)
 void pl_engine_close(struct pl_engine *engine)
 {
     pl_engine_enter(engine);
-    engine->closing = true;
+    engine->state = PL_ENGINE_CLOSING;
     drop_early(engine);
     pl_engine_leave(engine);
     engine_flush(engine);
@@ -366,7 +368,7 @@ void pl_engine_close(struct pl_engine *engine)
     }
     close_transports(engine);
     pl_table_fini(&engine->comms.by_id);
-    engine->closed = true;
+    engine->state = PL_ENGINE_CLOSED;
     pl_engine_leave(engine);
 }
 

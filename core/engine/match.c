@@ -7,6 +7,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/engine/client.h"
 #include "core/engine/comm_table.h"
@@ -150,7 +151,7 @@ static PL_COLD PL_NOINLINE void match_starve(struct pl_engine *engine, struct pl
 static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
                           const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
-    if (pl_unlikely(!comm && engine->closing)) {
+    if (pl_unlikely(!comm && engine->state != PL_ENGINE_OPEN)) {
         if (rndv)
             pl_match_refuse(engine, rndv);
         return;
@@ -184,11 +185,30 @@ static struct pl_request *find_posted(struct pl_comm *comm, const struct pl_head
     return NULL;
 }
 
+/* No rank of the communicator has sent it: the sender's memory is damaged, and the sender counts as lost. */
+static PL_COLD PL_NOINLINE bool match_drop_impossible(struct pl_engine *engine, const struct pl_comm *comm,
+                                                      const struct pl_origin *from, const struct pl_header *header,
+                                                      struct pl_rndv *rndv)
+{
+    if (header->source >= 0 && header->source < pl_comm_targets(comm)) /* of a remote group larger than the local one */
+        return false;
+    engine->dropped_messages++;
+    pl_log("match", 1, "a message says that it is from rank %d of a communicator of %d: its sender's memory is damaged",
+           header->source, pl_comm_targets(comm));
+    if (rndv)
+        pl_match_refuse(engine, rndv);
+    pl_engine_origin_failed(engine, from);
+    return true;
+}
+
 static inline void arrived_message(struct pl_engine *engine, const struct pl_origin *from,
                                    const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     struct pl_comm *comm = find_comm(engine, header);
     if (pl_likely(comm != NULL)) {
+        if (pl_unlikely((uint32_t)header->source >= (uint32_t)comm->size) &&
+            match_drop_impossible(engine, comm, from, header, rndv))
+            return;
         struct pl_request *request = find_posted(comm, header);
         if (request) {
             pl_match_unpost(request);
@@ -220,6 +240,10 @@ void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
     PL_LIST_EACH(unexpected, &engine->early.messages, struct pl_unexpected, link)
         if (unexpected->header.home == comm->id.home && unexpected->header.serial == comm->id.serial) {
             pl_list_remove(&unexpected->link);
+            if (match_drop_impossible(engine, comm, unexpected->from, &unexpected->header, unexpected->rndv)) {
+                free(unexpected);
+                continue;
+            }
             pl_list_append(&comm->match.queues[unexpected->header.kind].unexpected, &unexpected->link);
         }
     if (pl_unlikely(engine->early.starved.serial))
@@ -409,7 +433,7 @@ void pl_message_destroy(void *object)
     if (message->unexpected) {
         struct pl_engine *engine = &message->comm->instance->engine;
         pl_engine_enter(engine);
-        if (engine->closed)
+        if (engine->state == PL_ENGINE_CLOSED)
             free(message->unexpected); /* closing the transport has released its data */
         else
             pl_match_drop(engine, message->unexpected, false);

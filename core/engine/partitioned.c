@@ -79,7 +79,15 @@ static int partitioned_announce(const struct pl_channel *channel)
     return MPI_SUCCESS;
 }
 
-/* Sets the terms of a receive. A send that does not fit is refused: its chunks are received and dropped. */
+/* A chunk takes memory, so a few bytes of an announcement must not ask for very many of them: at most one for each byte
+ * of the receive's buffer, or this many. */
+enum { CHUNKS_WITHOUT_DATA = 1 << 16 };
+
+/*
+ * Sets the terms of a receive. A send that is longer is refused: its chunks are received and dropped. One that is
+ * shorter is received, and the status tells its length: the standard matches partitioned operations like others (MPI-5.0
+ * section 4.2.1), and for those a receive buffer may be longer than the message (section 3.2.4).
+ */
 static void partitioned_settle(struct pl_channel *channel, const struct pl_terms *terms,
                                const struct pl_outcome *outcome)
 {
@@ -94,8 +102,10 @@ static void partitioned_settle(struct pl_channel *channel, const struct pl_terms
         channel->terms = *terms;
         if (__builtin_mul_overflow(terms->chunk_bytes, (uint64_t)terms->chunks, &all) || all > own)
             channel->refused = MPI_ERR_TRUNCATE;
-        else if (all < own)
-            channel->refused = MPI_ERR_COUNT;
+        if (terms->chunks > CHUNKS_WITHOUT_DATA && (uint64_t)terms->chunks > own) {
+            channel->refused = channel->refused ? channel->refused : MPI_ERR_INTERN;
+            channel->terms.chunks = 0;
+        }
     }
     bool ragged = !channel->refused && own > 0 && channel->terms.chunks > 0 &&
                   channel->terms.chunk_bytes % (uint64_t)type->size != 0;
@@ -293,10 +303,10 @@ bool pl_parrived(struct pl_request *request, int partition)
 int pl_partitioned_report(const struct pl_request *request, int error)
 {
     const struct pl_channel *channel = pl_channel_of(request);
-    if (error != channel->refused || (error != MPI_ERR_TRUNCATE && error != MPI_ERR_COUNT))
+    if (error != channel->refused || error != MPI_ERR_TRUNCATE)
         return error;
-    return pl_fail(
-        error, "rank %d sends %d partitions of %llu bytes with tag %d, which is not the same as %d of %llu bytes here",
-        request->args.peer_rank, channel->terms.chunks, (unsigned long long)channel->terms.chunk_bytes,
-        request->args.tag, channel->partitions, (unsigned long long)partition_bytes(channel));
+    return pl_fail(error,
+                   "rank %d sends %d partitions of %llu bytes with tag %d, which do not fit into %d of %llu bytes here",
+                   request->args.peer_rank, channel->terms.chunks, (unsigned long long)channel->terms.chunk_bytes,
+                   request->args.tag, channel->partitions, (unsigned long long)partition_bytes(channel));
 }

@@ -15,12 +15,49 @@
 
 /* --- chunks and partitions ---------------------------------------------------------------------------- */
 
-/* The data is divided into `parts` and, another way, into `others`: the range of others that part `i` overlaps, at
- * least one. Empty data is divided the same way. */
-static void chunks_overlapped(int i, int parts, int others, int *first, int *last)
+/* Chunks and partitions divide the same data in two ways; the chunks may end before the partitions. */
+struct division {
+    uint64_t each; /* bytes */
+    int parts;
+};
+
+/* The range of parts of `other` that part `i` overlaps, at least one. What lies beyond the end of the one belongs to the
+ * last part of the other. Empty data is divided in proportion. */
+static void chunks_overlapped(int i, struct division own, struct division other, int *first, int *last)
 {
-    *first = (int)((uint64_t)i * (uint64_t)others / (uint64_t)parts);
-    *last = (int)((((uint64_t)i + 1) * (uint64_t)others - 1) / (uint64_t)parts);
+    uint64_t begin = (uint64_t)i * (uint64_t)other.parts / (uint64_t)own.parts;
+    uint64_t end = (((uint64_t)i + 1) * (uint64_t)other.parts - 1) / (uint64_t)own.parts;
+    uint64_t limit = (uint64_t)other.parts - 1;
+    if (own.each > 0 && other.each > 0) {
+        begin = (uint64_t)i * own.each / other.each;
+        end = i == own.parts - 1 ? limit : (((uint64_t)i + 1) * own.each - 1) / other.each;
+    }
+    *first = (int)(begin < limit ? begin : limit);
+    *last = (int)(end < limit ? end : limit);
+}
+
+static struct division channel_chunks(const struct pl_channel *channel)
+{
+    return (struct division){ channel->terms.chunk_bytes, channel->terms.chunks };
+}
+
+static struct division channel_partitions(const struct pl_channel *channel)
+{
+    const struct pl_request *request = channel->request;
+    return (struct division){ (uint64_t)request->args.count * (uint64_t)request->args.datatype->size,
+                              channel->partitions };
+}
+
+/* A send that is refused has chunks of any size. */
+static void channel_overlapped(const struct pl_channel *channel, int i, bool chunk, int *first, int *last)
+{
+    struct division chunks = channel_chunks(channel), partitions = channel_partitions(channel);
+    if (channel->refused)
+        chunks.each = 0;
+    if (chunk)
+        chunks_overlapped(i, chunks, partitions, first, last);
+    else
+        chunks_overlapped(i, partitions, chunks, first, last);
 }
 
 void pl_channel_expect(struct pl_channel *channel)
@@ -28,7 +65,7 @@ void pl_channel_expect(struct pl_channel *channel)
     for (int i = 0; i < channel->partitions; i++) {
         int first = 0, last = channel->known ? -1 : 0;
         if (channel->known && channel->terms.chunks > 0)
-            chunks_overlapped(i, channel->partitions, channel->terms.chunks, &first, &last);
+            channel_overlapped(channel, i, false, &first, &last);
         atomic_store_explicit(&channel->missing[i], last - first + 1, memory_order_relaxed);
     }
 }
@@ -38,7 +75,7 @@ static void mark_arrived(struct pl_channel *channel, int chunk)
     int first, last;
     if (channel->partitions == 0)
         return;
-    chunks_overlapped(chunk, channel->terms.chunks, channel->partitions, &first, &last);
+    channel_overlapped(channel, chunk, true, &first, &last);
     for (int i = first; i <= last; i++)
         atomic_fetch_sub_explicit(&channel->missing[i], 1, memory_order_release);
 }

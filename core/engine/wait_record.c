@@ -320,7 +320,7 @@ void pl_wait_record_check(struct pl_engine *engine, const struct pl_request *req
     if (!wait->since && !keeps_testing(question, request, wait, &lasting.since))
         return;
     answered = question;
-    struct pl_job_record *page = pl_job_record(job, pl_process.identity.rank);
+    struct pl_job_record *page = pl_job_record(job, pl_process.identity.shared, pl_process.identity.rank);
     if (!page)
         return;
     if (engine)

@@ -65,7 +65,7 @@ static int pool_lock_maker(int fd, const char *path)
 
 static size_t pool_table_offset(int size)
 {
-    return (sizeof(struct pl_job_segment) + (size_t)size * sizeof(struct pl_job_rank) + 63) / 64 * 64;
+    return (sizeof(struct pl_job_shared) + (size_t)size * sizeof(struct pl_job_rank) + 63) / 64 * 64;
 }
 
 static uint32_t pool_table_capacity(int size)
@@ -73,25 +73,56 @@ static uint32_t pool_table_capacity(int size)
     return (TABLE_CAPACITY + 8 * (uint32_t)size + 63) / 64 * 64;
 }
 
+/* The pages of the description. */
+static size_t pool_description_bytes(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (sizeof(struct pl_job_segment) + page - 1) / page * page;
+}
+
 /* Writes an empty pool of `size` ranks; the old contents of the file are lost. */
 static int pool_write(int fd, int size, uint64_t cookie)
 {
-    struct pl_job_table table = { .capacity = pool_table_capacity(size), .size = (uint32_t)size };
     struct pl_job_segment head = {
         .magic = PL_JOB_MAGIC,
         .version = PL_JOB_VERSION,
         .size = (uint32_t)size,
         .cookie = cookie,
         .universe = (uint32_t)size,
-        .table = (uint32_t)pool_table_offset(size),
-        .bytes = pool_table_offset(size) + PL_JOB_TABLE_BYTES(table.capacity),
+        .bytes = pool_description_bytes(),
+        .shared_bytes = pool_table_offset(size) + PL_JOB_TABLE_BYTES(pool_table_capacity(size)),
+        .shared_fd = -1,
+        .table = pool_table_offset(size),
+        .table_capacity = pool_table_capacity(size),
     };
     snprintf(head.nspace, sizeof head.nspace, "pool-%016llx", (unsigned long long)cookie);
     bool written = ftruncate(fd, 0) == 0 &&
-                   fallocate(fd, 0, 0, (off_t)head.bytes) == 0 && /* a full disk must not raise SIGBUS later */
-                   pwrite(fd, &table, sizeof table, (off_t)head.table) == (ssize_t)sizeof table &&
+                   /* a full disk must not raise SIGBUS later */
+                   fallocate(fd, 0, 0, (off_t)(head.bytes + head.shared_bytes)) == 0 &&
                    pwrite(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
     return written ? MPI_SUCCESS : pl_fail_errno(MPI_ERR_OTHER, "cannot create a pool of %d processes", size);
+}
+
+static void pool_unmap(struct pl_seat *seat)
+{
+    if (seat->job)
+        munmap((void *)seat->job, seat->bytes);
+    if (seat->shared)
+        munmap(seat->shared, seat->shared_bytes);
+    seat->job = NULL;
+    seat->shared = NULL;
+}
+
+/* Maps both parts, as long as the file of `bytes` bytes says that they are. */
+static int pool_map_parts(int fd, size_t bytes, struct pl_seat *seat)
+{
+    seat->bytes = pool_description_bytes();
+    seat->shared_bytes = bytes - seat->bytes;
+    void *job = mmap(NULL, seat->bytes, PROT_READ, MAP_SHARED, fd, 0);
+    seat->job = job == MAP_FAILED ? NULL : job;
+    void *shared = mmap(NULL, seat->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)seat->bytes);
+    seat->shared = shared == MAP_FAILED ? NULL : shared;
+    return seat->job && seat->shared ? MPI_SUCCESS : pl_fail_errno(MPI_ERR_OTHER, "cannot map the file of a pool");
 }
 
 /* Maps the pool in a file. If the file is not a pool, `*why` is the reason, and the error is not recorded. */
@@ -102,21 +133,17 @@ static int pool_map(int fd, struct pl_seat *seat, const char **why)
     if (fstat(fd, &st) != 0)
         return pl_fail_errno(MPI_ERR_OTHER, "cannot examine the file of a pool");
     *why = "it is shorter than its header";
-    if ((size_t)st.st_size < sizeof(struct pl_job_segment))
+    if (st.st_size <= (off_t)pool_description_bytes())
         return MPI_ERR_OTHER;
     *why = NULL;
-    void *at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (at == MAP_FAILED)
-        return pl_fail_errno(MPI_ERR_OTHER, "cannot map the file of a pool");
-    seat->job = at;
-    seat->bytes = (size_t)st.st_size;
-    *why = pl_job_segment_check(seat->job, seat->bytes, seat->job->cookie, 0);
-    if (!*why && strncmp(seat->job->nspace, "pool-", 5) != 0)
-        *why = "it is the segment of a job";
-    if (!*why)
+    int rc = pool_map_parts(fd, (size_t)st.st_size, seat);
+    if (rc == MPI_SUCCESS)
+        *why = pl_job_segment_check(seat->job, seat->bytes, seat->job->cookie, 0);
+    if (!rc && !*why && (seat->job->shared_bytes != seat->shared_bytes || strncmp(seat->job->nspace, "pool-", 5) != 0))
+        *why = "it is not a pool";
+    if (!rc && !*why)
         return MPI_SUCCESS;
-    munmap(at, seat->bytes);
-    seat->job = NULL;
+    pool_unmap(seat);
     return MPI_ERR_OTHER;
 }
 
@@ -132,7 +159,7 @@ static int seat_fail_taken(const struct pl_seat *seat, int rank)
 /* Has it neither departed nor been replaced, and yet gone? */
 static bool seat_rank_died(const struct pl_seat *seat, int rank)
 {
-    const struct pl_job_rank *peer = &seat->job->ranks[rank];
+    const struct pl_job_rank *peer = &seat->shared->ranks[rank];
     if (atomic_load(&peer->owner) <= 0 || pool_locked_by(seat->fd, rank, 1) != 0)
         return false;
     /* Between the two questions it may have departed, or another process may have taken its rank. */
@@ -141,7 +168,7 @@ static bool seat_rank_died(const struct pl_seat *seat, int rank)
 
 int pl_seat_claim(struct pl_seat *seat, int rank)
 {
-    struct pl_job_rank *own = &seat->job->ranks[rank];
+    struct pl_job_rank *own = &seat->shared->ranks[rank];
     seat->settled = pl_calloc(seat->job->size, sizeof *seat->settled);
     if (!seat->settled)
         return pl_fail_memory("a rank in a pool");
@@ -149,9 +176,9 @@ int pl_seat_claim(struct pl_seat *seat, int rank)
         return seat_fail_taken(seat, rank);
     for (int r = 0; r < (int)seat->job->size; r++)
         if (r != rank && seat_rank_died(seat, r))
-            seat->settled[r] = (uint32_t)atomic_load(&seat->job->ranks[r].gone) + 1;
+            seat->settled[r] = atomic_load(&seat->shared->ranks[r].deaths) + 1;
     if (atomic_load(&own->owner) > 0)
-        atomic_fetch_add(&own->gone, 1); /* its holder died without releasing it */
+        atomic_fetch_add(&own->deaths, 1); /* its holder died without releasing it */
     for (int i = 0; i < PL_CARD_SLOTS; i++)
         pl_job_card_withdraw(&own->card[i]);
     atomic_store(&own->state, PL_PROCESS_STARTED);
@@ -163,13 +190,13 @@ int pl_seat_claim(struct pl_seat *seat, int rank)
 
 uint32_t pl_seat_deaths(const struct pl_seat *seat, int rank)
 {
-    uint32_t now = (uint32_t)atomic_load(&seat->job->ranks[rank].gone);
+    uint32_t now = atomic_load(&seat->shared->ranks[rank].deaths);
     return now < seat->settled[rank] ? seat->settled[rank] : now;
 }
 
 int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, void *card, size_t *length)
 {
-    const struct pl_job_card *from = &seat->job->ranks[rank].card[slot];
+    const struct pl_job_card *from = &seat->shared->ranks[rank].card[slot];
     if (rank != seat->rank && seat_rank_died(seat, rank))
         return pl_seat_alive(seat, rank) ? pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has died", rank)
                                          : PL_AGAIN;
@@ -179,14 +206,14 @@ int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, v
 int pl_seat_alive(const struct pl_seat *seat, int rank)
 {
     bool died = rank != seat->rank && seat_rank_died(seat, rank) &&
-                (uint32_t)atomic_load(&seat->job->ranks[rank].gone) >= seat->settled[rank];
+                atomic_load(&seat->shared->ranks[rank].deaths) >= seat->settled[rank];
     return died ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
 void pl_seat_leave(struct pl_seat *seat)
 {
     if (seat->rank >= 0) {
-        struct pl_job_rank *own = &seat->job->ranks[seat->rank];
+        struct pl_job_rank *own = &seat->shared->ranks[seat->rank];
         for (int i = 0; i < PL_CARD_SLOTS; i++)
             pl_job_card_withdraw(&own->card[i]);
         atomic_store(&own->owner, 0);
@@ -194,8 +221,7 @@ void pl_seat_leave(struct pl_seat *seat)
     if (seat->path && seat->removed_by_last && pool_lock_maker(seat->fd, seat->path) == MPI_SUCCESS &&
         pool_locked_by(seat->fd, 0, MAKER) == 0)
         unlink(seat->path);
-    if (seat->job)
-        munmap(seat->job, seat->bytes);
+    pool_unmap(seat);
     if (seat->fd >= 0)
         close(seat->fd);
     free(seat->path);
@@ -263,9 +289,7 @@ static int seat_enter_file(struct pl_seat *seat, int size)
                   : pl_fail(MPI_ERR_ARG,
                             "size is %d, but the pool in \"%.300s\", where process %d is attached, has %d ranks", size,
                             seat->path, (int)pid, (int)seat->job->size);
-    if (seat->job)
-        munmap(seat->job, seat->bytes);
-    seat->job = NULL;
+    pool_unmap(seat);
     uint64_t cookie;
     if (getrandom(&cookie, sizeof cookie, 0) != sizeof cookie)
         return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for a pool");

@@ -2,11 +2,12 @@
 /*
  * The memory of a pool, and seats: a seat is a rank in a pool that this process holds.
  *
- * A pool is a job segment (core/job/segment.h) in a file. The file is a named one in a directory that the processes
- * share, or an anonymous one of rank 0, whose location the others learn through the user's exchange callback. The
- * holder of a rank has a record lock on the byte of that number. The kernel releases the lock however the process
- * ends, so pids are never trusted, and a dead process never blocks its rank. A rank whose `owner` is set and whose
- * byte is not locked belongs to a process that died; `gone` counts those whose rank another process took over.
+ * A pool is a job segment (core/job/segment.h) in one file: the description, which the process that makes the pool
+ * writes and all map for reading, then, from a page's start, the shared part. The file is a named one in a directory
+ * that the processes share, or an anonymous one of rank 0, whose location the others learn through the user's exchange
+ * callback. The holder of a rank has a record lock on the byte of that number. The kernel releases the lock however the
+ * process ends, so pids are never trusted, and a dead process never blocks its rank. A rank whose `owner` is set and
+ * whose byte is not locked belongs to a process that died; `deaths` counts those whose rank another process took over.
  *
  * A seat needs its descriptor: closing it, or any other descriptor of the file, releases the rank. No locking here; the
  * process lock or the caller serializes changes of a seat.
@@ -23,8 +24,9 @@
 #define PL_ATTACH_FILE "plenum-pool"
 
 struct pl_seat {
-    struct pl_job_segment *job;
-    size_t bytes;
+    const struct pl_job_segment *job; /* mapped for reading */
+    struct pl_job_shared *shared;
+    size_t bytes, shared_bytes;
     int fd;
     int rank;
     char *path;           /* NULL: the file has no name */

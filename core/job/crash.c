@@ -105,8 +105,9 @@ static void crash_handler(int signo, siginfo_t *info, void *context)
 void pl_crash_watch(void)
 {
     const struct pl_job_segment *job = pl_process.identity.job;
-    struct pl_job_record *to =
-        job && pl_config_bool("crash_report") ? pl_job_record(job, pl_process.identity.rank) : NULL;
+    struct pl_job_record *to = job && pl_config_bool("crash_report")
+                                   ? pl_job_record(job, pl_process.identity.shared, pl_process.identity.rank)
+                                   : NULL;
     struct sigaction now, mine = { .sa_sigaction = crash_handler, .sa_flags = SA_SIGINFO | SA_ONSTACK };
     stack_t before, alternate = { .ss_sp = crash_stack, .ss_size = sizeof crash_stack };
     if (!to)

@@ -4,7 +4,8 @@
  *
  * The identity comes from the first bootstrap that applies: `attached` (a pool that it has joined,
  * core/job/attach.h), `inherited` (the job segment of the embedded launcher), `pmix` and `pmi` (another launcher's PMIx
- * or PMI-1 server), `singleton` (no launcher; an error where one is seen). PLENUM_ALONE=1 goes straight to the last.
+ * or PMI-1 server). The last is `singleton`, a job of one; it fails where a launcher is seen. PLENUM_ALONE=1 chooses it
+ * at once.
  */
 #ifndef PLENUM_CORE_JOB_PROCESS_H
 #define PLENUM_CORE_JOB_PROCESS_H
@@ -30,6 +31,7 @@ struct pl_identity {
     uint32_t generation;              /* number of this claim of the rank: the processes of one World have the same */
     const char *local_ranks;          /* of this node, "0,1,4", unless they are all of the job; NULL: unknown */
     const struct pl_job_segment *job; /* the job segment when inherited, the pool's when attached, else NULL */
+    struct pl_job_shared *shared;     /* its shared part */
     bool attached;                    /* to a pool */
     /* No launcher ends this process when another of the job dies: engines check (core/engine/peer_failure.h). */
     bool watched;

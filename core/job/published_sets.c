@@ -13,28 +13,29 @@
 enum { ALONE_BYTES = 32768 };
 
 static struct {
-    struct pl_job_table table;
+    struct pl_job_table_memory memory;
     char buffers[PL_JOB_BUFFERS * ALONE_BYTES];
-} alone = { .table = { .capacity = ALONE_BYTES, .size = 1 } };
+} alone;
 
-struct pl_job_table *pl_published_sets_table(void)
+struct pl_job_table pl_published_sets_table(void)
 {
-    const struct pl_job_segment *job = pl_process.identity.job;
-    if (job)
-        return job->table ? (struct pl_job_table *)((char *)job + job->table) : NULL;
-    return strcmp(pl_process.bootstrap->name, "singleton") == 0 ? &alone.table : NULL;
+    const struct pl_identity *identity = &pl_process.identity;
+    if (identity->job)
+        return pl_job_table_of(identity->job, identity->shared);
+    bool singleton = strcmp(pl_process.bootstrap->name, "singleton") == 0;
+    return (struct pl_job_table){ singleton ? &alone.memory : NULL, ALONE_BYTES, 1 };
 }
 
 int pl_published_sets_change(const char *name, const uint32_t *ranges, uint32_t count)
 {
-    struct pl_job_table *t = pl_published_sets_table();
+    struct pl_job_table table = pl_published_sets_table();
     uint64_t version;
     char shown[80];
-    if (!t)
+    if (!table.memory)
         return pl_fail(
             MPI_ERR_UNSUPPORTED_OPERATION,
             "process sets can be published only in jobs of Plenum's mpiexec or runtime, not under this launcher");
-    const char *wrong = pl_job_sets_change(t, name, ranges, count, &version);
+    const char *wrong = pl_job_sets_change(&table, name, ranges, count, &version);
     if (wrong)
         return pl_fail(ranges ? MPI_ERR_OTHER : MPI_ERR_ARG, "process set \"%s\" cannot be %s: %s",
                        pl_pset_name_show(name, shown, sizeof shown), ranges ? "published" : "withdrawn", wrong);

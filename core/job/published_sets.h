@@ -12,8 +12,9 @@
 
 struct pl_job_table;
 
-/* The table of this process's job; borrowed while the process is open. NULL: none under this launcher. */
-struct pl_job_table *pl_published_sets_table(void);
+/* The table of this process's job; its memory is borrowed while the process is open, and NULL if there is none under
+ * this launcher. */
+struct pl_job_table pl_published_sets_table(void);
 
 /* Publishes a set of the job, or changes it; withdraws it with `ranges` NULL. `ranges`: [2 * count], first rank, last
  * rank; borrowed. MPI_ERR_UNSUPPORTED_OPERATION: there is no table. MPI_ERR_OTHER, MPI_ERR_ARG: the table refuses. */

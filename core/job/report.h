@@ -103,9 +103,11 @@ struct pl_job_record {
 enum { PL_RECORD_BYTES = (sizeof(struct pl_job_record) + 4095) / 4096 * 4096 };
 
 /* The page of a rank; NULL: the job has no pages. */
-static inline struct pl_job_record *pl_job_record(const struct pl_job_segment *job, int rank)
+static inline struct pl_job_record *pl_job_record(const struct pl_job_segment *job, struct pl_job_shared *shared,
+                                                  int rank)
 {
-    return job->records ? (struct pl_job_record *)((char *)job + job->records + (size_t)rank * PL_RECORD_BYTES) : NULL;
+    char *pages = (char *)shared + job->records;
+    return job->records ? (struct pl_job_record *)(pages + (size_t)rank * PL_RECORD_BYTES) : NULL;
 }
 
 #endif

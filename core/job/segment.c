@@ -9,8 +9,8 @@
 
 enum { RANKS_MAX = 1 << 24 };
 
-/* Are [offset, offset + count * each) inside the segment and aligned for the type? */
-static bool job_segment_inside(size_t bytes, uint32_t offset, uint64_t count, size_t each, size_t align)
+/* Are [offset, offset + count * each) inside `bytes` bytes and aligned for the type? */
+static bool job_segment_inside(size_t bytes, uint64_t offset, uint64_t count, size_t each, size_t align)
 {
     return offset % align == 0 && offset <= bytes && count <= (bytes - offset) / each;
 }
@@ -57,17 +57,13 @@ static const char *job_segment_check_apps(const struct pl_job_segment *job, size
     return NULL;
 }
 
-/* Checks the constant words of the table; readers check its buffers. */
-static const char *job_segment_check_table(const struct pl_job_segment *job, size_t bytes)
+static const char *job_segment_check_table(const struct pl_job_segment *job)
 {
     if (!job->table)
         return NULL;
-    const struct pl_job_table *table = (const void *)((const char *)job + job->table);
-    if (!job_segment_inside(bytes, job->table, 1, sizeof *table, 64))
-        return "its table of published process sets lies outside";
-    if (table->size != job->size || table->capacity < 64 || table->capacity % 64)
+    if (job->table_capacity < 64 || job->table_capacity % 64)
         return "its table of published process sets is damaged";
-    if (table->capacity > (bytes - job->table - sizeof *table) / PL_JOB_BUFFERS)
+    if (!job_segment_inside(job->shared_bytes, job->table, 1, PL_JOB_TABLE_BYTES(job->table_capacity), 64))
         return "its table of published process sets lies outside";
     return NULL;
 }
@@ -80,10 +76,9 @@ static const char *job_segment_check_cpus(const struct pl_job_segment *job, size
     return whole ? NULL : "the processors of its ranks lie outside";
 }
 
-static const char *job_segment_check_records(const struct pl_job_segment *job, size_t bytes)
+static const char *job_segment_check_records(const struct pl_job_segment *job)
 {
-    bool whole = !job->records || (job->records % 64 == 0 && job->records <= bytes &&
-                                   job->size <= (bytes - job->records) / PL_RECORD_BYTES);
+    bool whole = !job->records || job_segment_inside(job->shared_bytes, job->records, job->size, PL_RECORD_BYTES, 64);
     return whole ? NULL : "the record pages of its ranks lie outside";
 }
 
@@ -101,7 +96,7 @@ const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes,
         return "its length is not the one that it states";
     if (job->size == 0 || job->size > RANKS_MAX)
         return "its number of ranks is impossible";
-    if (job->size > (bytes - sizeof *job) / sizeof(struct pl_job_rank))
+    if (!job_segment_inside(job->shared_bytes, sizeof(struct pl_job_shared), job->size, sizeof(struct pl_job_rank), 64))
         return "it is too short for its ranks";
     if (rank < 0 || (unsigned long)rank >= job->size)
         return "the rank is not in the job";
@@ -114,7 +109,9 @@ const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes,
         wrong = job_segment_check_apps(job, bytes);
     if (!wrong)
         wrong = job_segment_check_cpus(job, bytes);
+    if (!wrong && job->gone && !job_segment_inside(bytes, job->gone, job->size, sizeof(uint32_t), _Alignof(uint32_t)))
+        wrong = "the words for ranks that have exited lie outside";
     if (!wrong)
-        wrong = job_segment_check_table(job, bytes);
-    return wrong ? wrong : job_segment_check_records(job, bytes);
+        wrong = job_segment_check_table(job);
+    return wrong ? wrong : job_segment_check_records(job);
 }

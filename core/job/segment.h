@@ -2,14 +2,21 @@
 /*
  * The job segment: what a launched process inherits instead of asking a server.
  *
- * The runtime (world/runtime) creates one anonymous memory file (memfd) per job and node, writes the job's description
- * into it, and lets every process of the job inherit the descriptor. The environment names it:
+ * The runtime (world/runtime) creates two anonymous memory files (memfd) per job and node, and lets every process of
+ * the job inherit their descriptors. They have no name, so nothing can be left behind.
  *
- *     PLENUM_JOB=<fd>:<cookie as 16 hex digits>:<rank>
+ *     struct pl_job_segment   the description: only the runtime writes it
+ *     struct pl_job_shared    slots of the ranks, abort record, published process sets, record pages: all write it
  *
- * It has no name, so nothing can be left behind. The part before `ranks` is written before the first process starts
- * and never changes, except `report` and `abort`. What processes write is in `ranks` and `abort`, and atomic. A reader
- * trusts nothing: pl_job_segment_check() alone decides whether a segment is whole.
+ * The environment names the first, PLENUM_JOB=<fd>:<cookie as 16 hex digits>:<rank>, which says where the second is.
+ * Processes map the description for reading, and the kernel lets none map it for writing (F_SEAL_FUTURE_WRITE). So
+ * what bounds the shared part, or leads into it, cannot be damaged by a stray store of a rank, and a runtime that
+ * follows it is safe.
+ *
+ * A reader of the shared part trusts nothing: it reads each word once, or copies the whole (core/base/shared.h), bounds
+ * the copy, and uses only that. pl_job_segment_check() decides whether a description is whole.
+ *
+ * A pool (core/job/attach_file.h) has both parts in one file.
  */
 #ifndef PLENUM_CORE_JOB_SEGMENT_H
 #define PLENUM_CORE_JOB_SEGMENT_H
@@ -21,7 +28,7 @@
 
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
-#define PL_JOB_VERSION 7u
+#define PL_JOB_VERSION 8u
 #define PL_CARD_MAX    472u /* bytes of one address card */
 
 enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };
@@ -42,7 +49,7 @@ struct pl_job_rank {
     _Atomic int32_t owner;     /* pid, in the owner's pid namespace; negated: released; 0: none */
     _Atomic uint32_t claims;   /* number of claims so far: 1 while its first program runs */
     _Atomic uint32_t state;    /* enum pl_process_state */
-    _Atomic int32_t gone;      /* set by the runtime: 1 when the process that it started has exited */
+    _Atomic uint32_t deaths;   /* of a pool: processes of this rank that died and were replaced */
     _Atomic uint32_t must_end; /* 1: a process of its communicator aborts it */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
@@ -66,7 +73,14 @@ struct pl_job_abort {
     char message[1024]; /* one line, no newline */
 };
 
-/* Process sets and other texts lie behind the header: offsets are in bytes from the start of the segment. */
+/* What all processes of the job write. */
+struct pl_job_shared {
+    struct pl_job_abort abort;
+    _Alignas(64) struct pl_job_rank ranks[];
+};
+
+/* Process sets and other texts lie behind the header: offsets are in bytes from its start, unless they are said to be
+ * in the shared part. */
 struct pl_job_pset {
     uint32_t name;   /* offset of a NUL-terminated URI */
     uint32_t ranges; /* offset of `count` pairs of uint32_t: first rank, last rank */
@@ -78,7 +92,9 @@ struct pl_job_segment {
     uint32_t version;
     uint32_t size; /* ranks in the job */
     uint64_t cookie;
-    uint64_t bytes; /* of the whole segment */
+    uint64_t bytes;        /* of the description */
+    uint64_t shared_bytes; /* of the shared part */
+    int32_t shared_fd;     /* the descriptor of the shared part; -1: it follows the description in its file */
     int32_t runtime_pid;
     uint32_t universe; /* MPI_UNIVERSE_SIZE; 0: not set */
     uint32_t slots;    /* cores that the job may use on this node, for the waiting policy */
@@ -87,18 +103,18 @@ struct pl_job_segment {
     uint32_t appnum; /* offset of int32_t[size]: MPI_APPNUM by rank */
     uint32_t apps;   /* offset and number of struct pl_job_app, for MPI_INFO_ENV */
     uint32_t app_count;
-    uint32_t cpus;        /* offset of uint64_t[size][cpu_words], a bit for each processor that a rank was given */
-    uint32_t cpu_words;   /* 0: unknown */
-    uint32_t table;       /* offset of the struct pl_job_table (core/job/sets.h) of sets that are published; 0: none */
-    int32_t note_pipe_fd; /* the runtime's pipe for notes (core/job/note.h), by its descriptor there, */
+    uint32_t cpus;      /* offset of uint64_t[size][cpu_words], a bit for each processor that a rank was given */
+    uint32_t cpu_words; /* 0: unknown */
+    uint32_t gone;      /* offset of _Atomic uint32_t[size]: 1 when the process that was started has exited; 0: none */
+    uint64_t table;     /* offset in the shared part of the sets that are published (core/job/sets.h); 0: none */
+    uint32_t table_capacity;    /* bytes of each of its buffers */
+    int32_t note_pipe_fd;       /* the runtime's pipe for notes (core/job/note.h), by its descriptor there, */
     uint64_t note_pipe_inode;   /* ... and by its inode; 0: there is none */
     uint32_t survives_failures; /* 1: the other processes continue when one fails */
     uint32_t parent;            /* of spawned processes: offset of the name of the parents' port; 0: none */
-    uint64_t records;           /* offset of the ranks' pages (core/job/report.h); 0: none */
+    uint64_t records;           /* offset in the shared part of the ranks' pages (core/job/report.h); 0: none */
     _Atomic uint32_t report;    /* number of job reports that the runtime has asked for */
     char nspace[256];           /* name of the job, NUL-terminated, unique on this machine */
-    struct pl_job_abort abort;
-    _Alignas(64) struct pl_job_rank ranks[];
 };
 
 /* One program of an MPMD job, for MPI_INFO_ENV: offsets of NUL-terminated texts; 0: not given. */
@@ -110,8 +126,20 @@ struct pl_job_app {
     uint32_t count; /* ranks */
 };
 
-/* Is the mapping of `bytes` bytes a whole job segment with this cookie and rank? Then all offsets are inside and all
- * texts end. Returns NULL, or what is wrong, as one line. */
+/* The word that says whether the process of a rank has exited; NULL: the job has no such words. */
+static inline _Atomic uint32_t *pl_job_gone(const struct pl_job_segment *job, int rank)
+{
+    return job->gone ? (_Atomic uint32_t *)((char *)job + job->gone) + rank : NULL;
+}
+
+/* The pid in an owner word; 0: there is none. */
+static inline int32_t pl_job_owner_pid(int32_t owner)
+{
+    return owner == INT32_MIN ? 0 : owner < 0 ? -owner : owner;
+}
+
+/* Is the mapping of `bytes` bytes a whole description with this cookie and rank? Then all offsets are inside, those in
+ * the shared part if that has `shared_bytes`, and all texts end. Returns NULL, or what is wrong, as one line. */
 const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes, uint64_t cookie, long rank);
 
 #endif

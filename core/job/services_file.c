@@ -89,8 +89,8 @@ static void search_file(struct search *search, int fd)
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
         return;
     for (int i = 0; !search->ended && services_file_read_entry(fd, i, &entry); i++)
-        if (search_matches(search, &entry) && services_file_read_entry(fd, i, &again) && again.ticket == entry.ticket &&
-            again.state != PL_SERVICE_FREE)
+        if (search_matches(search, &entry) && services_file_read_entry(fd, i, &again) &&
+            search_matches(search, &again) && again.ticket == entry.ticket)
             search->ended = !search->see(search->context, &again);
 }
 

@@ -17,6 +17,7 @@
 #include "core/base/pset_name.h"
 
 enum {
+    COPIES = 1000, /* of the table, to get one that did not change meanwhile */
     TRIES = 2000,  /* to change a set */
     AT_ONCE = 8,   /* of them without a pause */
     YIELDS = 1000, /* of them with a yield; then a millisecond of sleep each */
@@ -33,16 +34,17 @@ static const char damaged[] = "the job's table of process sets is damaged";
 
 static _Atomic uint64_t *job_sets_buffer_of(const struct pl_job_table *table, uint64_t current)
 {
-    return (_Atomic uint64_t *)((char *)(table + 1) + (current & 255) * table->capacity);
+    return (_Atomic uint64_t *)((char *)(table->memory + 1) + (current & 255) * table->capacity);
 }
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
-/* Copies the current buffer word by word, since it may be overwritten meanwhile; then the copy is discarded. */
+/* Copies the current buffer word by word, since it may be overwritten meanwhile; then the copy is discarded. Processes
+ * that change sets without a pause make it give up. */
 static const char *job_sets_copy(const struct pl_job_table *table, uint64_t **words, uint64_t *current)
 {
-    for (;;) {
-        *current = atomic_load_explicit(&table->current, memory_order_acquire);
+    for (int tries = 0; tries < COPIES; tries++) {
+        *current = atomic_load_explicit(&table->memory->current, memory_order_acquire);
         if ((*current & 255) >= PL_JOB_BUFFERS)
             return damaged;
         const _Atomic uint64_t *from = job_sets_buffer_of(table, *current);
@@ -55,13 +57,14 @@ static const char *job_sets_copy(const struct pl_job_table *table, uint64_t **wo
         for (size_t i = 0; i < count; i++)
             (*words)[i] = atomic_load_explicit(&from[i], memory_order_acquire);
         (*words)[0] = used;
-        bool whole = atomic_load_explicit(&table->current, memory_order_acquire) == *current;
+        bool whole = atomic_load_explicit(&table->memory->current, memory_order_acquire) == *current;
         if (whole && possible)
             return NULL;
         free(*words);
         if (whole)
             return damaged;
     }
+    return "the job's process sets change too fast to be read";
 }
 
 /* NULL, or what is wrong with an entry at which `left` bytes are left. */
@@ -136,20 +139,20 @@ static bool job_sets_process_lives(pid_t pid)
 }
 
 /* Takes a buffer that is neither current nor taken; -1: there is none now. */
-static int job_sets_take_buffer(struct pl_job_table *table)
+static int job_sets_take_buffer(const struct pl_job_table *table)
 {
     int32_t self = (int32_t)getpid();
     for (int i = 0; i < PL_JOB_BUFFERS; i++) {
-        int32_t owner = atomic_load(&table->owner[i]);
+        int32_t owner = atomic_load(&table->memory->owner[i]);
         if (owner != 0 && job_sets_process_lives(owner))
             continue;
-        if ((atomic_load(&table->current) & 255) == (unsigned)i ||
-            !atomic_compare_exchange_strong(&table->owner[i], &owner, self))
+        if ((atomic_load(&table->memory->current) & 255) == (unsigned)i ||
+            !atomic_compare_exchange_strong(&table->memory->owner[i], &owner, self))
             continue;
         /* Its owner, and no other process, may have made it current before this one took it. */
-        if ((atomic_load(&table->current) & 255) != (unsigned)i)
+        if ((atomic_load(&table->memory->current) & 255) != (unsigned)i)
             return i;
-        atomic_store(&table->owner[i], 0);
+        atomic_store(&table->memory->owner[i], 0);
     }
     return -1;
 }
@@ -218,25 +221,25 @@ static const char *job_sets_make_draft(const struct pl_job_sets *now, const stru
 /* Writes the draft into a buffer that this process has taken and makes it current, unless a set was changed since
  * `base`. A reader that reads one of these words in a formerly current buffer sees, by its release, that the buffer is
  * current no more. */
-static bool job_sets_commit(struct pl_job_table *table, int buffer, const struct draft *draft, uint64_t base)
+static bool job_sets_commit(const struct pl_job_table *table, int buffer, const struct draft *draft, uint64_t base)
 {
     _Atomic uint64_t *to = job_sets_buffer_of(table, (uint64_t)buffer);
     for (size_t i = 0; i < 1 + draft->used / 8; i++)
         atomic_store_explicit(&to[i], draft->words[i], memory_order_release);
     uint64_t next = ((base >> 8) + 1) << 8 | (uint64_t)buffer;
-    bool committed = atomic_compare_exchange_strong(&table->current, &base, next);
-    atomic_store(&table->owner[buffer], 0);
+    bool committed = atomic_compare_exchange_strong(&table->memory->current, &base, next);
+    atomic_store(&table->memory->owner[buffer], 0);
     return committed;
 }
 
 enum outcome { DONE, AGAIN, WRONG };
 
-static enum outcome job_sets_try_change(struct pl_job_table *table, struct pl_job_set *set, uint64_t *version,
+static enum outcome job_sets_try_change(const struct pl_job_table *table, struct pl_job_set *set, uint64_t *version,
                                         const char **wrong)
 {
     struct pl_job_sets now;
     struct draft draft;
-    uint64_t base = atomic_load(&table->current);
+    uint64_t base = atomic_load(&table->memory->current);
     *wrong = pl_job_sets_open(table, &now);
     if (*wrong)
         return WRONG;
@@ -260,8 +263,8 @@ static enum outcome job_sets_try_change(struct pl_job_table *table, struct pl_jo
     return *wrong ? WRONG : outcome;
 }
 
-const char *pl_job_sets_change(struct pl_job_table *table, const char *name, const uint32_t *ranges, uint32_t count,
-                               uint64_t *version)
+const char *pl_job_sets_change(const struct pl_job_table *table, const char *name, const uint32_t *ranges,
+                               uint32_t count, uint64_t *version)
 {
     const char *wrong = NULL;
     struct pl_job_set set = { .name = name, .ranges = ranges, .count = count };

@@ -19,17 +19,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/job/segment.h"
+
 enum { PL_JOB_BUFFERS = 8 };
 
-struct pl_job_table {
+/* What the processes share of a table. The buffers follow. */
+struct pl_job_table_memory {
     _Alignas(64) _Atomic uint64_t current; /* changes so far << 8 | number of the buffer; initially 0, which is empty */
     _Atomic int32_t owner[PL_JOB_BUFFERS]; /* pid of the process that writes the buffer; 0: it is free */
-    uint32_t capacity;                     /* bytes of a buffer, a multiple of 64; PL_JOB_BUFFERS of them follow */
-    uint32_t size;                         /* ranks in the job; both are written before the first process starts */
 };
 
-/* Bytes of a table whose buffers have `capacity` bytes. */
-#define PL_JOB_TABLE_BYTES(capacity) (sizeof(struct pl_job_table) + (size_t)PL_JOB_BUFFERS * (capacity))
+/* Bytes of the memory of a table whose buffers have `capacity` bytes. */
+#define PL_JOB_TABLE_BYTES(capacity) (sizeof(struct pl_job_table_memory) + (size_t)PL_JOB_BUFFERS * (capacity))
+
+/* A table: its memory, and what bounds it, which no process of the job can change. */
+struct pl_job_table {
+    struct pl_job_table_memory *memory; /* NULL: there is no table */
+    uint32_t capacity;                  /* bytes of a buffer, a multiple of 64 */
+    uint32_t size;                      /* ranks in the job */
+};
+
+static inline struct pl_job_table pl_job_table_of(const struct pl_job_segment *job, struct pl_job_shared *shared)
+{
+    char *at = (char *)shared + job->table;
+    return (struct pl_job_table){ job->table ? (struct pl_job_table_memory *)at : NULL, job->table_capacity,
+                                  job->size };
+}
 
 /* One set in a copy of the table; name and ranges lie in the copy. */
 struct pl_job_set {
@@ -50,7 +65,7 @@ struct pl_job_sets {
 /* Increases with every change. One load. */
 static inline uint64_t pl_job_sets_version(const struct pl_job_table *table)
 {
-    return atomic_load_explicit(&table->current, memory_order_acquire) >> 8;
+    return atomic_load_explicit(&table->memory->current, memory_order_acquire) >> 8;
 }
 
 /* NULL, or what went wrong: no memory, or the table is damaged. */
@@ -63,7 +78,7 @@ const struct pl_job_set *pl_job_sets_find(const struct pl_job_sets *sets, const 
 /* Publishes a set or changes it; an unchanged set is left alone. Withdraws it if `ranges` is NULL; an unknown set is an
  * error then. The caller has checked the name and the ranges. NULL, or what went wrong. `version`: the table's
  * afterwards. */
-const char *pl_job_sets_change(struct pl_job_table *table, const char *name, const uint32_t *ranges, uint32_t count,
-                               uint64_t *version);
+const char *pl_job_sets_change(const struct pl_job_table *table, const char *name, const uint32_t *ranges,
+                               uint32_t count, uint64_t *version);
 
 #endif

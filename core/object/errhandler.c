@@ -222,8 +222,14 @@ static void invoke_extended(struct pl_errhandler *handler, void *handle, int cod
     }
 }
 
-static void invoke_plain(struct pl_errhandler *handler, void *handle, int code)
+/*
+ * The code is passed by address, as "the error code to be returned by the MPI routine that raised the error" (MPI-5.0
+ * section 9.3.1): what the handler leaves there is returned, as by other libraries. MPI_SUCCESS says that the program
+ * has dealt with the error; the function's results are undefined all the same.
+ */
+static void invoke_plain(struct pl_errhandler *handler, void *handle, const struct pl_raised *raised)
 {
+    int code = raised->code;
     MPI_Comm comm = handle;
     MPI_Win win = handle;
     MPI_File file = handle;
@@ -235,6 +241,8 @@ static void invoke_plain(struct pl_errhandler *handler, void *handle, int code)
     case PL_SESSION: handler->call.session(&session, &code); break;
     default: break;
     }
+    if (raised->returned)
+        *raised->returned = code;
 }
 
 /* For an error of no object a handler of communicators gets MPI_COMM_SELF, to which it is attached, even if another
@@ -251,7 +259,7 @@ static void invoke_user(struct pl_errhandler *handler, const struct pl_raised *r
     if (handler->extended)
         invoke_extended(handler, handle, raised->code);
     else
-        invoke_plain(handler, handle, raised->code);
+        invoke_plain(handler, handle, raised);
     if (freed)
         pl_handle_drop(object);
 }

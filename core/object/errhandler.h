@@ -41,6 +41,7 @@ struct pl_raised {
     enum pl_kind kind; /* of object; 0: none */
     void *object;      /* NULL: the error is of no object */
     int code;
+    int *returned;       /* what the function is about to return: a user's handler may change it; NULL: it may not */
     const char *message; /* "MPI_Send: rank 7 is not ... (MPI_ERR_RANK)" */
 };
 

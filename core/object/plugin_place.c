@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See plugin_place.h. dladdr() knows a library by its path, but the program itself only by what argv[0] says; the kernel
- * knows the program's file. */
+/* See plugin_place.h. dladdr() knows a library by its path, but the program itself only by what argv[0] says. The
+ * kernel knows the program's file. */
 #include "core/object/plugin_place.h"
 
 #include <dlfcn.h>
@@ -70,7 +70,7 @@ static bool place_try(const char *base, const char *end, char *path, size_t capa
     return base[0] == '/' && (size_t)snprintf(path, capacity, "%s/%s", base, end) < capacity && access(path, X_OK) == 0;
 }
 
-/* Looks where the program looks for its libraries. */
+/* Searches the directories in which the dynamic loader searches for the program's libraries. */
 static bool place_try_search_path(char *path, size_t capacity)
 {
     Dl_serinfo head, *list = NULL;

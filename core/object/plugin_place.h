@@ -10,8 +10,8 @@
 bool pl_plugin_own_file(char *path);
 
 /* The directory of plugins: the configured one; "plenum" beside the library; for a program "plenum" or "../lib/plenum"
- * beside it, or "plenum" in a directory where it looks for libraries (its rpath, LD_LIBRARY_PATH). Errors: MPI_ERR_OTHER,
- * recorded; also for a program that is linked with a static libc, because plugins would bring a second libc into it. */
+ * beside it, or "plenum" in a directory of libraries (its rpath, LD_LIBRARY_PATH). Errors: MPI_ERR_OTHER, recorded. A
+ * program that is linked with a static libc gets one always, because plugins would bring a second libc into it. */
 int pl_plugin_directory(char *path, size_t capacity);
 
 #endif

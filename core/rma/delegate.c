@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/cpu.h"
 #include "core/base/error.h"
 #include "core/engine/instance.h"
@@ -20,11 +21,22 @@ enum {
     DELEGATE_BACKOFF = 63,       /* most runs and pages not delegated after a miss: the kernel takes as long for them */
     DELEGATE_PAGE = 4096,        /* bytes that cost the kernel as much as a run */
     DELEGATE_CHECK_TARGET = 256, /* polls between checks that the target is alive */
+    DELEGATE_TARGET_MS = 30000,  /* most time for an operation, which takes microseconds */
 };
 
-static void delegate_publish(struct pl_win *win, int rank, struct pl_delegated *slot)
+/* A slot of this process, and what it has written there: the slot itself is shared memory, which others may damage. */
+struct delegate_made {
+    struct pl_delegated *slot;
+    struct pl_delegated_head head;
+    struct pl_delegated_run run[PL_DELEGATED_RUNS];
+};
+
+static void delegate_publish(struct pl_win *win, int rank, struct delegate_made *made)
 {
-    slot->target = rank;
+    struct pl_delegated *slot = made->slot;
+    made->head.target = rank;
+    slot->head = made->head;
+    memcpy(slot->body, made->run, made->head.runs * sizeof *made->run);
     atomic_store_explicit(&slot->state, PL_DELEGATED_MADE, memory_order_release);
     atomic_fetch_or(&win->targets[rank].ctl->delegated, pl_win_bit(win->comm->rank));
 }
@@ -40,11 +52,28 @@ static void delegate_take_own(struct pl_win *win)
     pl_engine_leave(engine);
 }
 
+/* The target has begun, and does not end: it has died or is stopped, or the slot's state is damaged. */
+static int delegate_check_target(struct pl_win *win, int rank, int64_t *until)
+{
+    if (pl_win_is_failed(win, (uint32_t)rank))
+        return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d in %s has ended", rank, pl_win_label(win));
+    if (*until == 0)
+        *until = pl_deadline_after_ms(DELEGATE_TARGET_MS);
+    return !pl_deadline_passed(*until)
+               ? MPI_SUCCESS
+               : pl_fail(
+                     MPI_ERR_OTHER,
+                     "rank %d has been executing an operation on %s for %d s: it is stopped, or the window's shared "
+                     "memory is damaged",
+                     rank, pl_win_label(win), DELEGATE_TARGET_MS / 1000);
+}
+
 /* Waits for the end of a delegated operation if it begins within `most` polls. PL_AGAIN: it did not, and was taken
  * back. */
 static int delegate_await(struct pl_win *win, int rank, struct pl_delegated *slot, int most)
 {
     uint32_t state = PL_DELEGATED_MADE;
+    int64_t until = 0;
     for (int polls = 0; polls < most && state == PL_DELEGATED_MADE; polls++) {
         pl_relax();
         if (polls % DELEGATE_POLLS_OWN == 0)
@@ -59,8 +88,9 @@ static int delegate_await(struct pl_win *win, int rank, struct pl_delegated *slo
             pl_relax();
         else
             sched_yield();
-        if (polls % DELEGATE_CHECK_TARGET == 0 && pl_win_is_failed(win, (uint32_t)rank))
-            return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d in %s has ended", rank, pl_win_label(win));
+        int rc = polls % DELEGATE_CHECK_TARGET == 0 ? delegate_check_target(win, rank, &until) : MPI_SUCCESS;
+        if (rc)
+            return rc;
     }
     atomic_store_explicit(&slot->state, PL_DELEGATED_FREE, memory_order_relaxed);
     return state == PL_DELEGATED_DONE
@@ -107,26 +137,25 @@ static size_t delegate_left(const struct delegate_work *work)
 }
 
 /* Executes a slot here, through the kernel, since the target has not. */
-static int delegate_take_back(struct pl_win *win, int rank, struct pl_delegated *slot, const struct delegate_work *work)
+static int delegate_take_back(struct pl_win *win, int rank, const struct delegate_made *made,
+                              const struct delegate_work *work)
 {
-    struct iovec far[PL_DELEGATED_RUNS], near = { pl_delegate_data(slot), slot->bytes };
+    const struct pl_delegated_head *head = &made->head;
+    struct iovec far[PL_DELEGATED_RUNS], near = { pl_delegate_data(made->slot, head), head->bytes };
     struct pl_cma cma = { .here = &near,
                           .here_count = 1,
                           .there = far,
-                          .there_count = slot->runs,
-                          .bytes = slot->bytes,
+                          .there_count = head->runs,
+                          .bytes = head->bytes,
                           .write = work->write };
     if (!work->cma) {
         struct pl_cursor here, there = *work->there;
         pl_cursor_init(&here, near.iov_base, (MPI_Count)near.iov_len, PL_TYPE_BYTE);
-        pl_cursor_seek(&there, slot->start);
+        pl_cursor_seek(&there, head->start);
         return pl_cma_copy_layouts(win, rank, work->write, &here, &there, near.iov_len);
     }
-    for (int i = 0; i < slot->runs; i++) {
-        struct pl_delegated_run run;
-        memcpy(&run, slot->body + (size_t)i * sizeof run, sizeof run);
-        far[i] = (struct iovec){ (void *)(uintptr_t)run.at, run.bytes };
-    }
+    for (int i = 0; i < head->runs; i++)
+        far[i] = (struct iovec){ (void *)(uintptr_t)made->run[i].at, made->run[i].bytes };
     return pl_cma_copy(win, rank, &cma);
 }
 
@@ -162,73 +191,74 @@ static void delegate_copy_data(const struct delegate_work *work, unsigned char *
     }
 }
 
-static void delegate_add_run(struct pl_delegated *slot, void *at, size_t bytes)
+static void delegate_add_run(struct delegate_made *made, void *at, size_t bytes)
 {
-    const struct pl_delegated_run run = { (uint64_t)(uintptr_t)at, bytes };
-    memcpy(slot->body + slot->runs++ * sizeof run, &run, sizeof run);
+    made->run[made->head.runs++] = (struct pl_delegated_run){ (uint64_t)(uintptr_t)at, bytes };
 }
 
-static void delegate_set_layout(struct pl_delegated *slot, const void *at, MPI_Count count,
+static void delegate_set_layout(struct delegate_made *made, const void *at, MPI_Count count,
                                 const struct pl_type_wire *wire)
 {
-    slot->at = (uint64_t)(uintptr_t)at;
-    slot->count = (uint64_t)count;
-    slot->layout = (uint32_t)wire->length;
-    memcpy(slot->body, wire->bytes, wire->length);
+    made->head.at = (uint64_t)(uintptr_t)at;
+    made->head.count = (uint64_t)count;
+    made->head.layout = (uint32_t)wire->length;
+    memcpy(made->slot->body, wire->bytes, wire->length);
 }
 
 /* Fills a slot with the next bytes. */
-static void delegate_fill(struct pl_delegated *slot, const struct delegate_work *work)
+static void delegate_fill(struct delegate_made *made, const struct delegate_work *work)
 {
     struct pl_cma *cma = work->cma;
+    struct pl_delegated_head *head = &made->head;
     size_t left = delegate_left(work);
-    slot->kind = work->write ? PL_RMA_PUT : PL_RMA_GET;
-    slot->runs = 0;
-    slot->bytes = 0;
+    *head = (struct pl_delegated_head){ .kind = work->write ? PL_RMA_PUT : PL_RMA_GET };
     if (!cma) {
-        delegate_set_layout(slot, work->there->base, work->there->count, work->wire);
-        slot->start = work->there->done;
-        slot->bytes = left < PL_DELEGATED_BYTES ? left : PL_DELEGATED_BYTES;
-        work->there->done += slot->bytes;
+        delegate_set_layout(made, work->there->base, work->there->count, work->wire);
+        head->start = work->there->done;
+        head->bytes = left < PL_DELEGATED_BYTES ? left : PL_DELEGATED_BYTES;
+        work->there->done += head->bytes;
     }
-    while (cma && cma->there_count > 0 && slot->runs < PL_DELEGATED_RUNS && slot->bytes < PL_DELEGATED_BYTES) {
+    while (cma && cma->there_count > 0 && head->runs < PL_DELEGATED_RUNS && head->bytes < PL_DELEGATED_BYTES) {
         void *at;
-        size_t bytes = delegate_consume(&cma->there, &cma->there_count, PL_DELEGATED_BYTES - slot->bytes, &at);
-        delegate_add_run(slot, at, bytes);
-        slot->bytes += bytes;
+        size_t bytes = delegate_consume(&cma->there, &cma->there_count, PL_DELEGATED_BYTES - head->bytes, &at);
+        delegate_add_run(made, at, bytes);
+        head->bytes += bytes;
         cma->bytes -= bytes;
     }
     if (work->write)
-        delegate_copy_data(work, pl_delegate_data(slot), slot->bytes);
+        delegate_copy_data(work, pl_delegate_data(made->slot, head), head->bytes);
 }
 
 /* Ends the oldest slot: data of gets is copied in the order of the slots. */
-static int delegate_end(struct pl_win *win, int rank, struct pl_delegated *slot, const struct delegate_work *work,
-                        bool *attended)
+static int delegate_end(struct pl_win *win, int rank, const struct delegate_made *made,
+                        const struct delegate_work *work, bool *attended)
 {
-    int rc = delegate_await(win, rank, slot, *attended ? DELEGATE_POLLS : 1);
+    int rc = delegate_await(win, rank, made->slot, *attended ? DELEGATE_POLLS : 1);
     if (rc == PL_AGAIN) {
         *attended = false;
-        rc = delegate_take_back(win, rank, slot, work);
+        rc = delegate_take_back(win, rank, made, work);
     }
     if (rc == MPI_SUCCESS && !work->write)
-        delegate_copy_data(work, pl_delegate_data(slot), slot->bytes);
+        delegate_copy_data(work, pl_delegate_data(made->slot, &made->head), made->head.bytes);
     return rc;
 }
 
 static int delegate_execute(struct pl_win *win, int rank, const struct delegate_work *work)
 {
-    struct pl_delegated *slots = pl_delegate_slots(pl_win_own_ctl(win));
+    struct delegate_made all[PL_DELEGATED_SLOTS];
     unsigned made = 0, ended = 0;
     bool attended = true;
     int rc = MPI_SUCCESS;
     for (;;) {
         bool more = delegate_left(work) > 0 && attended && rc == MPI_SUCCESS;
+        struct delegate_made *next = &all[made % PL_DELEGATED_SLOTS], *oldest = &all[ended % PL_DELEGATED_SLOTS];
         if (more && made - ended < PL_DELEGATED_SLOTS) {
-            delegate_fill(&slots[made % PL_DELEGATED_SLOTS], work);
-            delegate_publish(win, rank, &slots[made++ % PL_DELEGATED_SLOTS]);
+            next->slot = &pl_delegate_slots(pl_win_own_ctl(win))[made++ % PL_DELEGATED_SLOTS];
+            delegate_fill(next, work);
+            delegate_publish(win, rank, next);
         } else if (ended < made) {
-            int failed = delegate_end(win, rank, &slots[ended++ % PL_DELEGATED_SLOTS], work, &attended);
+            int failed = delegate_end(win, rank, oldest, work, &attended);
+            ended++;
             rc = rc ? rc : failed;
         } else {
             break;
@@ -255,28 +285,34 @@ int pl_delegate_layout(struct pl_win *win, int rank, bool write, struct pl_curso
 int pl_delegate_change(struct pl_win *win, int rank, const struct pl_rma_change *change, const struct iovec *runs,
                        int count, const struct pl_type_wire *wire)
 {
-    struct pl_delegated *slot = pl_delegate_slots(pl_win_own_ctl(win));
+    struct delegate_made made;
+    struct pl_delegated_head *head = &made.head;
     size_t bytes = (size_t)(change->count * change->type->size);
     if (!delegate_is_promising(win, rank, count, bytes))
         return PL_AGAIN;
-    slot->kind = change->compare ? PL_RMA_COMPARE_AND_SWAP : change->before ? PL_RMA_GET_ACCUMULATE : PL_RMA_ACCUMULATE;
-    slot->op = (uint8_t)change->op->obj.abi;
-    slot->type = (uint16_t)change->type->obj.abi;
-    slot->result = change->before != NULL;
-    slot->bytes = (change->data ? bytes : 0) + (change->compare ? bytes : 0);
-    slot->runs = 0;
+    made.slot = pl_delegate_slots(pl_win_own_ctl(win));
+    *head = (struct pl_delegated_head){
+        .kind = change->compare  ? PL_RMA_COMPARE_AND_SWAP
+                : change->before ? PL_RMA_GET_ACCUMULATE
+                                 : PL_RMA_ACCUMULATE,
+        .op = (uint8_t)change->op->obj.abi,
+        .type = (uint16_t)change->type->obj.abi,
+        .result = change->before != NULL,
+        .bytes = (change->data ? bytes : 0) + (change->compare ? bytes : 0),
+    };
     for (int i = 0; i < count; i++)
-        delegate_add_run(slot, runs[i].iov_base, runs[i].iov_len);
+        delegate_add_run(&made, runs[i].iov_base, runs[i].iov_len);
     if (wire)
-        delegate_set_layout(slot, change->at, change->count, wire);
+        delegate_set_layout(&made, change->at, change->count, wire);
+    unsigned char *data = pl_delegate_data(made.slot, head);
     if (change->data)
-        memcpy(pl_delegate_data(slot), change->data, bytes);
+        memcpy(data, change->data, bytes);
     if (change->compare)
-        memcpy(pl_delegate_data(slot) + bytes, change->compare, bytes);
-    delegate_publish(win, rank, slot);
-    int rc = delegate_await(win, rank, slot, DELEGATE_POLLS);
+        memcpy(data + bytes, change->compare, bytes);
+    delegate_publish(win, rank, &made);
+    int rc = delegate_await(win, rank, made.slot, DELEGATE_POLLS);
     delegate_learn(win, rank, rc != PL_AGAIN);
     if (rc == MPI_SUCCESS && change->before)
-        memcpy(change->before, pl_delegate_data(slot) + slot->bytes, bytes);
+        memcpy(change->before, data + head->bytes, bytes);
     return rc;
 }

@@ -37,8 +37,8 @@ struct pl_delegated_run {
     uint64_t bytes;
 };
 
-struct pl_delegated {
-    alignas(PL_WIN_LINE) _Atomic uint32_t state; /* enum pl_delegated_state */
+/* What the operation is. Each side works with a copy of its own: other processes may write here. */
+struct pl_delegated_head {
     int32_t target;
     uint8_t kind;              /* enum pl_rma_kind */
     uint8_t op;                /* of accumulates: the ABI constants of the operation ... */
@@ -48,6 +48,11 @@ struct pl_delegated {
     uint64_t bytes;            /* of data */
     uint64_t at, count, start; /* without runs: address, elements, and the packed bytes before these */
     uint32_t layout;           /* bytes of the datatype (core/datatype/wire.h) */
+};
+
+struct pl_delegated {
+    alignas(PL_WIN_LINE) _Atomic uint32_t state; /* enum pl_delegated_state */
+    struct pl_delegated_head head;
     alignas(16) unsigned char body[PL_DELEGATED_HEAD + PL_DELEGATED_BYTES]; /* runs or the datatype, then data */
 };
 _Static_assert(PL_DELEGATED_RUNS * sizeof(struct pl_delegated_run) <= PL_DELEGATED_HEAD, "all runs fit");
@@ -63,10 +68,11 @@ static inline struct pl_delegated *pl_delegate_slots(struct pl_win_ctl *ctl)
     return (struct pl_delegated *)((char *)ctl + PL_WIN_CTL);
 }
 
-static inline unsigned char *pl_delegate_data(struct pl_delegated *slot)
+/* The data of a slot with this head, which is sound. */
+static inline unsigned char *pl_delegate_data(struct pl_delegated *slot, const struct pl_delegated_head *head)
 {
     size_t line = sizeof(struct pl_delegated_run);
-    return slot->body + (slot->runs ? slot->runs * line : (slot->layout + line - 1) / line * line);
+    return slot->body + (head->runs ? head->runs * line : (head->layout + line - 1) / line * line);
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/base/shared.h"
 #include "core/datatype/wire.h"
 #include "core/engine/instance.h"
 #include "core/rma/accumulate.h"
@@ -20,12 +21,13 @@ static bool delegated_is_inside(const struct pl_win *win, const struct pl_delega
 }
 
 /* Executes a put or a get with runs: all of it, or nothing. */
-static bool delegated_copy_runs(struct pl_win *win, struct pl_delegated *slot, int runs)
+static bool delegated_copy_runs(struct pl_win *win, struct pl_delegated *slot, const struct pl_delegated_head *head)
 {
     struct pl_delegated_run run[PL_DELEGATED_RUNS];
-    unsigned char *data = slot->body + (size_t)runs * sizeof *run;
+    unsigned char *data = pl_delegate_data(slot, head);
     uint64_t left = PL_DELEGATED_BYTES;
-    memcpy(run, slot->body, (size_t)runs * sizeof *run);
+    int runs = head->runs;
+    pl_copy_shared(run, slot->body, (size_t)runs * sizeof *run);
     for (int i = 0; i < runs; i++) {
         if (run[i].bytes > left || !delegated_is_inside(win, &run[i]))
             return false;
@@ -33,7 +35,7 @@ static bool delegated_copy_runs(struct pl_win *win, struct pl_delegated *slot, i
     }
     for (int i = 0; i < runs; i++) {
         void *memory = (void *)(uintptr_t)run[i].at;
-        if (slot->kind == PL_RMA_PUT)
+        if (head->kind == PL_RMA_PUT)
             memcpy(memory, data, run[i].bytes);
         else
             memcpy(data, memory, run[i].bytes);
@@ -44,32 +46,32 @@ static bool delegated_copy_runs(struct pl_win *win, struct pl_delegated *slot, i
 
 /* May the operation be executed on `count` elements at one address? Fills in the entry. *op: as of
  * pl_rma_entry_check(). */
-static bool delegated_check(struct pl_rma_entry *entry, const struct pl_delegated *slot, uint64_t at, uint64_t count,
-                            const unsigned char *data, const struct pl_op **op)
+static bool delegated_check(struct pl_rma_entry *entry, const struct pl_delegated_head *head, uint64_t at,
+                            uint64_t count, const unsigned char *data, const struct pl_op **op)
 {
     const struct pl_win *win = entry->win;
-    bool has_data = slot->bytes > 0 && slot->kind != PL_RMA_GET;
+    bool has_data = head->bytes > 0 && head->kind != PL_RMA_GET;
     MPI_Count bytes;
     if (count > INT64_MAX || __builtin_mul_overflow((MPI_Count)count, entry->type->size, &bytes))
         return false;
     entry->data = has_data ? data : NULL;
     entry->wire_op = (struct pl_rma_wire_op){
-        .kind = slot->kind,
-        .op = slot->op,
+        .kind = head->kind,
+        .op = head->op,
         .at = (int64_t)(at - (win->flavor == MPI_WIN_FLAVOR_DYNAMIC ? 0 : (uint64_t)(uintptr_t)win->base)),
         .count = count,
-        .bytes = !has_data ? 0 : (uint64_t)bytes * (slot->kind == PL_RMA_COMPARE_AND_SWAP ? 2 : 1),
+        .bytes = !has_data ? 0 : (uint64_t)bytes * (head->kind == PL_RMA_COMPARE_AND_SWAP ? 2 : 1),
     };
     return pl_rma_entry_check(entry, op) == MPI_SUCCESS;
 }
 
 /* Accumulates `bytes` packed bytes of elements at one address. */
-static bool delegated_change(struct pl_rma_entry *entry, const struct pl_delegated *slot, uint64_t at, uint64_t bytes,
-                             const unsigned char *data, void *before)
+static bool delegated_change(struct pl_rma_entry *entry, const struct pl_delegated_head *head, uint64_t at,
+                             uint64_t bytes, const unsigned char *data, void *before)
 {
     const struct pl_op *op;
     if (entry->type->size <= 0 || bytes > PL_DELEGATED_RESULT ||
-        !delegated_check(entry, slot, at, bytes / (uint64_t)entry->type->size, data, &op))
+        !delegated_check(entry, head, at, bytes / (uint64_t)entry->type->size, data, &op))
         return false;
     struct pl_rma_change change = {
         .at = pl_rma_entry_memory(entry),
@@ -77,43 +79,48 @@ static bool delegated_change(struct pl_rma_entry *entry, const struct pl_delegat
         .type = entry->type,
         .op = op,
         .data = entry->data,
-        .compare = slot->kind == PL_RMA_COMPARE_AND_SWAP ? data + bytes : NULL,
+        .compare = head->kind == PL_RMA_COMPARE_AND_SWAP ? data + bytes : NULL,
         .before = before,
     };
     pl_rma_apply(entry->win, pl_win_own_ctl(entry->win), &change);
     return true;
 }
 
-static bool delegated_change_runs(struct pl_win *win, struct pl_delegated *slot, int runs)
+static bool delegated_change_runs(struct pl_win *win, struct pl_delegated *slot, const struct pl_delegated_head *head)
 {
-    struct pl_rma_entry entry = { .win = win, .type = pl_type_predefined(slot->type) };
+    struct pl_rma_entry entry = { .win = win, .type = pl_type_predefined(head->type) };
     struct pl_delegated_run run;
-    unsigned char *data = slot->body + (size_t)runs * sizeof run;
-    size_t done = 0, bytes = slot->bytes;
+    unsigned char *data = pl_delegate_data(slot, head);
+    size_t done = 0, bytes = head->bytes;
     bool good = bytes <= PL_DELEGATED_RESULT && entry.type && entry.type->dense;
-    for (int i = 0; i < runs && good; i++, done += run.bytes) {
-        memcpy(&run, slot->body + (size_t)i * sizeof run, sizeof run);
-        good = run.bytes <= PL_DELEGATED_RESULT - done && delegated_change(&entry, slot, run.at, run.bytes, data + done,
-                                                                           slot->result ? data + bytes + done : NULL);
+    for (int i = 0; i < head->runs && good; i++, done += run.bytes) {
+        pl_copy_shared(&run, slot->body + (size_t)i * sizeof run, sizeof run);
+        good = run.bytes <= PL_DELEGATED_RESULT - done && delegated_change(&entry, head, run.at, run.bytes, data + done,
+                                                                           head->result ? data + bytes + done : NULL);
     }
     return good;
 }
 
 /* Executes what has one address and a datatype: a whole accumulate, or a part of a put or get. */
-static bool delegated_execute_layout(struct pl_win *win, struct pl_delegated *slot)
+static bool delegated_execute_layout(struct pl_win *win, struct pl_delegated *slot,
+                                     const struct pl_delegated_head *head)
 {
     struct pl_rma_entry entry = { .win = win };
-    size_t layout = slot->layout, bytes = slot->bytes, start = slot->start;
-    unsigned char *data = slot->body + (layout + 15) / 16 * 16;
-    if (layout > PL_DELEGATED_HEAD || bytes > PL_DELEGATED_BYTES || pl_type_decode(slot->body, layout, &entry.type))
+    unsigned char layout[PL_DELEGATED_HEAD];
+    size_t bytes = head->bytes, start = head->start;
+    if (head->layout > sizeof layout || bytes > PL_DELEGATED_BYTES)
+        return false;
+    unsigned char *data = pl_delegate_data(slot, head);
+    pl_copy_shared(layout, slot->body, head->layout);
+    if (pl_type_decode(layout, head->layout, &entry.type))
         return false;
     const struct pl_op *op;
     bool good = false;
-    if (slot->kind > PL_RMA_GET) {
-        good = bytes <= PL_DELEGATED_RESULT && slot->count <= PL_DELEGATED_RESULT &&
-               delegated_change(&entry, slot, slot->at, slot->count * (uint64_t)entry.type->size, data,
-                                slot->result ? data + bytes : NULL);
-    } else if (delegated_check(&entry, slot, slot->at, slot->count, data, &op)) {
+    if (head->kind > PL_RMA_GET) {
+        good = bytes <= PL_DELEGATED_RESULT && head->count <= PL_DELEGATED_RESULT &&
+               delegated_change(&entry, head, head->at, head->count * (uint64_t)entry.type->size, data,
+                                head->result ? data + bytes : NULL);
+    } else if (delegated_check(&entry, head, head->at, head->count, data, &op)) {
         struct pl_cursor memory;
         pl_cursor_init(&memory, pl_rma_entry_memory(&entry), (MPI_Count)entry.wire_op.count, entry.type);
         good = bytes <= memory.total && start <= memory.total - bytes;
@@ -131,14 +138,15 @@ static int delegated_execute(struct pl_win *win, struct pl_delegated *slot)
 {
     uint32_t made = PL_DELEGATED_MADE;
     if (atomic_load_explicit(&slot->state, memory_order_relaxed) != PL_DELEGATED_MADE ||
-        slot->target != win->comm->rank ||
+        slot->head.target != win->comm->rank ||
         !atomic_compare_exchange_strong_explicit(&slot->state, &made, PL_DELEGATED_TAKEN, memory_order_acquire,
                                                  memory_order_relaxed))
         return 0;
-    int runs = slot->runs;
-    bool good = runs <= PL_DELEGATED_RUNS && (runs == 0                  ? delegated_execute_layout(win, slot)
-                                              : slot->kind <= PL_RMA_GET ? delegated_copy_runs(win, slot, runs)
-                                                                         : delegated_change_runs(win, slot, runs));
+    struct pl_delegated_head head;
+    pl_copy_shared(&head, &slot->head, sizeof head);
+    bool good = head.runs <= PL_DELEGATED_RUNS && (head.runs == 0 ? delegated_execute_layout(win, slot, &head)
+                                                   : head.kind <= PL_RMA_GET ? delegated_copy_runs(win, slot, &head)
+                                                                             : delegated_change_runs(win, slot, &head));
     atomic_store_explicit(&slot->state, good ? PL_DELEGATED_DONE : PL_DELEGATED_REFUSED, memory_order_release);
     return 1;
 }

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/datatype/wire.h"
@@ -18,7 +19,8 @@ enum {
     CMA_SLICE = 256 << 10,  /* bytes after which a batch is executed, and a layout is delegated again */
     CMA_CHUNK = 16 << 10,   /* most bytes of elements that one accumulate copies here */
     CMA_FEW = 64,           /* the same in elements, where each may be a run of its own */
-    CMA_CHECK_OWNER = 1024, /* rounds between checks that the owner of a list of regions is alive */
+    CMA_CHECK_OWNER = 1024, /* rounds between checks that the owner of a list of regions is alive, ... */
+    CMA_OWNER_MS = 30000,   /* ... which takes microseconds to change it */
 };
 
 struct pl_cma_batch {
@@ -264,6 +266,7 @@ static int cma_read_regions(struct pl_win *win, int rank, uint32_t version, bool
 static int cma_update_regions(struct pl_win *win, int rank)
 {
     struct pl_win_target *target = &win->targets[rank];
+    int64_t until = pl_deadline_after_ms(CMA_OWNER_MS);
     for (unsigned round = 1;; round++) {
         uint32_t version = atomic_load(&target->ctl->version);
         bool valid = version == target->cma.version;
@@ -272,6 +275,11 @@ static int cma_update_regions(struct pl_win *win, int rank)
             return rc;
         if (round % CMA_CHECK_OWNER == 0 && pl_win_is_failed(win, (uint32_t)rank))
             return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d in %s has ended", rank, pl_win_label(win));
+        if (round % CMA_CHECK_OWNER == 0 && pl_deadline_passed(until))
+            return pl_fail(MPI_ERR_OTHER,
+                           "rank %d has been changing the memory attached to %s for %d s: it is stopped, or the "
+                           "window's shared memory is damaged",
+                           rank, pl_win_label(win), CMA_OWNER_MS / 1000);
         sched_yield();
     }
 }

@@ -63,6 +63,8 @@ static int window_exchange(struct pl_win *win, const struct pl_win_card *own, st
         if (cards[i].error)
             return pl_fail(cards[i].error, "rank %d could not make its part of the window (%s)", i,
                            pl_error_class_name(cards[i].error));
+        if (cards[i].size < 0 || cards[i].disp_unit <= 0)
+            return pl_fail(MPI_ERR_INTERN, "what rank %d says of its part of the window is damaged", i);
         win->targets[i].size = (MPI_Aint)cards[i].size;
         win->targets[i].disp_unit = (MPI_Aint)cards[i].disp_unit;
     }

@@ -69,6 +69,14 @@ struct pl_win {
     struct pl_win_hints hints;
 };
 
+/* The address that the program gets. A rank that asked for no bytes has none: the standard leaves it open, and programs
+ * written for other libraries expect NULL. */
+static inline void *pl_win_address(const struct pl_win *win, void *memory, MPI_Aint size)
+{
+    bool allocated = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
+    return allocated && size == 0 ? NULL : memory;
+}
+
 /* What a window is made of. All pointers are borrowed for the call, `base` until the window is freed. */
 struct pl_win_spec {
     int flavor;

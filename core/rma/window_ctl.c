@@ -99,6 +99,12 @@ int pl_win_ctl_unlock(struct pl_win *win, int rank)
 
 /* --- the accumulate lock -------------------------------------------------------------------------------------- */
 
+/* The holder has died, or there is no such rank: the word is damaged. */
+static bool acc_lock_is_free(const struct pl_win *win, uint32_t holder)
+{
+    return holder > (uint32_t)win->comm->size || pl_win_is_failed(win, holder - 1);
+}
+
 static PL_COLD PL_NOINLINE void acc_lock_wait(struct pl_win *win, struct pl_win_ctl *ctl, uint32_t own)
 {
     for (unsigned round = 0;; round++) {
@@ -113,7 +119,7 @@ static PL_COLD PL_NOINLINE void acc_lock_wait(struct pl_win *win, struct pl_win_
         }
         sched_yield();
         holder = atomic_load_explicit(&ctl->acc_lock, memory_order_relaxed);
-        if (round % ACC_CHECK_HOLDER == 0 && holder != 0 && pl_win_is_failed(win, holder - 1) &&
+        if (round % ACC_CHECK_HOLDER == 0 && holder != 0 && acc_lock_is_free(win, holder) &&
             atomic_compare_exchange_strong_explicit(&ctl->acc_lock, &holder, own, memory_order_acquire,
                                                     memory_order_relaxed))
             return;

@@ -53,7 +53,7 @@ bool pl_win_ctl_try_shared(struct pl_win *win, int rank);
 int pl_win_ctl_unlock(struct pl_win *win, int rank);
 
 /* The accumulate lock. It spins: a holder accumulates once and never waits for anything. The lock of a holder that has
- * died passes to the caller. */
+ * died, or is not a rank of the window, passes to the caller. */
 void pl_win_ctl_lock_acc(struct pl_win *win, struct pl_win_ctl *ctl);
 static inline void pl_win_ctl_unlock_acc(struct pl_win_ctl *ctl)
 {

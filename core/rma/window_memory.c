@@ -133,7 +133,8 @@ static bool memory_map_area(struct pl_win *win, int rank, const struct pl_win_ca
 static bool memory_map_direct(struct pl_win *win, int rank, const struct pl_win_card *card)
 {
     struct pl_win_target *target = &win->targets[rank];
-    if (!memory_map_area(win, rank, card))
+    bool holds = memory_is_contiguous(win) || (uint64_t)card->size <= card->bytes - PL_WIN_CTL; /* of enough bytes */
+    if (card->bytes < PL_WIN_CTL || !holds || !memory_map_area(win, rank, card))
         return false;
     target->memory = (char *)win->memory.maps[rank] + PL_WIN_CTL;
     target->path = &pl_rma_path_direct;
@@ -258,7 +259,7 @@ void pl_win_memory_release(struct pl_win *win, bool reuse)
     if (win->memory.shared.memory) {
         void *self = NULL;
         pl_engine_enter(engine);
-        if (!engine->closed && memory_find_transport(engine, &self) == win->memory.ops)
+        if (engine->state != PL_ENGINE_CLOSED && memory_find_transport(engine, &self) == win->memory.ops)
             win->memory.ops->unshare(self, &win->memory.shared, reuse);
         pl_engine_leave(engine);
         win->memory.shared.memory = NULL;
@@ -282,6 +283,6 @@ int pl_win_query(const struct pl_win *win, int rank, MPI_Aint *size, MPI_Aint *d
         return MPI_SUCCESS;
     *size = win->targets[rank].size;
     *disp_unit = win->targets[rank].disp_unit;
-    *base = win->targets[rank].memory;
+    *base = pl_win_address(win, win->targets[rank].memory, *size);
     return MPI_SUCCESS;
 }

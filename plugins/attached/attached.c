@@ -29,6 +29,7 @@ static int attached_open(struct pl_identity *identity)
     identity->slots = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 0;
     identity->generation = 1;
     identity->job = seat.job;
+    identity->shared = seat.shared;
     identity->attached = identity->watched = true;
     return MPI_SUCCESS;
 }
@@ -41,7 +42,7 @@ static void attached_close(void)
 static int attached_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
     static uint32_t cards;
-    struct pl_job_card *to = &seat.job->ranks[seat.rank].card[slot];
+    struct pl_job_card *to = &seat.shared->ranks[seat.rank].card[slot];
     cards = cards == UINT32_MAX ? 1 : cards + 1;
     if (length)
         pl_job_card_write(to, cards, card, length);
@@ -63,7 +64,7 @@ static void attached_abort(int code, const char *object, const char *message)
 
 static void attached_state(enum pl_process_state state)
 {
-    atomic_store(&seat.job->ranks[seat.rank].state, (uint32_t)state);
+    atomic_store(&seat.shared->ranks[seat.rank].state, (uint32_t)state);
 }
 
 static int attached_alive(int rank)

@@ -25,8 +25,11 @@
 #include "core/job/card.h"
 #include "core/job/process.h"
 
-static struct pl_job_segment *job;
-static size_t job_bytes;
+enum { CLAIMS = 100 }; /* tries to claim a rank whose owner changes all the time */
+
+static const struct pl_job_segment *job; /* mapped for reading */
+static struct pl_job_shared *shared;
+static size_t job_bytes, shared_bytes;
 static struct pl_job_rank *own;
 static uint32_t generation;
 
@@ -36,23 +39,40 @@ static int inherited_bad(const char *text, const char *why)
                    text, why);
 }
 
-static int inherited_map(int fd, const char *text)
+/* NULL: an error, recorded. */
+static void *inherited_map(int fd, int how, const char *text, size_t *bytes)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-        return inherited_bad(text, "the descriptor is not an open file");
-    job_bytes = (size_t)st.st_size;
-    void *at = mmap(NULL, job_bytes ? job_bytes : 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (at == MAP_FAILED)
-        return inherited_bad(text, strerror(errno));
-    job = at;
-    return MPI_SUCCESS;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        inherited_bad(text, "the descriptor is not an open file");
+        return NULL;
+    }
+    *bytes = (size_t)st.st_size;
+    void *at = mmap(NULL, *bytes ? *bytes : 1, how, MAP_SHARED, fd, 0);
+    if (at != MAP_FAILED)
+        return at;
+    inherited_bad(text, strerror(errno));
+    return NULL;
 }
 
 static void inherited_unmap(void)
 {
-    munmap(job, job_bytes ? job_bytes : 1);
+    if (job)
+        munmap((void *)job, job_bytes ? job_bytes : 1);
+    if (shared)
+        munmap(shared, shared_bytes ? shared_bytes : 1);
     job = NULL;
+    shared = NULL;
+}
+
+/* Maps the part that processes write. The descriptor may mean something else by now: the length must be the stated one.
+ */
+static int inherited_map_shared(const char *text)
+{
+    shared = inherited_map(job->shared_fd, PROT_READ | PROT_WRITE, text, &shared_bytes);
+    if (shared && shared_bytes != job->shared_bytes)
+        return inherited_bad(text, "its shared part does not have the length that it states");
+    return shared ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 /* The state letter of /proc/PID/stat: 'Z' for a zombie, 'X' for a process that does not exist, 'R' if unknown. */
@@ -79,7 +99,8 @@ static bool inherited_process_lives(pid_t pid)
 /* Does a rank with this owner word belong to another process? */
 static bool inherited_taken(int32_t owner, int32_t self)
 {
-    return owner != 0 && abs(owner) != self && inherited_process_lives(abs(owner));
+    int32_t pid = pl_job_owner_pid(owner);
+    return pid != 0 && pid != self && inherited_process_lives(pid);
 }
 
 /* True if this process owns the rank now. False if it owned it before: then another copy of the library uses it. */
@@ -87,8 +108,9 @@ static bool inherited_claim(struct pl_job_rank *rank)
 {
     static int32_t claimed_by; /* the pid that last claimed it: a process that claims it again keeps its number */
     int32_t self = (int32_t)getpid(), owner = 0;
+    int tries = 0;
     while (!atomic_compare_exchange_strong(&rank->owner, &owner, self))
-        if (owner == self || inherited_taken(owner, self))
+        if (owner == self || inherited_taken(owner, self) || ++tries == CLAIMS)
             return false;
     if (claimed_by != self)
         generation = atomic_fetch_add(&rank->claims, 1) + 1;
@@ -106,14 +128,15 @@ static int inherited_find_job(int *rank)
     unsigned long long cookie;
     if (sscanf(text, "%d:%16llx:%d%n", &fd, &cookie, rank, &end) != 3 || text[end] != '\0')
         return inherited_bad(text, "it is not <descriptor>:<cookie>:<rank>");
-    int rc = inherited_map(fd, text);
-    if (rc)
-        return rc;
+    job = inherited_map(fd, PROT_READ, text, &job_bytes);
+    if (!job)
+        return MPI_ERR_OTHER;
     const char *why = pl_job_segment_check(job, job_bytes, cookie, *rank);
-    if (!why)
-        return MPI_SUCCESS;
-    rc = inherited_bad(text, why);
-    inherited_unmap();
+    if (!why && !job->gone)
+        why = "it is the memory of a pool";
+    int rc = why ? inherited_bad(text, why) : inherited_map_shared(text);
+    if (rc)
+        inherited_unmap();
     return rc;
 }
 
@@ -123,10 +146,10 @@ static int inherited_open(struct pl_identity *identity)
     int rc = inherited_find_job(&rank);
     if (rc)
         return rc;
-    own = &job->ranks[rank];
+    own = &shared->ranks[rank];
     if (!inherited_claim(own)) {
         pl_log("process", 1, "rank %d of %s belongs to process %d; starting alone", rank, job->nspace,
-               abs((int)atomic_load(&own->owner)));
+               (int)pl_job_owner_pid(atomic_load(&own->owner)));
         inherited_unmap();
         return PL_UNREACHABLE;
     }
@@ -139,6 +162,7 @@ static int inherited_open(struct pl_identity *identity)
     identity->slots = (int)job->slots;
     identity->generation = generation;
     identity->job = job;
+    identity->shared = shared;
     identity->watched = job->survives_failures;
     return MPI_SUCCESS;
 }
@@ -165,11 +189,11 @@ static int inherited_publish(enum pl_card_slot slot, const void *card, size_t le
 
 static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
 {
-    const struct pl_job_rank *peer = &job->ranks[rank];
+    const struct pl_job_rank *peer = &shared->ranks[rank];
     uint32_t number = pl_job_card_read(&peer->card[slot], card, length);
     if (slot == PL_CARD_LISTENER ? number != 0 : number == generation)
         return MPI_SUCCESS;
-    if (atomic_load(&peer->gone))
+    if (atomic_load(pl_job_gone(job, rank)))
         return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", rank);
     return PL_AGAIN;
 }
@@ -178,23 +202,23 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
  * may claim it. */
 static int inherited_alive(int rank)
 {
-    const struct pl_job_rank *peer = &job->ranks[rank];
+    const struct pl_job_rank *peer = &shared->ranks[rank];
     int32_t owner = atomic_load(&peer->owner);
-    bool ended = atomic_load(&peer->gone) || (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH);
+    bool ended = atomic_load(pl_job_gone(job, rank)) || (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH);
     return ended ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
 /* A process that has released its rank has not died: it departed. */
 static bool inherited_died(int rank)
 {
-    return atomic_load(&job->ranks[rank].owner) > 0 && inherited_alive(rank) != MPI_SUCCESS;
+    return atomic_load(&shared->ranks[rank].owner) > 0 && inherited_alive(rank) != MPI_SUCCESS;
 }
 
 /* Has another rank's process ended without having finalized or aborted? */
 static bool inherited_other_died(int own_rank)
 {
     for (uint32_t i = 0; i < job->size; i++) {
-        struct pl_job_rank *rank = &job->ranks[i];
+        struct pl_job_rank *rank = &shared->ranks[i];
         int32_t pid = atomic_load(&rank->owner);
         uint32_t at = atomic_load(&rank->state);
         if ((int)i != own_rank && pid > 0 && at != PL_PROCESS_FINALIZED && at != PL_PROCESS_ABORTED &&
@@ -217,14 +241,14 @@ static bool aborting_some;
 static void inherited_mark_aborting(int rank)
 {
     aborting_some = true;
-    atomic_store(&job->ranks[rank].must_end, 1);
+    atomic_store(&shared->ranks[rank].must_end, 1);
 }
 
 static void inherited_tell(int rank, int code, const char *object, const char *message)
 {
-    struct pl_job_abort *record = &job->abort;
+    struct pl_job_abort *record = &shared->abort;
     inherited_wait_for_launcher(rank);
-    atomic_store(&job->ranks[rank].state, PL_PROCESS_ABORTED);
+    atomic_store(&shared->ranks[rank].state, PL_PROCESS_ABORTED);
     if (atomic_exchange(&record->claimed, 1) != 0)
         return; /* another rank was first: the job reports its reason */
     record->partial = aborting_some;
@@ -245,7 +269,7 @@ static bool inherited_abort_early(int code, const char *object, const char *mess
     int rank;
     if (inherited_find_job(&rank))
         return false;
-    bool ours = !inherited_taken(atomic_load(&job->ranks[rank].owner), (int32_t)getpid());
+    bool ours = !inherited_taken(atomic_load(&shared->ranks[rank].owner), (int32_t)getpid());
     if (ours)
         inherited_tell(rank, code, object, message);
     inherited_unmap();

@@ -4,8 +4,8 @@
 #define PLENUM_PLUGINS_PMI_MAPPING_H
 
 /*
- * The mapping is "(vector,(NODE,NODES,RANKS),...)": each block gives NODES nodes, from number NODE on, RANKS consecutive
- * ranks each; the blocks repeat until all ranks have a node.
+ * The mapping is "(vector,(NODE,NODES,RANKS),...)". Each block gives NODES nodes, from number NODE on, RANKS
+ * consecutive ranks each. The blocks repeat until all ranks have a node.
  *
  * Returns the ranks of the node of `rank`, as "0,1,4", to be freed, and their number. NULL: the text is not a mapping,
  * or memory is short.

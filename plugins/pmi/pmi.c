@@ -22,7 +22,7 @@
 #include "core/engine/transport.h"
 #include "core/job/process.h"
 #include "plugins/pmi/mapping.h"
-#include "plugins/pmi/wire.h"
+#include "plugins/pmi/pmi_wire.h"
 
 enum { RETRY_FIRST_MS = 1, RETRY_LAST_MS = 100, TEXT_MAX = (PL_CARD_MAX + 2) / 3 * 4 + 1 };
 

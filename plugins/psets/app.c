@@ -8,7 +8,7 @@
 static int app_psets_open(const struct plenum_pset_host *host, void **self)
 {
     (void)host;
-    *self = pl_published_sets_table();
+    *self = NULL;
     return MPI_SUCCESS;
 }
 
@@ -17,16 +17,18 @@ static void app_psets_close(void *self)
     (void)self;
 }
 
-static int app_psets_read(void *self, struct pl_job_sets *sets)
+static int app_psets_read(struct pl_job_sets *sets)
 {
-    const char *wrong = self ? pl_job_sets_open(self, sets) : NULL;
+    struct pl_job_table table = pl_published_sets_table();
+    const char *wrong = table.memory ? pl_job_sets_open(&table, sets) : NULL;
     return wrong ? pl_fail(MPI_ERR_OTHER, "published process sets: %s", wrong) : MPI_SUCCESS;
 }
 
 static int app_psets_list(void *self, plenum_pset_name_function *name, void *to)
 {
+    (void)self;
     struct pl_job_sets sets = { .count = 0 };
-    int rc = app_psets_read(self, &sets);
+    int rc = app_psets_read(&sets);
     for (int i = 0; rc == MPI_SUCCESS && i < sets.count; i++)
         rc = name(to, sets.set[i].name, sets.set[i].version);
     pl_job_sets_close(&sets);
@@ -36,8 +38,9 @@ static int app_psets_list(void *self, plenum_pset_name_function *name, void *to)
 static int app_psets_members(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range,
                              void *to)
 {
+    (void)self;
     struct pl_job_sets sets = { .count = 0 };
-    int rc = app_psets_read(self, &sets);
+    int rc = app_psets_read(&sets);
     const struct pl_job_set *set = pl_job_sets_find(&sets, name);
     if (rc == MPI_SUCCESS && !set)
         rc = PLENUM_PSET_NONE;
@@ -51,7 +54,9 @@ static int app_psets_members(void *self, const char *name, uint64_t *version, pl
 
 static uint64_t app_psets_version(void *self)
 {
-    return self ? pl_job_sets_version(self) : 0;
+    (void)self;
+    struct pl_job_table table = pl_published_sets_table();
+    return table.memory ? pl_job_sets_version(&table) : 0;
 }
 
 const struct plenum_pset_provider pl_psets_app = {

@@ -140,12 +140,17 @@ void pl_shm_fifos_close(struct pl_shm *shm)
 
 /* --- out --------------------------------------------------------------------------------------------------------- */
 
-/* Contiguous bytes that may be put in at `position`. 0 if the reader's counter is beyond what was put in. */
-static uint64_t fifo_space_at(const struct pl_shm_fifo_out *fifo, uint64_t position)
+/* Bytes put in before `position` that may not be read yet. More than the capacity: the reader's counter is damaged. */
+static uint64_t fifo_unread_at(const struct pl_shm_fifo_out *fifo, uint64_t position)
 {
     uint64_t drained = atomic_load_explicit(&fifo->shared->drained, memory_order_acquire);
-    uint64_t unread = position - (drained > fifo->floor ? drained : fifo->floor);
-    uint64_t at = position % PL_SHM_FIFO_BYTES, space = unread <= PL_SHM_FIFO_BYTES ? PL_SHM_FIFO_BYTES - unread : 0;
+    return position - (drained > fifo->floor ? drained : fifo->floor);
+}
+
+/* Contiguous bytes that may be put in at `position`, with this many unread ones before it. */
+static uint64_t fifo_space_at(uint64_t position, uint64_t unread)
+{
+    uint64_t at = position % PL_SHM_FIFO_BYTES, space = PL_SHM_FIFO_BYTES - unread;
     return space < PL_SHM_FIFO_BYTES - at ? space : PL_SHM_FIFO_BYTES - at;
 }
 
@@ -156,7 +161,8 @@ static struct pl_shm_sending *fifo_first_out(const struct pl_shm_peer *peer)
 
 bool pl_shm_fifo_has_space(const struct pl_shm_peer *peer)
 {
-    return !pl_list_empty(&peer->filling) && fifo_space_at(peer->out_fifo, peer->out_fifo->filled) > 0;
+    return !pl_list_empty(&peer->filling) &&
+           fifo_unread_at(peer->out_fifo, peer->out_fifo->filled) != PL_SHM_FIFO_BYTES;
 }
 
 static void fifo_sent(struct pl_shm_peer *peer, struct pl_shm_sending *sending)
@@ -183,9 +189,12 @@ int pl_shm_fifo_fill(struct pl_shm_peer *peer)
     int events = 0;
     for (uint64_t budget = BUDGET; budget > 0 && !pl_list_empty(&peer->filling);) {
         struct pl_shm_sending *sending = fifo_first_out(peer);
-        uint64_t space = fifo_space_at(fifo, fifo->filled), chunk = fifo_next_chunk(peer, sending);
-        if (space == 0)
+        uint64_t unread = fifo_unread_at(fifo, fifo->filled), chunk = fifo_next_chunk(peer, sending);
+        if (unread > PL_SHM_FIFO_BYTES)
+            pl_shm_peer_damaged(peer, "it claims to have taken out of a FIFO what was not put in");
+        if (unread >= PL_SHM_FIFO_BYTES)
             break;
+        uint64_t space = fifo_space_at(fifo->filled, unread);
         if (chunk > space)
             chunk = space;
         unsigned char *to = fifo->shared->data + fifo->filled % PL_SHM_FIFO_BYTES;
@@ -209,13 +218,17 @@ bool pl_shm_fifo_flushed(const struct pl_shm_peer *peer)
 
 /* --- in ---------------------------------------------------------------------------------------------------------- */
 
+/* A message begins behind the one before it, at most at the next start of the buffer. */
+#define FIFO_BEHIND ((int64_t)PL_SHM_FIFO_BYTES + PL_SHM_LINE)
+
 static struct pl_shm_rndv *fifo_first_in(const struct pl_shm_peer *peer)
 {
     return PL_CONTAINER(peer->draining.next, struct pl_shm_rndv, link);
 }
 
-/* Bytes that may be taken out at `position`, not always contiguous. Negative: the writer has not come to this message;
- * more than the capacity: damaged. */
+/* Bytes that may be taken out at `position`, where the first message in peer->draining goes on; not always contiguous.
+ * Negative: the writer has not come to this message, and has yet to fill what the FIFO holds at most. More than the
+ * capacity, either way: damaged. */
 static int64_t fifo_data_at(const struct pl_shm_peer *peer, uint64_t position)
 {
     return (int64_t)(atomic_load_explicit(&peer->in_fifo->filled, memory_order_acquire) - position);
@@ -223,7 +236,8 @@ static int64_t fifo_data_at(const struct pl_shm_peer *peer, uint64_t position)
 
 bool pl_shm_fifo_has_data(const struct pl_shm_peer *peer)
 {
-    return !pl_list_empty(&peer->draining) && fifo_data_at(peer, fifo_first_in(peer)->position) > 0;
+    int64_t data = pl_list_empty(&peer->draining) ? 0 : fifo_data_at(peer, fifo_first_in(peer)->position);
+    return data > 0 || data < -FIFO_BEHIND;
 }
 
 int pl_shm_fifo_drain(struct pl_shm_peer *peer)
@@ -233,12 +247,12 @@ int pl_shm_fifo_drain(struct pl_shm_peer *peer)
     for (uint64_t budget = BUDGET; budget > 0 && !pl_list_empty(&peer->draining);) {
         struct pl_shm_rndv *rndv = fifo_first_in(peer);
         int64_t data = fifo_data_at(peer, rndv->position);
-        if (data <= 0)
-            break;
-        if (data > PL_SHM_FIFO_BYTES) {
+        if (data > PL_SHM_FIFO_BYTES || data < -FIFO_BEHIND) {
             pl_shm_peer_damaged(peer, "its FIFO claims to hold more than its capacity");
             break;
         }
+        if (data <= 0)
+            break;
         uint64_t at = rndv->position % PL_SHM_FIFO_BYTES, chunk = (uint64_t)data;
         uint64_t most[] = { rndv->wanted - rndv->done, PL_SHM_FIFO_BYTES - at, CHUNK_LONG };
         for (size_t i = 0; i < sizeof most / sizeof *most; i++)

@@ -54,12 +54,14 @@ void pl_shm_prefetch_ahead(struct pl_shm_out *out)
     out->ahead = 0;
 }
 
-/* Reads the reader's position; an impossible one is ignored. */
+/* Reads the reader's position. An impossible one ends the peer, and with it the ring. */
 static void ring_update_limit(struct pl_shm_out *out)
 {
     uint32_t read = atomic_load_explicit(&out->ring->read, memory_order_acquire);
     if (out->tail - read <= out->mask)
         out->limit = read + out->mask; /* one line stays free */
+    else
+        pl_shm_peer_damaged(PL_CONTAINER(out, struct pl_shm_peer, out), "it claims to have read what was not written");
 }
 
 bool pl_shm_make_space(struct pl_shm_out *out, uint32_t lines)
@@ -70,6 +72,8 @@ bool pl_shm_make_space(struct pl_shm_out *out, uint32_t lines)
     uint32_t wanted = lines <= rest ? lines : rest + lines;
     if ((int32_t)(out->limit - out->tail) < (int32_t)wanted)
         ring_update_limit(out);
+    if (!out->ring)
+        return false;
     if ((int32_t)(out->limit - out->tail) < (int32_t)wanted) {
         atomic_store_explicit(&out->ring->wants_space, 1, memory_order_relaxed);
         return false;

@@ -142,11 +142,20 @@ static void peer_release_memory(struct pl_shm_peer *peer, bool reuse)
     peer->state = PL_SHM_PEER_ENDED;
 }
 
+/* Takes what it had written: no more than the ring holds, in case it has not gone at all, and writes on. */
+static void peer_read_rest(struct pl_shm_peer *peer)
+{
+    int64_t left = peer->in.ring ? (int64_t)peer->in.mask + 1 : 0;
+    while (left > 0 && !peer->damaged) {
+        int records = pl_shm_read(peer);
+        left = records > 0 ? left - records : 0;
+    }
+}
+
 int pl_shm_peer_end(struct pl_shm_peer *peer)
 {
     struct pl_shm *shm = peer->shm;
-    while (peer->in.ring && !peer->damaged && pl_shm_read(peer) > 0)
-        continue;
+    peer_read_rest(peer);
     bool has_origin = peer->in.ring != NULL;
     int events = pl_shm_rndv_end(peer);
     peer_release_memory(peer, !peer->damaged);

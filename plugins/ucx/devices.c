@@ -69,8 +69,10 @@ static int devices_fail_none(const struct pl_host *host, const char *list, const
     char there[PL_UCX_DEVICES] = "";
     for (const struct ifaddrs *at = all; at; at = at->ifa_next)
         devices_add(there, at->ifa_name);
-    return host->fail(PL_UNREACHABLE, "PLENUM_NET is \"%.80s\", and no interface of this host has such a name or address; "
-                      "it has %s", list, *there ? there : "none");
+    return host->fail(PL_UNREACHABLE,
+                      "PLENUM_NET is \"%.80s\", and no interface of this host has such a name or address; "
+                      "it has %s",
+                      list, *there ? there : "none");
 }
 
 static int devices_add_item(const struct pl_host *host, const char *item, const struct ifaddrs *all, char *devices)
@@ -82,8 +84,10 @@ static int devices_add_item(const struct pl_host *host, const char *item, const 
     else if (devices_read_network(item, &network, &mask))
         fits = devices_add_network(all, network, mask, devices);
     else if (strchr(item, '/') || isdigit((unsigned char)item[0]) || !*item)
-        return host->fail(PL_UNREACHABLE, "PLENUM_NET has \"%s\": an item is the name of an interface, an IPv4 address, or "
-                          "a network such as 10.0.0.0/8", item);
+        return host->fail(PL_UNREACHABLE,
+                          "PLENUM_NET has \"%s\": an item is the name of an interface, an IPv4 address, or "
+                          "a network such as 10.0.0.0/8",
+                          item);
     return fits ? MPI_SUCCESS : host->fail(PL_UNREACHABLE, "PLENUM_NET selects too many interfaces");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The descriptors that UCX opens. UCX neither tells which they are nor makes them close-on-exec, so they are found among
- * all descriptors of the process: by when they appeared, their kind, and their port.
+ * The descriptors that UCX opens. UCX neither tells which they are nor makes them close-on-exec. So they are found
+ * among all descriptors of the process: by when they appeared, their kind, and their port.
  *
  * Other threads open descriptors at the same time, which must not be touched. A socket is taken for UCX's only if its
  * port is in an address of a UCX worker; pipes, only if they do not block, as UCX's do not.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A socket filter, in the kernel: a listening socket of UCX sees the packets of admitted addresses alone. All others are
- * dropped before they become connections, so UCX never accepts them and reads no byte of theirs.
+ * A socket filter, in the kernel: a listening socket of UCX sees the packets of admitted addresses alone. All others
+ * are dropped before they become connections, so UCX never accepts them and reads no byte of theirs.
  *
  * UCX itself offers no hook between accepting a connection and parsing what comes.
  */
@@ -23,8 +23,8 @@ struct pl_ucx_addresses {
 bool pl_ucx_addresses_add(struct pl_ucx_addresses *set, uint32_t address, bool *added);
 bool pl_ucx_addresses_have(const struct pl_ucx_addresses *set, uint32_t address);
 
-/* Lets these addresses through to a TCP socket, and no others; 0, or errno. Connections that it accepts from now on have
- * the same filter. */
+/* Lets these addresses through to a TCP socket, and no others; 0, or errno. Connections that it accepts from now on
+ * have the same filter. */
 int pl_ucx_filter_set(int fd, const struct pl_ucx_addresses *set);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The doors, the connections that wait there, and who has been admitted. */
+/* The entrances, the connections that wait there, and the admitted addresses. */
 #include "plugins/ucx/gate.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ enum {
     GATE_PENDING = 64,
     GATE_SECONDS = 60,
     GATE_BATCH = 64, /* events in a round */
-    GATE_TURNS = 64, /* calls between two looks at quiet doors */
+    GATE_TURNS = 64, /* calls, of which one polls the entrances */
 };
 
 struct gate_pending {
@@ -147,8 +147,8 @@ static void gate_answer(struct pl_ucx *ucx, struct gate_pending *pending)
 static void gate_pending_ready(struct pl_ucx *ucx, struct pl_ucx_watch *watch)
 {
     struct gate_pending *pending = (struct gate_pending *)watch;
-    ssize_t got = recv(watch->fd, (char *)&pending->pass + pending->got, sizeof pending->pass - pending->got,
-                       MSG_DONTWAIT);
+    ssize_t got =
+        recv(watch->fd, (char *)&pending->pass + pending->got, sizeof pending->pass - pending->got, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got > 0) {
@@ -165,9 +165,9 @@ static struct gate_pending *gate_oldest(const struct pl_ucx_gate *gate)
     return pl_list_empty(&gate->pending) ? NULL : PL_CONTAINER(gate->pending.next, struct gate_pending, entry);
 }
 
-static void gate_door_ready(struct pl_ucx *ucx, struct pl_ucx_watch *door)
+static void gate_entrance_ready(struct pl_ucx *ucx, struct pl_ucx_watch *entrance)
 {
-    int fd = accept4(door->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int fd = accept4(entrance->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return;
     struct gate_pending *pending = pl_calloc(1, sizeof *pending), *oldest = gate_oldest(&ucx->gate);
@@ -209,30 +209,31 @@ int pl_ucx_gate_progress(struct pl_ucx *ucx, bool now)
 
 /* --- opening ----------------------------------------------------------------------------------------------------- */
 
-/* A door beside a listener of UCX, at the same address. */
-static int gate_open_door(struct pl_ucx *ucx, const struct pl_ucx_listener *listener, int number)
+/* An entrance beside a listener of UCX, at the same address. */
+static int gate_open_entrance(struct pl_ucx *ucx, const struct pl_ucx_listener *listener, int number)
 {
-    struct pl_ucx_watch *door = &ucx->gate.door[number];
+    struct pl_ucx_watch *entrance = &ucx->gate.entrance[number];
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(listener->address) };
-    door->ready = gate_door_ready;
-    door->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (door->fd < 0 || bind(door->fd, (struct sockaddr *)&at, sizeof at) != 0 || listen(door->fd, SOMAXCONN) != 0 ||
-        getsockname(door->fd, (struct sockaddr *)&at, &(socklen_t){ sizeof at }) != 0 ||
-        !pl_ucx_gate_watch(ucx, door, false))
+    entrance->ready = gate_entrance_ready;
+    entrance->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (entrance->fd < 0 || bind(entrance->fd, (struct sockaddr *)&at, sizeof at) != 0 ||
+        listen(entrance->fd, SOMAXCONN) != 0 ||
+        getsockname(entrance->fd, (struct sockaddr *)&at, &(socklen_t){ sizeof at }) != 0 ||
+        !pl_ucx_gate_watch(ucx, entrance, false))
         return ucx->host->fail(PL_UNREACHABLE, "cannot listen for connections: %s", strerror(errno));
-    ucx->gate.where[number] = (struct pl_ucx_door){ .address = listener->address, .port = ntohs(at.sin_port) };
+    ucx->gate.where[number] = (struct pl_ucx_entrance){ .address = listener->address, .port = ntohs(at.sin_port) };
     return MPI_SUCCESS;
 }
 
-/* The doors of other hosts first: a peer tries them in this order. */
-static int gate_open_doors(struct pl_ucx *ucx)
+/* The entrances of other hosts first: a peer tries them in this order. */
+static int gate_open_entrances(struct pl_ucx *ucx)
 {
     struct pl_ucx_gate *gate = &ucx->gate;
-    int doors = 0, err = MPI_SUCCESS;
+    int entrances = 0, err = MPI_SUCCESS;
     for (int loopback = 0; loopback <= 1; loopback++)
-        for (int i = 0; i < gate->listeners && doors < PL_UCX_DOORS && !err; i++)
+        for (int i = 0; i < gate->listeners && entrances < PL_UCX_ENTRANCES && !err; i++)
             if (gate_is_loopback(gate->listener[i].address) == (bool)loopback)
-                err = gate_open_door(ucx, &gate->listener[i], doors++);
+                err = gate_open_entrance(ucx, &gate->listener[i], entrances++);
     return err;
 }
 
@@ -252,8 +253,8 @@ static void gate_shut(struct pl_ucx *ucx)
 void pl_ucx_gate_init(struct pl_ucx_gate *gate)
 {
     gate->epoll_fd = -1;
-    for (int i = 0; i < PL_UCX_DOORS; i++)
-        gate->door[i].fd = -1;
+    for (int i = 0; i < PL_UCX_ENTRANCES; i++)
+        gate->entrance[i].fd = -1;
     pl_list_init(&gate->pending);
     pl_list_init(&gate->knocks);
 }
@@ -274,7 +275,7 @@ int pl_ucx_gate_open(struct pl_ucx *ucx, const struct pl_ucx_fds *before)
     gate->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (gate->epoll_fd < 0 || getrandom(gate->key, sizeof gate->key, 0) != sizeof gate->key)
         return ucx->host->fail(PL_UNREACHABLE, "cannot guard the ports of UCX: %s", strerror(errno));
-    return gate_open_doors(ucx);
+    return gate_open_entrances(ucx);
 }
 
 void pl_ucx_gate_close(struct pl_ucx *ucx)
@@ -283,9 +284,9 @@ void pl_ucx_gate_close(struct pl_ucx *ucx)
     struct gate_pending *oldest;
     while ((oldest = gate_oldest(gate)) != NULL)
         gate_drop(ucx, oldest, true);
-    for (int i = 0; i < PL_UCX_DOORS; i++)
-        if (gate->door[i].fd >= 0)
-            close(gate->door[i].fd);
+    for (int i = 0; i < PL_UCX_ENTRANCES; i++)
+        if (gate->entrance[i].fd >= 0)
+            close(gate->entrance[i].fd);
     if (gate->epoll_fd >= 0)
         close(gate->epoll_fd);
     gate->epoll_fd = -1;

@@ -2,14 +2,17 @@
 /*
  * The gate before UCX's listening sockets, where UCX uses TCP.
  *
- * UCX 1.13 parses what any program sends to its port, and aborts the process if that is not what it expects. So a filter
- * (filter.h) closes these ports, and the gate opens them for the hosts of processes that know the key in this worker's
- * address. A process knows it from the address card: from the job segment, the launcher's server, or a port's name.
+ * UCX 1.13 parses what any program sends to its port, and aborts the process if that is not what it expects. So a
+ * filter (filter.h) closes these ports. The gate opens them for the hosts of processes that know the key in this
+ * worker's address. A process knows it from the address card: from the job segment, the launcher's server, or a port's
+ * name.
  *
- * A *knock* is one message of fixed size to a door of the gate, a TCP socket of our own: the addresses that the sender's
- * connections may come from, a nonce, and a code over all with the receiver's key. The answer, with a code over the same
- * nonce, tells the addresses of the receiver. The key itself is never sent, and a knock that is replayed admits nothing
- * new. At most GATE_PENDING connections wait for their knock; the oldest makes room for the next. Each is read up to the
+ * A *knock* is one message of fixed size to an entrance of the gate, a TCP socket of our own. It has the addresses that
+ * connections of its sender may come from, a nonce, and a code over all with the key. The answer has a code over the
+ * same nonce, and the addresses of the receiver. The key itself is never sent, and a knock that is replayed admits
+ * nothing new.
+ *
+ * At most GATE_PENDING connections wait for their knock; the oldest makes room for the next. Each is read up to the
  * size of a knock, and not waited for longer than GATE_SECONDS.
  *
  * The engine's lock protects all of it.
@@ -25,10 +28,10 @@
 struct pl_ucx;
 struct pl_ucx_link;
 
-enum { PL_UCX_DOORS = 3, PL_UCX_SOURCES = 16 };
+enum { PL_UCX_ENTRANCES = 3, PL_UCX_SOURCES = 16 };
 
 /* Where to knock, as it is in a worker's address; numbers in the byte order of the machine. */
-struct pl_ucx_door {
+struct pl_ucx_entrance {
     uint32_t address; /* 0: there is none */
     uint16_t port;
     uint16_t unused;
@@ -57,8 +60,8 @@ struct pl_ucx_gate {
     unsigned char key[PL_UCX_KEY];
     struct pl_ucx_listener listener[PL_UCX_LISTENERS]; /* UCX's */
     int listeners;
-    struct pl_ucx_watch door[PL_UCX_DOORS]; /* fd -1: none */
-    struct pl_ucx_door where[PL_UCX_DOORS];
+    struct pl_ucx_watch entrance[PL_UCX_ENTRANCES]; /* fd -1: none */
+    struct pl_ucx_entrance where[PL_UCX_ENTRANCES];
     struct pl_ucx_addresses admitted;
     struct pl_list pending; /* of gate_pending.entry: connections whose knock has not come, the oldest first */
     int count;              /* ... their number */
@@ -71,12 +74,13 @@ struct pl_ucx_gate {
 /* Before pl_ucx_gate_open(): there is no gate. */
 void pl_ucx_gate_init(struct pl_ucx_gate *gate);
 
-/* Closes UCX's listeners to all, and opens the doors. 0, or an MPI error class. Without listeners there is no gate. */
+/* Closes UCX's listeners to all, and opens the entrances. 0, or an MPI error class. Without listeners there is no
+ * gate. */
 int pl_ucx_gate_open(struct pl_ucx *ucx, const struct pl_ucx_fds *before);
 void pl_ucx_gate_close(struct pl_ucx *ucx);
 
-/* Serves the doors, and the knocks of this worker; returns the number of events. It looks at every call only when
- * `now`, or when something is under way. */
+/* Serves the entrances, and the knocks of this worker; returns the number of events. Without `now`, and without a knock
+ * under way, most calls return at once. */
 int pl_ucx_gate_progress(struct pl_ucx *ucx, bool now);
 
 /* Lets an address through to UCX. `local`: it was met on this host, so addresses of the loopback count too. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The doors of the peer are tried in turn. A connection that ends with a reset came when the gate was full, and is made
- * again later; one that ends in order was refused: there is another process at that port now.
+ * The entrances of the peer are tried in turn. A connection that ends with a reset came when the gate was full, and is
+ * made again later; one that ends in order was refused: there is another process at that port now.
  */
 #include "plugins/ucx/knock.h"
 
@@ -20,9 +20,9 @@
 #include "plugins/ucx/link.h"
 
 enum {
-    KNOCK_TRIES = 200,      /* at one door */
-    KNOCK_DELAY_MS = 2,     /* before the second try; more before each further one, */
-    KNOCK_DELAY_MAX = 250,  /* up to this */
+    KNOCK_TRIES = 200,     /* at one entrance */
+    KNOCK_DELAY_MS = 2,    /* before the second try; more before each further one, */
+    KNOCK_DELAY_MAX = 250, /* up to this */
     KNOCK_CONNECT_MS = 10000,
     KNOCK_IDLE_S = 10, /* a host that answers nothing for three times as long is gone */
 };
@@ -31,14 +31,14 @@ struct pl_ucx_knock {
     struct pl_ucx_watch watch; /* first; fd -1: between two tries */
     struct pl_list entry;      /* in the gate's list */
     struct pl_ucx_link *link;
-    int door, tries;
+    int entrance, tries;
     bool sent;
     int64_t due; /* ms: give up connecting, or try again */
     size_t got;
     struct pl_ucx_pass pass, answer;
 };
 
-static void knock_at_next_door(struct pl_ucx *ucx, struct pl_ucx_knock *knock);
+static void knock_at_next_entrance(struct pl_ucx *ucx, struct pl_ucx_knock *knock);
 
 static struct pl_ucx_address knock_address(const struct pl_ucx_link *link)
 {
@@ -52,7 +52,7 @@ bool pl_ucx_knock_is_needed(const struct pl_ucx_link *link)
 {
     struct pl_ucx_address head = knock_address(link);
     bool shares_memory = link->ucx->shared_memory && head.node == link->ucx->node;
-    return !link->admitted && !shares_memory && head.engine != link->ucx->id && head.door[0].address != 0;
+    return !link->admitted && !shares_memory && head.engine != link->ucx->id && head.entrance[0].address != 0;
 }
 
 static void knock_hang_up(struct pl_ucx_knock *knock)
@@ -78,7 +78,8 @@ void pl_ucx_knock_end(struct pl_ucx_link *link)
 static void knock_fail(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
 {
     struct pl_ucx_link *link = knock->link;
-    ucx->host->log("ucx", 2, "a peer does not let this process connect: it has closed, or another process has its port");
+    ucx->host->log("ucx", 2,
+                   "a peer does not let this process connect: it has closed, or another process has its port");
     pl_ucx_knock_end(link);
     pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
 }
@@ -104,7 +105,7 @@ static void knock_try_later(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
     int delay = KNOCK_DELAY_MS * ++knock->tries;
     knock->due = pl_clock_ms() + (delay < KNOCK_DELAY_MAX ? delay : KNOCK_DELAY_MAX);
     if (knock->tries == KNOCK_TRIES)
-        knock_at_next_door(ucx, knock);
+        knock_at_next_entrance(ucx, knock);
 }
 
 static void knock_receive(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
@@ -125,7 +126,7 @@ static void knock_receive(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
         memcmp(answer->nonce, knock->pass.nonce, sizeof answer->nonce) == 0)
         knock_admitted(ucx, knock);
     else
-        knock_at_next_door(ucx, knock);
+        knock_at_next_entrance(ucx, knock);
 }
 
 /* --- the question ------------------------------------------------------------------------------------------------ */
@@ -139,7 +140,7 @@ static void knock_send(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
     if (!knock->sent && (error == ECONNRESET || sent >= 0))
         knock_try_later(ucx, knock);
     else if (!knock->sent || !pl_ucx_gate_watch(ucx, &knock->watch, false))
-        knock_at_next_door(ucx, knock);
+        knock_at_next_entrance(ucx, knock);
 }
 
 static void knock_ready(struct pl_ucx *ucx, struct pl_ucx_watch *watch)
@@ -151,13 +152,13 @@ static void knock_ready(struct pl_ucx *ucx, struct pl_ucx_watch *watch)
         knock_send(ucx, knock);
 }
 
-/* False: this door is closed. */
+/* False: this entrance is closed. */
 static bool knock_try(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
 {
-    struct pl_ucx_door door = knock_address(knock->link).door[knock->door];
+    struct pl_ucx_entrance entrance = knock_address(knock->link).entrance[knock->entrance];
     struct sockaddr_in to = { .sin_family = AF_INET,
-                              .sin_addr.s_addr = htonl(door.address),
-                              .sin_port = htons(door.port) };
+                              .sin_addr.s_addr = htonl(entrance.address),
+                              .sin_port = htons(entrance.port) };
     int fd = knock->watch.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     knock->due = pl_clock_ms() + KNOCK_CONNECT_MS;
     if (fd < 0)
@@ -170,28 +171,28 @@ static bool knock_try(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
     return connecting && pl_ucx_gate_watch(ucx, &knock->watch, true);
 }
 
-static void knock_at_next_door(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
+static void knock_at_next_entrance(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
 {
     struct pl_ucx_address head = knock_address(knock->link);
     knock->tries = 0;
     do {
         knock_hang_up(knock);
-        if (++knock->door == PL_UCX_DOORS || head.door[knock->door].address == 0) {
+        if (++knock->entrance == PL_UCX_ENTRANCES || head.entrance[knock->entrance].address == 0) {
             knock_fail(ucx, knock);
             return;
         }
     } while (!knock_try(ucx, knock));
 }
 
-/* The peer's answer to UCX comes from one of the addresses of its doors: they are admitted before the peer may know of
+/* UCX's answer comes from one of the addresses of the peer's entrances: they are admitted before the peer may know of
  * this process. */
 static int knock_admit_peer(struct pl_ucx *ucx, const struct pl_ucx_address *head)
 {
-    uint32_t source[PL_UCX_DOORS];
+    uint32_t source[PL_UCX_ENTRANCES];
     size_t count = 0;
-    for (int i = 0; i < PL_UCX_DOORS; i++)
-        if (head->door[i].address)
-            source[count++] = head->door[i].address;
+    for (int i = 0; i < PL_UCX_ENTRANCES; i++)
+        if (head->entrance[i].address)
+            source[count++] = head->entrance[i].address;
     return pl_ucx_gate_admit(ucx, source, count, false);
 }
 
@@ -215,11 +216,12 @@ int pl_ucx_knock_start(struct pl_ucx_link *link)
         return err;
     }
     pl_ucx_pass_make(PL_UCX_KNOCK, head.engine, nonce, head.key, &knock->pass);
-    *knock = (struct pl_ucx_knock){ .watch = { .fd = -1, .ready = knock_ready }, .link = link, .door = -1,
-                                    .pass = knock->pass };
+    *knock = (struct pl_ucx_knock){
+        .watch = { .fd = -1, .ready = knock_ready }, .link = link, .entrance = -1, .pass = knock->pass
+    };
     pl_list_append(&ucx->gate.knocks, &knock->entry);
     link->knock = knock;
-    knock_at_next_door(ucx, knock);
+    knock_at_next_entrance(ucx, knock);
     pl_ucx_gate_progress(ucx, true); /* a connection within the host is there already */
     return MPI_SUCCESS;
 }
@@ -233,7 +235,7 @@ int pl_ucx_knocks_progress(struct pl_ucx *ucx)
             continue;
         events++;
         if (knock->watch.fd >= 0 || !knock_try(ucx, knock))
-            knock_at_next_door(ucx, knock);
+            knock_at_next_entrance(ucx, knock);
     }
     return events;
 }

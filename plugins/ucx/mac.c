@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SipHash (Aumasson and Bernstein, 2012): two rounds for each word of data, four at the end of each half of the code. */
+/* SipHash (Aumasson and Bernstein, 2012): two rounds for each word of data, four before each half of the code. */
 #include "plugins/ucx/mac.h"
 
 #include <endian.h>

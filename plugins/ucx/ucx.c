@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@
 #include "plugins/ucx/ucx_log.h"
 
 enum { CLAIM_MS = 20 }; /* between two searches for new connections */
+
+enum { UCX_ROOM = 64 << 20 }; /* bytes that opening a context maps, generously */
 
 int pl_ucx_error(struct pl_ucx *ucx, ucs_status_t status, const char *what)
 {
@@ -129,9 +132,34 @@ static int ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
     return MPI_SUCCESS;
 }
 
+static void *ucx_do_nothing(void *nothing)
+{
+    return nothing;
+}
+
+/* UCX starts a thread of its own and maps memory, and aborts the process if it cannot: it is not asked to where there
+ * is no room for either. */
+static int ucx_check_room(struct pl_ucx *ucx)
+{
+    pthread_t thread;
+    void *room = mmap(NULL, UCX_ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return ucx->host->fail(PL_UNREACHABLE, "UCX needs %d MiB of address space: %s", UCX_ROOM >> 20,
+                               strerror(errno));
+    int number = pthread_create(&thread, NULL, ucx_do_nothing, NULL);
+    munmap(room, UCX_ROOM);
+    if (number)
+        return ucx->host->fail(PL_UNREACHABLE, "UCX needs a thread, and none can be created: %s", strerror(number));
+    pthread_join(thread, NULL);
+    return MPI_SUCCESS;
+}
+
 static int ucx_open_context(struct pl_ucx *ucx)
 {
     ucp_config_t *config;
+    int room = ucx_check_room(ucx);
+    if (room)
+        return room;
     ucs_status_t status = ucp_config_read(NULL, NULL, &config);
     if (status != UCS_OK)
         return ucx->host->fail(PL_UNREACHABLE, "UCX does not accept its own settings (UCX_* in the environment): %s",
@@ -201,7 +229,7 @@ static int ucx_init_or_fall_back(struct pl_ucx *ucx)
     return ucx_init(ucx);
 }
 
-/* Nothing makes progress on the worker before its gate is there: nothing that a stranger has sent is read. */
+/* Nothing makes progress on the worker before its gate is there: nothing that an unrelated process has sent is read. */
 static int ucx_init_guarded(struct pl_ucx *ucx)
 {
     struct pl_ucx_fds before;
@@ -344,7 +372,7 @@ static int ucx_get_address(void *self, void *buffer, size_t capacity, size_t *le
 {
     struct pl_ucx *ucx = self;
     struct pl_ucx_address head = { .engine = ucx->id, .node = ucx->node, .scratch_dir = ucx->scratch_dir.number };
-    memcpy(head.door, ucx->gate.where, sizeof head.door);
+    memcpy(head.entrance, ucx->gate.where, sizeof head.entrance);
     memcpy(head.key, ucx->gate.key, sizeof head.key);
     ucp_address_t *address;
     size_t bytes;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The text: "plenum:", a checksum, ":", and in hexadecimal digits
- *     u64 number of the port; u64 node, u64 start time and u32 pid of the process; u8 whether other hosts may call;
- *     u8 length of the host's name, and the name; the listener's card
+ * The text: "plenum:", a checksum, ":", and in hexadecimal digits these fields.
+ *
+ * u64 number of the port. u64 node, u64 start time and u32 pid of the process. u8 scope: may other hosts call?
+ * u8 length of the host's name, and the name. The listener's card.
  */
 #include "sessions/port/name.h"
 
@@ -51,12 +52,12 @@ static uint32_t port_name_checksum(const unsigned char *data, size_t length)
 /* The beginning of the host's name, as much as the card leaves room for. */
 static size_t port_name_host(bool far, size_t card_length, char host[PL_PORT_HOST_MAX + 1])
 {
-    size_t room = DATA_MAX - DATA_MIN - card_length;
+    size_t capacity = DATA_MAX - DATA_MIN - card_length;
     host[0] = '\0';
     if (!far && gethostname(host, PL_PORT_HOST_MAX + 1) != 0)
         host[0] = '\0';
     host[PL_PORT_HOST_MAX] = '\0';
-    host[room < PL_PORT_HOST_MAX ? room : PL_PORT_HOST_MAX] = '\0';
+    host[capacity < PL_PORT_HOST_MAX ? capacity : PL_PORT_HOST_MAX] = '\0';
     return strlen(host);
 }
 

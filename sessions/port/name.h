@@ -23,7 +23,7 @@ enum { PL_PORT_HOST_MAX = 64 };
 struct pl_port_name {
     uint64_t port;
     struct pl_locator process;
-    bool far;                      /* other hosts may call */
+    bool far;                        /* other hosts may call */
     char host[PL_PORT_HOST_MAX + 1]; /* of the process, shortened if need be; empty if `far` */
     size_t card_length;
     unsigned char card[PL_CARD_MAX]; /* of the listener */

@@ -8,8 +8,8 @@
  * proposal. Then each root tells its group (sessions/port/connect.h).
  *
  * A port is of this host alone unless it is opened for the network. Where the job itself needs no network, the listener
- * then gets it; the groups get it when a group of another host calls. A port lasts until it is closed, or until the last
- * instance of its process closes. Any thread.
+ * then gets it; the groups get it when a group of another host calls. A port lasts until it is closed, or until the
+ * last instance of its process closes. Any thread.
  */
 #ifndef PLENUM_SESSIONS_PORT_PORT_H
 #define PLENUM_SESSIONS_PORT_PORT_H

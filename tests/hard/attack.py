@@ -15,9 +15,10 @@ long the sample may take:
     # seconds: 300
 
 `make check-hard` runs the long form of all; ONLY=NAME of one; HARD=ROUNDS SEED=N repeats a run. `make check-hard-sample`
-is the part of `make check`. MPI programs of an attack lie in a folder tests/hard/NAME/; the attack compiles them with
-mpicc().
+is the part of `make check`. The programs that attacks start lie in tests/hard/programs/; mpicc() compiles them.
 """
+import fcntl
+import glob
 import os
 import random
 import subprocess
@@ -26,6 +27,26 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'faults', 'launcher'))
 from tools import TOP, Launcher  # noqa: E402,F401
+
+
+def is_held(path):
+    """Does it exist, and does a process hold it?"""
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+
+
+def abandoned():
+    """Directories for files of UCX that no process holds."""
+    return [path for path in glob.glob('/dev/shm/plenum-ucx-*') if not is_held(path) and os.path.exists(path)]
 
 
 class Attack(Launcher):
@@ -44,8 +65,8 @@ class Attack(Launcher):
             yield number
 
     def mpicc(self, source, *flags):
-        """Compiles tests/hard/SOURCE with the build's mpicc; returns the program."""
+        """Compiles tests/hard/programs/SOURCE with the build's mpicc; returns the program."""
         program = os.path.join(self.work, os.path.splitext(os.path.basename(source))[0])
         subprocess.run([os.path.join(self.build, 'bin', 'mpicc'), '-std=gnu11', '-Wall', '-Wextra', '-D_GNU_SOURCE', '-g',
-                        '-O1', '-o', program, os.path.join(HERE, source), *flags, '-pthread'], check=True)
+                        '-O1', '-o', program, os.path.join(HERE, 'programs', source), *flags, '-pthread'], check=True)
         return program

@@ -4,8 +4,8 @@
  *
  * Jobs that find each other by a port's name in the file WHERE, or for joining by the TCP address WHERE:PORT, and
  * become one. All ranks of both jobs connect; with "leaders" their first ranks alone do, and then bring their jobs
- * together. Every byte is checked; rank 0 prints one line. "open" only opens a port, of the default scope, until its file
- * is gone.
+ * together. Every byte is checked; rank 0 prints one line. "open" only opens a port, of the default scope, until its
+ * file is gone.
  */
 #include <arpa/inet.h>
 #include <mpi.h>

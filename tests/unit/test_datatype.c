@@ -224,6 +224,14 @@ START_TEST(huge)
                      MPI_ERR_VALUE_TOO_LARGE);
     MPI_Type_free(&vector);
     MPI_Type_free(&two);
+
+    /* The span of the inner loop fits; one more step of its stride would not. */
+    ck_assert_int_eq(MPI_Type_create_hvector_c(4, 1, -(INT64_MAX / 7 * 2), MPI_INT, &vector), MPI_SUCCESS);
+    ck_assert_int_eq(MPI_Type_create_hvector_c(2, 1, 8, vector, &two), MPI_SUCCESS);
+    ck_assert_int_eq(MPI_Type_size_c(two, &size), MPI_SUCCESS);
+    ck_assert_int_eq(size, 32);
+    MPI_Type_free(&vector);
+    MPI_Type_free(&two);
     ck_assert_int_eq(pl_object_count(PL_DATATYPE), 0);
 }
 END_TEST

@@ -26,9 +26,10 @@ static struct layout whole;
 static void make(void)
 {
     static const char texts[] = "\0app://io\0ocean\0--days 30\0/tmp";
-    size_t psets = sizeof(struct pl_job_segment) + SIZE * sizeof(struct pl_job_rank);
+    size_t psets = sizeof(struct pl_job_segment);
     size_t ranges = psets + sizeof(struct pl_job_pset), apps = ranges + 4 * sizeof(uint32_t);
-    size_t appnum = apps + sizeof(struct pl_job_app), text = appnum + SIZE * sizeof(int32_t);
+    size_t appnum = apps + sizeof(struct pl_job_app), gone = appnum + SIZE * sizeof(int32_t);
+    size_t text = gone + SIZE * sizeof(uint32_t);
     whole.bytes = text + sizeof texts;
     char *base = aligned_alloc(64, (whole.bytes + 63) / 64 * 64);
     ck_assert_ptr_nonnull(base);
@@ -40,6 +41,8 @@ static void make(void)
         .size = SIZE,
         .cookie = COOKIE,
         .bytes = whole.bytes,
+        .shared_bytes = sizeof(struct pl_job_shared) + SIZE * sizeof(struct pl_job_rank),
+        .gone = (uint32_t)gone,
         .psets = (uint32_t)psets,
         .pset_count = 1,
         .appnum = (uint32_t)appnum,
@@ -118,15 +121,32 @@ START_TEST(impossible_size)
 }
 END_TEST
 
-/* Pages for fewer ranks than there are, far away, or between two lines. */
-START_TEST(records)
+/* Pages for fewer ranks than there are, far away, or between two lines; the same for the table of process sets. */
+START_TEST(shared_part)
 {
     make();
-    const uint64_t values[] = { 64, whole.bytes / 64 * 64, 1ull << 40, UINT64_MAX - 63, 32 };
+    const uint64_t values[] = { 64, whole.job->shared_bytes / 64 * 64, 1ull << 40, UINT64_MAX - 63, 32 };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         whole.job->records = values[i];
         REFUSED("record pages");
     }
+    whole.job->records = 0;
+    whole.job->table_capacity = 4096;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        whole.job->table = values[i];
+        REFUSED("published process sets");
+    }
+    whole.job->shared_bytes += 1 << 20;
+    whole.job->table = 64;
+    ck_assert_ptr_null(judge());
+    static const uint32_t capacities[] = { 0, 63, 65, UINT32_MAX - 63, 1 << 20 };
+    for (size_t i = 0; i < sizeof capacities / sizeof *capacities; i++) {
+        whole.job->table_capacity = capacities[i];
+        REFUSED("published process sets");
+    }
+    whole.job->table = 0;
+    whole.job->shared_bytes = sizeof(struct pl_job_shared) + SIZE * sizeof(struct pl_job_rank) - 1;
+    REFUSED("too short for its ranks");
 }
 END_TEST
 
@@ -147,7 +167,7 @@ START_TEST(offsets)
     uint32_t *const fields[] = {
         &whole.job->psets,     &whole.job->pset_count, &whole.job->appnum,  &whole.job->apps,
         &whole.job->app_count, &whole.pset->name,      &whole.pset->ranges, &whole.pset->count,
-        &whole.app->command,   &whole.app->argv,       &whole.app->wdir,
+        &whole.app->command,   &whole.app->argv,       &whole.app->wdir,    &whole.job->gone,
     };
     const uint32_t values[] = { (uint32_t)whole.bytes, (uint32_t)whole.bytes + 4, UINT32_MAX, UINT32_MAX - 3,
                                 1u << 31 };
@@ -269,5 +289,5 @@ START_TEST(cards_that_change)
 }
 END_TEST
 
-UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, records, offsets,
+UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, shared_part, offsets,
           texts_without_end, members_outside, random_damage, cards_that_change)

@@ -18,19 +18,18 @@
 
 enum { CAPACITY = 4096, SIZE = 64, WRITERS = 4, KILLS = 60 };
 
-static struct pl_job_table *table;
+static struct pl_job_table table[1];
 
 static void make(void)
 {
-    table = mmap(NULL, PL_JOB_TABLE_BYTES(CAPACITY), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(table, MAP_FAILED);
-    table->capacity = CAPACITY;
-    table->size = SIZE;
+    void *at = mmap(NULL, PL_JOB_TABLE_BYTES(CAPACITY), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(at, MAP_FAILED);
+    *table = (struct pl_job_table){ at, CAPACITY, SIZE };
 }
 
 static void unmake(void)
 {
-    munmap(table, PL_JOB_TABLE_BYTES(CAPACITY));
+    munmap(table->memory, PL_JOB_TABLE_BYTES(CAPACITY));
 }
 
 static const char *put(const char *name, uint32_t first, uint32_t last)
@@ -239,16 +238,14 @@ START_TEST(damaged)
     int refused = 0;
     make();
     for (int i = 0; i < 20000; i++) {
-        memset(table, 0, sizeof *table + CAPACITY);
-        table->capacity = CAPACITY;
-        table->size = SIZE;
+        memset(table->memory, 0, sizeof *table->memory + CAPACITY);
         put("app://one", 1, 2);
         put("app://two", 3, 9);
-        unsigned char *bytes = (unsigned char *)(table + 1) + (size_t)(table->current & 255) * CAPACITY;
+        unsigned char *bytes = (unsigned char *)(table->memory + 1) + (size_t)(table->memory->current & 255) * CAPACITY;
         for (int n = 1 + unit_below(&state, 3); n > 0; n--)
             bytes[unit_below(&state, 96)] = (unsigned char)unit_random(&state);
         if (unit_below(&state, 20) == 0)
-            table->current = unit_random(&state);
+            table->memory->current = unit_random(&state);
         if (pl_job_sets_open(table, &sets)) {
             refused++;
             continue;

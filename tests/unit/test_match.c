@@ -73,7 +73,7 @@ START_TEST(order_is_that_of_a_plain_model)
     uint64_t random = 42;
     set_up();
     for (int step = 0; step < STEPS; step++) {
-        int source = unit_below(&random, 3), tag = unit_below(&random, 3), found = 0;
+        int source = unit_below(&random, 2), tag = unit_below(&random, 3), found = 0;
         if (unit_below(&random, 2)) {
             while (found < posts && !((posted[found].source == source || posted[found].source == MPI_ANY_SOURCE) &&
                                       (posted[found].tag == tag || posted[found].tag == MPI_ANY_TAG)))
@@ -173,6 +173,34 @@ START_TEST(early_messages_find_their_communicator)
 }
 END_TEST
 
+/* A source that the communicator does not have, before it is made and after: the message is dropped. */
+START_TEST(impossible_sources)
+{
+    int got = -1;
+    bool found;
+    struct pl_outcome outcome;
+    static const int sources[] = { -1, -2, 2, 1000000, INT32_MIN, INT32_MAX };
+    set_up();
+    struct pl_comm later = { .id = { 1, 99 } };
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        arrive_int(&later, sources[i], 3, 7);
+        arrive_int(comms[0], sources[i], 3, 7);
+    }
+    struct pl_request *waiting = post(comms[0], &got, sizeof got, MPI_ANY_SOURCE, MPI_ANY_TAG);
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        arrive_int(comms[0], sources[i], 3, 7);
+    UNIT_CHECK(!pl_request_done(waiting));
+    arrive_int(comms[0], 1, 3, 8);
+    finish(waiting, MPI_SUCCESS);
+    ck_assert_int_eq(got, 8);
+    struct pl_comm *comm = make_comm(99);
+    ck_assert_int_eq(pl_probe(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, false, &found, &outcome, NULL), MPI_SUCCESS);
+    UNIT_CHECK(!found);
+    drop_later(comm);
+    tear_down();
+}
+END_TEST
+
 /* --- without memory --------------------------------------------------------------------------------------------- */
 
 static void arrive_without_memory(const struct pl_header *header, const void *data, struct pl_rndv *waiting)
@@ -204,7 +232,7 @@ START_TEST(a_message_without_memory_is_reported)
     ck_assert_int_eq(pl_probe(comms[0], 1, 4, false, &found, NULL, NULL), MPI_ERR_NO_MEM);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "a message from rank 1"));
 
-    header = header_of(PL_MSG_P2P, comms[1], -3, 4, 1000);
+    header = header_of(PL_MSG_P2P, comms[1], 1, 4, 1000);
     arrive_int(comms[1], 1, 3, 44);
     finish(post(comms[1], &got, sizeof got, 1, 3), MPI_SUCCESS);
     arrive_without_memory(&header, NULL, &rndv);
@@ -458,7 +486,7 @@ START_TEST(a_lost_peer_ends_its_sends)
 END_TEST
 
 UNIT_MAIN("match", order_is_that_of_a_plain_model, communicators_and_contexts_do_not_mix,
-          early_messages_find_their_communicator, a_message_without_memory_is_reported,
+          early_messages_find_their_communicator, impossible_sources, a_message_without_memory_is_reported,
           an_early_message_without_memory_is_reported, a_long_message_is_cut_and_reported, rndv_is_fetched_or_dropped,
           queued_sends_keep_their_order, synchronous_sends_wait_for_the_receiver,
           a_synchronous_message_is_acknowledged_when_it_is_matched, a_peer_takes_back_what_is_not_matched,

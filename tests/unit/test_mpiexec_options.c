@@ -217,6 +217,11 @@ START_TEST(configuration_file)
     char open[] = "-n 2 'a";
     ck_assert_ptr_null(config_split(open, &count));
     refused("-configfile /nonexistent/file", "cannot read");
+    refused("-configfile /tmp", "cannot read");
+    refused("-configfile /dev/null", "no program");
+    ck_assert(parse("-configfile /dev/null p"));
+    refused("--hostfile /nonexistent/file p", "cannot read");
+    refused("--hostfile /tmp p", "cannot read");
 }
 END_TEST
 

@@ -177,8 +177,7 @@ START_TEST(announcements_that_do_not_fit)
         int chunks, error;
     } cases[] = {
         { 7, 4, MPI_ERR_TRUNCATE },
-        { 5, 4, MPI_ERR_COUNT },
-        { 0, 4, MPI_ERR_COUNT },
+        { 25, 1, MPI_ERR_TRUNCATE },
         { UINT64_MAX, 4, MPI_ERR_TRUNCATE },
         { (uint64_t)1 << 62, 4, MPI_ERR_TRUNCATE },
     };
@@ -198,9 +197,14 @@ START_TEST(announcements_that_do_not_fit)
         pl_request_let_go(request);
     }
 
-    /* Nonsense: negative, too short, too long. Every activation fails at once. */
-    for (int k = 0; k < 4; k++) {
-        struct terms terms[2] = { { 6, k == 0 ? -1 : 4, k == 1 ? -1 : 0 } };
+    /* Nonsense: negative, too short, too long, billions of empty chunks. Every activation fails at once. */
+    for (int k = 0; k < 6; k++) {
+        struct terms terms[2] = { { k < 4 ? 6 : 0,
+                                    k == 0   ? -1
+                                    : k == 4 ? INT32_MAX
+                                    : k == 5 ? 1 << 20
+                                             : 4,
+                                    k == 1 ? -1 : 0 } };
         struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, TAG,
                                             k == 2   ? 3
                                             : k == 3 ? sizeof terms

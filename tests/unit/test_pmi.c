@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plugins/pmi/mapping.c and wire.c: which ranks a launcher's mapping puts on a node; words of an answer. */
+/* plugins/pmi/mapping.c and pmi_wire.c: which ranks a launcher's mapping puts on a node; words of an answer. */
 #include <stdlib.h>
 
 #include "plugins/pmi/mapping.h"
-#include "plugins/pmi/wire.h"
+#include "plugins/pmi/pmi_wire.h"
 #include "unit.h"
 
 START_TEST(mappings)

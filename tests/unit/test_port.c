@@ -22,6 +22,9 @@ START_TEST(texts)
     ck_assert_int_eq(pl_port_name_parse(port, &name), MPI_SUCCESS);
     ck_assert_int_eq(name.process.pid, getpid());
     ck_assert(!pl_locator_has_ended(&name.process));
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    ck_assert(!name.far && strncmp(name.host, host, PL_PORT_HOST_MAX) == 0);
     size_t length = strlen(port);
     for (size_t cut = 0; cut < length; cut++) {
         memcpy(other, port, cut);
@@ -44,6 +47,23 @@ START_TEST(texts)
     ck_assert_int_eq(pl_port_close(port), MPI_ERR_PORT);
     ck_assert_int_eq(pl_port_open(false, port), MPI_SUCCESS);
     pl_instance_close(instance); /* with a port that is open */
+}
+END_TEST
+
+/* The longest card, with which the name of a host is cut; and the name of a port of the network has none. */
+START_TEST(scopes)
+{
+    static unsigned char card[PL_CARD_MAX];
+    struct pl_port_name name;
+    char port[MPI_MAX_PORT_NAME];
+    memset(card, 7, sizeof card);
+    for (int far = 0; far <= 1; far++) {
+        pl_port_name_format(5, far, card, sizeof card, port);
+        ck_assert_int_eq(pl_port_name_parse(port, &name), MPI_SUCCESS);
+        ck_assert(name.far == far && name.port == 5 && name.card_length == sizeof card);
+        ck_assert_int_eq(memcmp(name.card, card, sizeof card), 0);
+        ck_assert(!far || name.host[0] == '\0');
+    }
 }
 END_TEST
 
@@ -79,4 +99,4 @@ START_TEST(ended)
 }
 END_TEST
 
-UNIT_MAIN("port", texts, ended)
+UNIT_MAIN("port", texts, scopes, ended)

@@ -132,14 +132,14 @@ START_TEST(blob_offsets)
     ck_assert_uint_eq(big % 64, 0);
     ck_assert_str_eq(pl_blob_at(&b, word), "hello");
     ck_assert_uint_eq(((uint32_t *)pl_blob_at(&b, numbers))[2], 3);
-    int fd = pl_blob_file(&b, "test", &error);
+    int fd = pl_blob_file(&b, "test", PL_BLOB_SEALS, &error);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(pread(fd, text, 6, word), 6);
     ck_assert_str_eq(text, "hello");
     ck_assert_int_ne(ftruncate(fd, 0), 0);
     close(fd);
     b.failed = true;
-    ck_assert_int_eq(pl_blob_file(&b, "test", &error), -1);
+    ck_assert_int_eq(pl_blob_file(&b, "test", PL_BLOB_SEALS, &error), -1);
     ck_assert_int_eq(error, PLENUM_ERR_MEMORY);
     ck_assert_uint_eq(pl_blob_text(&b, "more"), 0);
     ck_assert_ptr_null(pl_blob_at(&b, word));

@@ -3,6 +3,7 @@
  * be killed. */
 #include "ucx_node.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -139,6 +140,39 @@ START_TEST(test_cycles)
     ck_assert_int_le(entries("/proc/self/fd"), descriptors);
     ck_assert_int_le(entries("/proc/self/task"), threads);
     ck_assert_int_le(entries("/dev/shm"), shared + 8); /* other processes use it too */
+}
+END_TEST
+
+/* --- descriptors ----------------------------------------------------------------------------------------------- */
+
+/* The number of descriptors, among those that were not open before, that a program started now would inherit. */
+static int inherited_by_exec(const bool before[1024])
+{
+    int count = 0;
+    for (int fd = 0; fd < 1024; fd++) {
+        int flags = before[fd] ? -1 : fcntl(fd, F_GETFD);
+        count += flags >= 0 && !(flags & FD_CLOEXEC);
+    }
+    return count;
+}
+
+START_TEST(test_close_on_exec)
+{
+    bool before[1024];
+    int ends[2];
+    for (int fd = 0; fd < 1024; fd++)
+        before[fd] = fcntl(fd, F_GETFD) >= 0;
+    open_pair(_i);
+    ck_assert_int_eq(pipe(ends), 0); /* another thread's, for a child: left alone */
+    one_message(8, 1, &node_solid, &node_solid);
+    NODE_UNTIL(a, b, inherited_by_exec(before) == 2);
+    for (int round = 0; round < 100; round++) {
+        one_message(8, 1, &node_solid, &node_solid);
+        ck_assert_int_eq(inherited_by_exec(before), 2);
+    }
+    close(ends[0]);
+    close(ends[1]);
+    close_pair();
 }
 END_TEST
 
@@ -300,6 +334,7 @@ int main(void)
     add(suite, "test_flush_and_leave", test_flush_and_leave, CHOICES);
     add(suite, "test_bad_address", test_bad_address, CHOICES);
     add(suite, "test_sleep", test_sleep, CHOICES);
+    add(suite, "test_close_on_exec", test_close_on_exec, CHOICES);
     add(suite, "test_cycles", test_cycles, CHOICES);
     add(suite, "test_processes", test_processes, CHOICES);
     add(suite, "test_killed_peer", test_killed_peer, 2);

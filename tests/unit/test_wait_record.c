@@ -28,26 +28,25 @@ enum { SIZE = 3 };
 /* A job of three ranks that wait, whose pages the test fills in. */
 static struct plenum_job job;
 static struct pl_rank ranks[SIZE];
-static struct pl_job_segment *segment;
+static struct pl_job_segment description;
+static struct pl_job_shared *shared;
 
 static struct pl_job_record *page(int rank)
 {
-    return pl_job_record(segment, rank);
+    return pl_job_record(&description, shared, rank);
 }
 
 static void make(void)
 {
-    size_t pages = (sizeof *segment + SIZE * sizeof(struct pl_job_rank) + 4095) / 4096 * 4096;
-    free(segment);
-    segment = aligned_alloc(4096, pages + SIZE * PL_RECORD_BYTES);
-    ck_assert_ptr_nonnull(segment);
-    memset(segment, 0, pages + SIZE * PL_RECORD_BYTES);
-    segment->size = SIZE;
-    segment->records = pages;
-    segment->report = 1;
-    job = (struct plenum_job){ .desc.size = SIZE, .segment = segment, .ranks = ranks };
+    size_t pages = (sizeof *shared + SIZE * sizeof(struct pl_job_rank) + 4095) / 4096 * 4096;
+    free(shared);
+    shared = aligned_alloc(4096, pages + SIZE * PL_RECORD_BYTES);
+    ck_assert_ptr_nonnull(shared);
+    memset(shared, 0, pages + SIZE * PL_RECORD_BYTES);
+    description = (struct pl_job_segment){ .size = SIZE, .records = pages, .report = 1 };
+    job = (struct plenum_job){ .desc.size = SIZE, .segment = &description, .shared = shared, .ranks = ranks };
     for (int r = 0; r < SIZE; r++) {
-        segment->ranks[r].owner = getpid();
+        shared->ranks[r].owner = getpid();
         page(r)->answered = 1;
     }
 }

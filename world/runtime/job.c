@@ -9,6 +9,7 @@
 
 #include "core/base/memory.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/job/segment_make.h"
 #include "world/runtime/runtime_error.h"
 
 enum { GRACE_DEFAULT = 2000 };
@@ -78,8 +79,7 @@ void pl_job_free(struct plenum_job *job)
             }
             pl_lines_end(&output->lines, job_discard_output, NULL);
         }
-    if (job->segment)
-        munmap((void *)job->segment, job->segment_bytes);
+    pl_job_segment_unmap(job);
     pl_vars_fini(&job->desc.env);
     free(job->ranks);
     pl_symbols_fini(&job->symbols);

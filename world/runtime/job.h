@@ -119,11 +119,11 @@ struct plenum_job {
     struct pl_job_launch launch;
     char nspace[256]; /* PMIx's maximum */
     uint64_t cookie;
-    const struct pl_job_segment *segment; /* mapped; NULL: the job does not run */
-    size_t segment_bytes;
-    struct pl_rank *ranks;  /* [desc.size] */
-    int started;            /* ranks that were started */
-    uint64_t psets_version; /* of the published sets in the last PSETS event */
+    const struct pl_job_segment *segment; /* mapped, and no rank can change it; NULL: the job does not run */
+    struct pl_job_shared *shared;         /* mapped; ranks write garbage there */
+    struct pl_rank *ranks;                /* [desc.size] */
+    int started;                          /* ranks that were started */
+    uint64_t psets_version;               /* of the published sets in the last PSETS event */
     struct pl_job_outcome outcome;
     struct pl_job_deadline deadline;
     struct pl_job_reporting reporting;

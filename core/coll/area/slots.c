@@ -25,6 +25,17 @@ static void area_wake_wanting(struct pl_area *area, uint64_t wanting)
         pl_area_wake(area, asleep);
 }
 
+/* --- reading ------------------------------------------------------------------------------------------------------ */
+
+void *pl_area_data_in_ring(const struct pl_area *area, int rank, size_t bytes)
+{
+    bool is_long = bytes > PL_AREA_SHORT;
+    size_t whole = is_long ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING;
+    size_t offset = pl_read_shared(&area->slots[rank].offset), most = whole - bytes;
+    size_t within = (offset < most ? offset : most) & ~(size_t)(PL_AREA_LINE - 1);
+    return area->ring[is_long] + (size_t)rank * whole + within;
+}
+
 /* --- space -------------------------------------------------------------------------------------------------------- */
 
 /* Waits until a rank has completed an operation. */

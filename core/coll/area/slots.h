@@ -12,6 +12,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/cpu.h"
+#include "core/base/shared.h"
 #include "core/coll/area/area.h"
 #include "core/coll/area/await.h"
 #include "core/coll/collective.h"
@@ -115,15 +116,18 @@ static inline bool pl_area_has(const struct pl_area *area, int rank)
     return (int32_t)(word - area->next) > 0;
 }
 
-/* Where the data of a slot is. Whatever another rank's offset says, the result lies within that rank's ring. */
+/* The bytes that a rank says are in its slot. */
+static inline size_t pl_area_written(const struct pl_area *area, int rank)
+{
+    return pl_read_shared(&area->slots[rank].bytes);
+}
+
+/* Where the data of a slot is, at most PL_AREA_ELSEWHERE bytes. Whatever another rank's offset says, the result lies
+ * within that rank's ring, at the start of a line. */
+PL_PURE void *pl_area_data_in_ring(const struct pl_area *area, int rank, size_t bytes);
 static inline void *pl_area_data(const struct pl_area *area, int rank, size_t bytes)
 {
-    struct pl_area_slot *slot = &area->slots[rank];
-    if (pl_likely(bytes <= PL_AREA_SMALL))
-        return slot->data;
-    bool is_long = bytes > PL_AREA_SHORT;
-    size_t whole = is_long ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING, offset = slot->offset, most = whole - bytes;
-    return area->ring[is_long] + (size_t)rank * whole + (offset < most ? offset : most);
+    return pl_likely(bytes <= PL_AREA_SMALL) ? area->slots[rank].data : pl_area_data_in_ring(area, rank, bytes);
 }
 
 /* --- an operation: reserve, publish, wait and read as it needs; then always end, after an error too --------------- */
@@ -171,7 +175,7 @@ static inline void pl_area_publish(struct pl_area *area, int rank)
 static inline int pl_area_wait(struct pl_area *area, int rank, size_t *bytes, const void **data)
 {
     int rc = pl_area_has(area, rank) ? MPI_SUCCESS : pl_area_await(area, rank, rank + 1);
-    size_t written = area->slots[rank].bytes;
+    size_t written = pl_area_written(area, rank);
     if (pl_unlikely(rc != MPI_SUCCESS))
         return rc;
     if (pl_unlikely(written > *bytes))
@@ -181,7 +185,8 @@ static inline int pl_area_wait(struct pl_area *area, int rank, size_t *bytes, co
     return MPI_SUCCESS;
 }
 
-/* Waits for the slots of all ranks, each of exactly `bytes` bytes, else MPI_ERR_TRUNCATE; or of PL_AREA_ANY. */
+/* Waits for the slots of all ranks, each of exactly `bytes` bytes, else MPI_ERR_TRUNCATE; or of PL_AREA_ANY. The caller
+ * reads `bytes` bytes, whatever a slot says by then. */
 static inline int pl_area_wait_all(struct pl_area *area, size_t bytes)
 {
     int wrong = -1;

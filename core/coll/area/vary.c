@@ -118,9 +118,9 @@ static inline int area_unpack_own(struct pl_area_call *call, int from, const voi
     int index = call->rank - (call->rank > from);
     const uint32_t *ends = slot;
     size_t head = area_head_bytes(call);
-    if (pl_unlikely(written < head))
+    if (pl_unlikely(written < head || written > PL_AREA_MAX))
         return pl_coll_fail_amount(from, written, head);
-    uint32_t begin = index > 0 ? ends[index - 1] : 0, end = ends[index];
+    uint32_t begin = index > 0 ? pl_read_shared(&ends[index - 1]) : 0, end = pl_read_shared(&ends[index]);
     if (pl_unlikely(begin > end || end > written - head))
         return pl_coll_fail_amount(from, written, head + end);
     struct pl_block block =
@@ -165,10 +165,10 @@ int pl_area_alltoallv(struct pl_area_call *call, size_t at, size_t bytes)
     if ((rc = pl_area_wait_all(call->area, PL_AREA_ANY)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; i < call->size; i++)
-        if (call->area->slots[i].bytes >= PL_AREA_ELSEWHERE)
+        if (pl_area_written(call->area, i) >= PL_AREA_ELSEWHERE)
             call->elsewhere |= rank_bit(i);
     for (int i = 0; rc == MPI_SUCCESS && !call->elsewhere && i < call->size; i++) {
-        size_t written = call->area->slots[i].bytes;
+        size_t written = pl_least(pl_area_written(call->area, i), PL_AREA_ELSEWHERE);
         if (i != call->rank)
             rc = area_unpack_own(call, i, pl_area_read(call->area, i, written), written);
     }
@@ -220,7 +220,7 @@ int pl_area_allgatherv(struct pl_area_call *call, size_t at, size_t bytes)
     rc = pl_area_wait_all(call->area, PL_AREA_ANY);
     for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
         struct pl_block block = pl_recv_block(coll, i);
-        size_t written = call->area->slots[i].bytes, most = area_chunk_part(block, at, bytes);
+        size_t written = pl_area_written(call->area, i), most = area_chunk_part(block, at, bytes);
         if (i == call->rank || written == 0)
             continue;
         if (written > most)

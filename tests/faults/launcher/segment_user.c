@@ -20,8 +20,17 @@
 
 #include "core/job/segment.h"
 
-static struct pl_job_segment *job;
+static const struct pl_job_segment *job;
+static struct pl_job_shared *shared;
 static int rank;
+
+static void require(bool good, int code, const char *what)
+{
+    if (good)
+        return;
+    fprintf(stderr, "%s\n", what);
+    exit(code);
+}
 
 static void attach(void)
 {
@@ -29,20 +38,19 @@ static void attach(void)
     uint64_t cookie;
     struct stat st;
     const char *place = getenv(PL_JOB_ENV);
-    if (!place || sscanf(place, "%d:%16" SCNx64 ":%d", &fd, &cookie, &rank) != 3 || fstat(fd, &st) != 0) {
-        fprintf(stderr, "no job segment: %s\n", place ? place : "no " PL_JOB_ENV);
-        exit(90);
-    }
-    job = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    const char *wrong = job == MAP_FAILED ? "cannot map" : pl_job_segment_check(job, (size_t)st.st_size, cookie, rank);
-    if (wrong) {
-        fprintf(stderr, "the job segment: %s\n", wrong);
-        exit(91);
-    }
-    if (ftruncate(fd, 0) == 0) {
-        fprintf(stderr, "the job segment can be truncated\n");
-        exit(92);
-    }
+    require(place && sscanf(place, "%d:%16" SCNx64 ":%d", &fd, &cookie, &rank) == 3 && fstat(fd, &st) == 0, 90,
+            "no job segment");
+    job = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    require(job != MAP_FAILED, 91, "cannot map the job segment");
+    const char *wrong = pl_job_segment_check(job, (size_t)st.st_size, cookie, rank);
+    require(!wrong, 91, wrong);
+    require(ftruncate(fd, 0) != 0 && ftruncate(job->shared_fd, 0) != 0, 92, "the job segment can be truncated");
+    require(mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED &&
+                pwrite(fd, "", 1, 0) != 1,
+            93, "the description can be written");
+    shared = mmap(NULL, job->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, job->shared_fd, 0);
+    require(shared != MAP_FAILED && fstat(job->shared_fd, &st) == 0 && (uint64_t)st.st_size == job->shared_bytes, 94,
+            "no shared part");
 }
 
 static const char *text(uint32_t offset)
@@ -72,14 +80,14 @@ static void show(void)
 static void leave_abort(int code, const char *object, const char *message)
 {
     uint32_t free_ = 0;
-    atomic_store(&job->ranks[rank].state, PL_PROCESS_ABORTED);
-    if (!atomic_compare_exchange_strong(&job->abort.claimed, &free_, 1))
+    atomic_store(&shared->ranks[rank].state, PL_PROCESS_ABORTED);
+    if (!atomic_compare_exchange_strong(&shared->abort.claimed, &free_, 1))
         pause();
-    job->abort.rank = rank;
-    job->abort.code = code;
-    snprintf(job->abort.object, sizeof job->abort.object, "%s", object);
-    snprintf(job->abort.message, sizeof job->abort.message, "%s", message);
-    atomic_store_explicit(&job->abort.set, 1, memory_order_release);
+    shared->abort.rank = rank;
+    shared->abort.code = code;
+    snprintf(shared->abort.object, sizeof shared->abort.object, "%s", object);
+    snprintf(shared->abort.message, sizeof shared->abort.message, "%s", message);
+    atomic_store_explicit(&shared->abort.set, 1, memory_order_release);
     _exit(code & 255);
 }
 
@@ -91,17 +99,17 @@ int main(int argc, char *argv[])
         for (;;)
             pause();
     if (strcmp(what, "leave") == 0 && argc > 3) {
-        atomic_store(&job->ranks[rank].state, (uint32_t)atoi(argv[2]));
+        atomic_store(&shared->ranks[rank].state, (uint32_t)atoi(argv[2]));
         return atoi(argv[3]);
     }
     if (strcmp(what, "abort") == 0 && argc > 2)
         leave_abort(atoi(argv[2]), argc > 3 ? argv[3] : "", argc > 4 ? argv[4] : "");
     if (strcmp(what, "claim") == 0) {
-        atomic_store(&job->abort.claimed, 1);
+        atomic_store(&shared->abort.claimed, 1);
         return 5;
     }
     if (strcmp(what, "damage") == 0) {
-        memset(&job->abort, 0x9b, sizeof job->abort);
+        memset(&shared->abort, 0x9b, sizeof shared->abort);
         return 6;
     }
     show();

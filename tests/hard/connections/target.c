@@ -29,7 +29,8 @@ static void expect(int good, const char *what)
 
 static void exchange(int count)
 {
-    int *out = malloc((size_t)(count * size) * sizeof *out), *in = malloc((size_t)(count * size) * sizeof *in), good = 1;
+    int *out = malloc((size_t)(count * size) * sizeof *out), *in = malloc((size_t)(count * size) * sizeof *in),
+        good = 1;
     for (int peer = 0; peer < size; peer++)
         for (int i = 0; i < count; i++)
             out[peer * count + i] = element(rank, peer, i);

@@ -21,6 +21,17 @@ static void connect_fails(const char *port, MPI_Info info, int want)
     CHECK(inter == MPI_COMM_SELF);
 }
 
+static MPI_Info scopes = MPI_INFO_NULL;
+
+/* An info object with this scope, the same for all calls. */
+static MPI_Info scope(const char *word)
+{
+    if (scopes == MPI_INFO_NULL)
+        MPI_Info_create(&scopes);
+    MPI_Info_set(scopes, "plenum_scope", word);
+    return scopes;
+}
+
 int main(int argc, char **argv)
 {
     char port[MPI_MAX_PORT_NAME], other[MPI_MAX_PORT_NAME], copy[MPI_MAX_PORT_NAME];
@@ -30,7 +41,10 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Info brief = seconds("0.05"), wrong = seconds("soon");
 
-    CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
+    CHECK_CLASS(MPI_Open_port(scope("everywhere"), port), MPI_ERR_INFO_VALUE);
+    CHECK_OK(MPI_Open_port(scope("host"), port));
+    CHECK_OK(MPI_Open_port(scope("runtime"), other)); /* a word for published names */
+    CHECK_OK(MPI_Close_port(other));
     CHECK_OK(MPI_Open_port(MPI_INFO_NULL, other));
     CHECK(strcmp(port, other) != 0 && strlen(port) < MPI_MAX_PORT_NAME);
 
@@ -77,6 +91,7 @@ int main(int argc, char **argv)
     }
     CHECK(inter == MPI_COMM_SELF);
     CHECK_OK(MPI_Close_port(port));
+    MPI_Info_free(&scopes);
     MPI_Info_free(&brief);
     MPI_Info_free(&wrong);
     MTEST_END;

@@ -104,6 +104,55 @@ static void sessions(void)
     CHECK_OK(MPI_Session_finalize(&two));
 }
 
+/* What a handler leaves in the code is returned; nothing is created by a call that failed. */
+static int replacement;
+
+static void replace_on_comm(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    calls++;
+    *code = replacement;
+}
+
+static void replace_on_session(MPI_Session *session, int *code, ...)
+{
+    (void)session;
+    *code = replacement;
+}
+
+static void replaced(void)
+{
+    MPI_Errhandler handler, of_session;
+    MPI_Session session;
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm comm, child = MPI_COMM_WORLD;
+    MPI_Request requests[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
+    int data[2] = { 1, 2 }, in = 0, before = calls;
+    CHECK_OK(MPI_Comm_create_errhandler(replace_on_comm, &handler));
+    CHECK_OK(MPI_Session_create_errhandler(replace_on_session, &of_session));
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    CHECK_OK(MPI_Comm_set_errhandler(comm, handler));
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, of_session, &session));
+    for (int i = 0; i < 2; i++) {
+        replacement = i == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+        CHECK(MPI_Send(data, 1, MPI_INT, 99, 0, comm) == replacement);
+        CHECK(MPI_Barrier(comm) == MPI_SUCCESS);
+        CHECK(MPI_Bcast(data, -1, MPI_INT, 0, comm) == replacement);
+        CHECK(MPI_Comm_split(comm, -5, 0, &child) == replacement && child == MPI_COMM_WORLD);
+        CHECK(MPI_Group_from_session_pset(session, "test://no such set", &group) == replacement);
+        CHECK_OK(MPI_Isend(data, 2, MPI_INT, 0, 1, comm, &requests[0]));
+        CHECK_OK(MPI_Irecv(&in, 1, MPI_INT, 0, 1, comm, &requests[1]));
+        CHECK(MPI_Wait(&requests[1], MPI_STATUS_IGNORE) == replacement && requests[1] == MPI_REQUEST_NULL);
+        CHECK_OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Comm_call_errhandler(comm, MPI_ERR_TAG));
+    }
+    CHECK(calls == before + 10);
+    CHECK_OK(MPI_Session_finalize(&session));
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_OK(MPI_Errhandler_free(&handler));
+    CHECK_OK(MPI_Errhandler_free(&of_session));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Errhandler mine;
@@ -112,6 +161,7 @@ int main(int argc, char **argv)
     without_object(mine);
     inheritance(mine);
     sessions();
+    replaced();
     CHECK_OK(MPI_Errhandler_free(&mine));
     MTEST_END;
 }

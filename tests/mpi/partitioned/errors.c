@@ -94,6 +94,40 @@ static void bad_sizes(int sent, int bytes, int received, int capacity, int class
     free(in);
 }
 
+/* The receive is larger: its partitions arrive with the data in them, or with the last one. */
+static void larger(int sent, int bytes, int received, int capacity)
+{
+    int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size, got = -1;
+    int all = sent * bytes, room = received * capacity;
+    char *out = malloc((size_t)all + 1), *in = malloc((size_t)room + 1);
+    MPI_Request requests[2];
+    MPI_Status status;
+    CHECK_OK(MPI_Psend_init(out, sent, bytes, MPI_CHAR, next, 1, world, MPI_INFO_NULL, &requests[0]));
+    CHECK_OK(MPI_Precv_init(in, received, capacity, MPI_CHAR, last, 1, world, MPI_INFO_NULL, &requests[1]));
+    for (int time = 0; time < 3; time++) {
+        memset(in, 'x', (size_t)room);
+        for (int i = 0; i < all; i++)
+            out[i] = (char)(mtest_rank + time + i % 97);
+        CHECK_OK(MPI_Startall(2, requests));
+        for (int i = sent - 1; i >= 0; i--)
+            CHECK_OK(MPI_Pready((i + time) % sent, requests[0]));
+        for (int i = received - 1; i >= 0; i--)
+            for (int flag = 0; !flag;)
+                CHECK_OK(MPI_Parrived(requests[1], i, &flag));
+        for (int i = 0; i < room; i++)
+            if (in[i] != (i < all ? (char)(last + time + i % 97) : 'x'))
+                CHECK(!"wrong data when all partitions have arrived");
+        CHECK_OK(MPI_Wait(&requests[1], &status));
+        CHECK_OK(MPI_Get_count(&status, MPI_CHAR, &got));
+        CHECK(got == all && status.MPI_SOURCE == last && status.MPI_TAG == 1);
+        CHECK_OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    }
+    CHECK_OK(MPI_Request_free(&requests[0]));
+    CHECK_OK(MPI_Request_free(&requests[1]));
+    free(out);
+    free(in);
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -103,9 +137,15 @@ int main(int argc, char **argv)
     bad_init();
     bad_use();
     bad_sizes(4, 10, 4, 9, MPI_ERR_TRUNCATE);
-    bad_sizes(4, 9, 3, 13, MPI_ERR_COUNT);
     bad_sizes(2, 200000, 3, 100000, MPI_ERR_TRUNCATE);
-    bad_sizes(2, 100000, 3, 200000, MPI_ERR_COUNT);
+    larger(4, 9, 3, 13);
+    larger(1, 1, 5, 10);
+    larger(5, 3, 1, 100);
+    larger(7, 10, 14, 6);
+    larger(3, 0, 2, 8);
+    larger(0, 5, 2, 8);
+    larger(2, 100000, 3, 200000);
+    larger(3, 100000, 40, 50000);
     CHECK_OK(MPI_Comm_free(&world));
     MTEST_END;
 }

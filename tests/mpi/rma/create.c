@@ -144,6 +144,20 @@ static void flavors(MPI_Comm comm)
     check_window(&win, MPI_WIN_FLAVOR_CREATE, NULL, 0, 1, comm);
     CHECK_OK(MPI_Win_create(mtest_rank ? memory : NULL, mtest_rank ? size : 0, unit, MPI_INFO_NULL, comm, &win));
     check_window(&win, MPI_WIN_FLAVOR_CREATE, mtest_rank ? memory : NULL, mtest_rank ? size : 0, unit, comm);
+    MPI_Aint own = mtest_rank % 2 ? size : 0; /* a rank that allocates nothing has no address */
+    CHECK_OK(MPI_Win_allocate(own, unit, MPI_INFO_NULL, comm, &base, &win));
+    CHECK((base == NULL) == (own == 0));
+    check_window(&win, MPI_WIN_FLAVOR_ALLOCATE, base, own, unit, comm);
+    if (window_can_share(comm)) {
+        char *queried = memory;
+        MPI_Aint bytes = -1;
+        int got = -1;
+        CHECK_OK(MPI_Win_allocate_shared(own, unit, MPI_INFO_NULL, comm, &base, &win));
+        CHECK((base == NULL) == (own == 0));
+        CHECK_OK(MPI_Win_shared_query(win, 0, &bytes, &got, &queried));
+        CHECK(bytes == 0 && got == 1 && queried == NULL);
+        check_window(&win, MPI_WIN_FLAVOR_SHARED, base, own, unit, comm);
+    }
     free(memory);
 }
 

@@ -183,6 +183,8 @@ static void arguments(MPI_Win win)
     CHECK_CLASS(MPI_Accumulate(&value, 1, MPI_FLOAT, target, 0, 1, MPI_FLOAT, MPI_BAND, win), MPI_ERR_OP);
     CHECK_CLASS(MPI_Accumulate(&value, 1, mixed, target, 0, 1, mixed, MPI_SUM, win), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Accumulate(&value, 1, MPI_FLOAT, target, 0, 1, MPI_INT, MPI_SUM, win), MPI_ERR_TYPE);
+    CHECK_OK(MPI_Accumulate(&value, 0, MPI_FLOAT, target, 0, 0, MPI_INT, MPI_SUM, win)); /* nothing of either */
+    CHECK_OK(MPI_Get_accumulate(&value, 0, MPI_FLOAT, &result, 0, MPI_BYTE, target, 0, 0, MPI_INT, MPI_SUM, win));
     CHECK_CLASS(MPI_Fetch_and_op(&value, &result, mixed, target, 0, MPI_SUM, win), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Compare_and_swap(&value, &value, &result, MPI_FLOAT, target, 0, win), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Compare_and_swap(&value, &value, &result, mixed, target, 0, win), MPI_ERR_TYPE);

@@ -3,8 +3,8 @@
  * See output.h. An embedder that takes no events reads no pipes, so the ranks wait for it, and the queue of events does
  * not grow.
  *
- * A pseudo-terminal is raw: what is written arrives unchanged. It is the controlling terminal of no process, so it sends
- * no signals. Its reader gets EIO after the last byte, when no process has the other end open.
+ * A pseudo-terminal is raw: what is written arrives unchanged. It controls no process, so it sends no signals.
+ * Its reader gets EIO after the last byte, when no process has the other end open.
  */
 #include "world/runtime/event/output.h"
 
@@ -104,8 +104,7 @@ static bool output_open_terminal(int end[2])
 int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, int number, int *write_end)
 {
     int pipe_fd[2];
-    bool terminal =
-        number == STDOUT_FILENO && job->desc.option[PLENUM_JOB_TERMINAL] && output_open_terminal(pipe_fd);
+    bool terminal = number == STDOUT_FILENO && job->desc.option[PLENUM_JOB_TERMINAL] && output_open_terminal(pipe_fd);
     if (!terminal && pipe2(pipe_fd, O_CLOEXEC) != 0)
         return errno == EMFILE || errno == ENFILE
                    ? pl_rt_fail(PLENUM_ERR_LIMIT,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The output of the ranks: from pipes or terminals to OUTPUT events of whole lines. The caller holds the runtime's lock. */
+/* The output of the ranks, from pipes or terminals to OUTPUT events of whole lines. The caller holds the runtime's
+ * lock. */
 #ifndef PLENUM_WORLD_RUNTIME_EVENT_OUTPUT_H
 #define PLENUM_WORLD_RUNTIME_EVENT_OUTPUT_H
 
@@ -18,7 +19,8 @@ struct pl_output {
     struct pl_lines lines;
 };
 
-/* Makes the pipe, or the terminal (PLENUM_JOB_TERMINAL), and polls it. `*write_end` is the caller's to close. Returns an enum plenum_error. */
+/* Makes the pipe, or the terminal (PLENUM_JOB_TERMINAL), and polls it. `*write_end` is the caller's to close.
+ * Returns an enum plenum_error. */
 int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, int number, int *write_end);
 
 /* Reads what the pipe holds. Returns also when a process keeps writing. */

@@ -82,7 +82,7 @@ static bool blob_too_large(size_t bytes)
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
 }
 
-int pl_blob_file(const struct pl_blob *b, const char *name, int *error)
+int pl_blob_file(const struct pl_blob *b, const char *name, int seals, int *error)
 {
     if (b->failed) {
         *error = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
@@ -109,7 +109,8 @@ int pl_blob_file(const struct pl_blob *b, const char *name, int *error)
         close(fd);
         return -1;
     }
-    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    if (seals)
+        fcntl(fd, F_ADD_SEALS, seals);
     return fd;
 }
 

@@ -26,9 +26,12 @@ uint32_t pl_blob_text(struct pl_blob *b, const char *text);
 /* The part at an offset; valid until the next addition, NULL after a failure. */
 void *pl_blob_at(struct pl_blob *b, uint32_t offset);
 
-/* An anonymous memory file of fixed size with this content, close-on-exec; -1: the error is recorded and stored in
+/* The size of the file is fixed, and so are its seals. */
+#define PL_BLOB_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* An anonymous memory file with this content and these seals, close-on-exec; -1: the error is recorded and stored in
  * `*error`. */
-int pl_blob_file(const struct pl_blob *b, const char *name, int *error);
+int pl_blob_file(const struct pl_blob *b, const char *name, int seals, int *error);
 
 void pl_blob_fini(struct pl_blob *b);
 

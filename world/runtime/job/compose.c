@@ -18,7 +18,7 @@
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/runtime_error.h"
 
-enum { JOB_FD = 99 }; /* the segment's descriptor in the ranks: scripts use 3 to 9 themselves */
+enum { JOB_FD = 99 }; /* the segment's descriptors in the ranks are this and 98: scripts use 3 to 9 themselves */
 
 static int compose_no_memory(void)
 {
@@ -234,7 +234,7 @@ static uint32_t compose_choose_job_fd(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= JOB_FD)
-        return limit.rlim_cur > 4 ? (uint32_t)limit.rlim_cur - 1 : 3;
+        return limit.rlim_cur > 5 ? (uint32_t)limit.rlim_cur - 1 : 4;
     return JOB_FD;
 }
 
@@ -256,6 +256,7 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
     struct pl_plan head = { .cookie = job->cookie,
                             .rank_count = (uint32_t)job->desc.size,
                             .job_fd = compose_choose_job_fd() };
+    head.shared_fd = head.job_fd - 1;
     int err = PLENUM_OK;
 
     pl_blob_add(b, NULL, sizeof head);

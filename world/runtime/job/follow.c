@@ -14,17 +14,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/shared.h"
 #include "core/job/stale_files.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/job/job_psets.h"
 #include "world/runtime/job/queue.h"
+#include "world/runtime/job/segment_make.h"
 #include "world/runtime/job/spawn_tree.h"
 #include "world/runtime/keeper/sweep.h"
 #include "world/runtime/pmix/server.h"
@@ -202,13 +203,13 @@ void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object
 
 static bool follow_is_aborting(const struct plenum_job *job, int rank)
 {
-    return atomic_load(&job->segment->ranks[rank].must_end) != 0;
+    return atomic_load(&job->shared->ranks[rank].must_end) != 0;
 }
 
 /* The aborting ranks end, and the others continue. Frees the record for the next abort. */
 static void follow_kill_aborting(struct plenum_job *job)
 {
-    struct pl_job_abort *record = (struct pl_job_abort *)&job->segment->abort;
+    struct pl_job_abort *record = &job->shared->abort;
     for (int r = 0; r < job->desc.size; r++)
         if (follow_is_aborting(job, r) && !job->ranks[r].ended)
             follow_send_signal(job, r, SIGKILL);
@@ -220,20 +221,18 @@ static void follow_kill_aborting(struct plenum_job *job)
  * are checked when they end, and count only if nothing has ended the job before. */
 static void follow_check_abort(struct plenum_job *job, uint32_t state)
 {
-    const struct pl_job_abort *record = &job->segment->abort;
-    char object[sizeof record->object], message[sizeof record->message];
+    struct pl_job_abort record;
     if (job->outcome.aborted || job->phase != PL_JOB_RUNNING || state != PL_PROCESS_ABORTED ||
-        !atomic_load_explicit(&record->set, memory_order_acquire))
+        !atomic_load_explicit(&job->shared->abort.set, memory_order_acquire))
         return;
-    memcpy(object, record->object, sizeof object);
-    memcpy(message, record->message, sizeof message);
-    object[sizeof object - 1] = message[sizeof message - 1] = '\0';
-    int rank = record->rank >= 0 && record->rank < job->desc.size ? record->rank : PLENUM_ALL;
-    if (record->partial && job->desc.option[PLENUM_JOB_KEEP_GOING]) {
-        follow_queue_abort(job, rank, record->code, object, message);
+    pl_copy_shared(&record, &job->shared->abort, sizeof record);
+    record.object[sizeof record.object - 1] = record.message[sizeof record.message - 1] = '\0';
+    int rank = record.rank >= 0 && record.rank < job->desc.size ? record.rank : PLENUM_ALL;
+    if (record.partial && job->desc.option[PLENUM_JOB_KEEP_GOING]) {
+        follow_queue_abort(job, rank, record.code, record.object, record.message);
         follow_kill_aborting(job);
     } else {
-        pl_job_abort(job, rank, record->code, object, message);
+        pl_job_abort(job, rank, record.code, record.object, record.message);
     }
 }
 
@@ -275,11 +274,10 @@ static void follow_judge_exit(struct plenum_job *job, int rank, int status, uint
 static void follow_process_ended(struct plenum_job *job, int rank, int status)
 {
     struct pl_rank *r = &job->ranks[rank];
-    struct pl_job_rank *slot = (struct pl_job_rank *)&job->segment->ranks[rank];
-    uint32_t state = atomic_load(&slot->state);
+    uint32_t state = atomic_load(&job->shared->ranks[rank].state);
 
     r->ended = true;
-    atomic_store(&slot->gone, 1);
+    atomic_store(pl_job_gone(job->segment, rank), 1);
     pl_job_psets_check(job);
     for (int s = 0; s < 2; s++)
         pl_output_drain(&r->out[s]);
@@ -320,8 +318,7 @@ void pl_job_last_process_ended(struct plenum_job *job)
             pl_output_close(&job->ranks[r].out[s]);
         }
     pl_job_psets_check(job);
-    munmap((void *)job->segment, job->segment_bytes);
-    job->segment = NULL;
+    pl_job_segment_unmap(job);
     job->runtime->slots.used -= job->launch.slots;
     pl_list_remove(&job->alive);
     pl_job_finish(job);
@@ -400,7 +397,7 @@ void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *
 static pid_t follow_pid_of(const struct plenum_job *job, int rank)
 {
     pid_t pid = job->ranks[rank].pid;
-    return pid > 0 || !job->segment ? pid : (pid_t)abs(atomic_load(&job->segment->ranks[rank].owner));
+    return pid > 0 || !job->segment ? pid : (pid_t)pl_job_owner_pid(atomic_load(&job->shared->ranks[rank].owner));
 }
 
 /* A killed rank holds its resources until the kernel has torn it down, which takes a while with much memory. */

@@ -13,11 +13,6 @@
 #include "world/runtime/event/event.h"
 #include "world/runtime/runtime_error.h"
 
-static struct pl_job_table *job_psets_table(const struct plenum_job *job)
-{
-    return (struct pl_job_table *)((char *)job->segment + job->segment->table);
-}
-
 /* --- events ------------------------------------------------------------------------------------------------ */
 
 static void job_psets_write(FILE *out, const struct pl_job_set *set)
@@ -48,8 +43,10 @@ static char *job_psets_describe(const struct pl_job_sets *sets)
 void pl_job_psets_check(struct plenum_job *job)
 {
     struct pl_job_sets sets;
-    if (!job->segment || pl_job_sets_version(job_psets_table(job)) == job->psets_version ||
-        pl_job_sets_open(job_psets_table(job), &sets))
+    if (!job->segment)
+        return;
+    struct pl_job_table table = pl_job_table_of(job->segment, job->shared);
+    if (pl_job_sets_version(&table) == job->psets_version || pl_job_sets_open(&table, &sets))
         return;
     char *text = job_psets_describe(&sets);
     struct pl_event *event = text ? pl_event_new(job, PLENUM_EVENT_PSETS, PLENUM_ALL, strlen(text)) : NULL;
@@ -104,7 +101,8 @@ static int job_psets_check_name(const struct plenum_job *job, const char *name)
 static int job_psets_change(struct plenum_job *job, const char *name, const uint32_t *ranges, uint32_t count)
 {
     uint64_t version;
-    const char *wrong = pl_job_sets_change(job_psets_table(job), name, ranges, count, &version);
+    struct pl_job_table table = pl_job_table_of(job->segment, job->shared);
+    const char *wrong = pl_job_sets_change(&table, name, ranges, count, &version);
     pl_job_psets_check(job);
     return wrong ? pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %s", name, wrong) : PLENUM_OK;
 }

@@ -26,7 +26,7 @@
 
 /* The descriptors that a start needs until the keeper has them. */
 struct launch {
-    int segment, plan, null;
+    int segment, shared, plan, null;
     int (*fd)[3];   /* [size]: descriptors 0, 1 and 2 of each rank */
     bool (*own)[3]; /* [size]: close it afterwards */
 };
@@ -160,6 +160,8 @@ static void launch_fini(const struct plenum_job *job, struct launch *l)
     free(l->own);
     if (l->segment >= 0)
         close(l->segment);
+    if (l->shared >= 0)
+        close(l->shared);
     if (l->plan >= 0)
         close(l->plan);
     if (l->null >= 0)
@@ -186,11 +188,11 @@ static int launch_make_ready(struct plenum_job *job, struct launch *l)
 {
     int slots = job->desc.option[PLENUM_JOB_SLOTS] ? (int)job->desc.option[PLENUM_JOB_SLOTS] : pl_compose_cores();
     int err = PLENUM_OK;
-    l->segment = pl_job_segment_make(job, slots, &err);
-    if (l->segment < 0)
+    err = pl_job_segment_make(job, slots, &l->segment, &l->shared);
+    if (err)
         return err;
     pl_notes_watch(job);
-    l->plan = pl_blob_file(&job->launch.plan, "plenum-plan", &err);
+    l->plan = pl_blob_file(&job->launch.plan, "plenum-plan", PL_BLOB_SEALS | F_SEAL_WRITE, &err);
     return l->plan < 0 ? err : launch_open_all(job, l);
 }
 
@@ -198,7 +200,7 @@ static int launch_hand_over(struct plenum_job *job, struct launch *l)
 {
     struct pl_link *link = &job->runtime->keeper.link;
     struct pl_keeper_request request = { .op = PL_KEEPER_JOB, .job = job->launch.keeper_id };
-    int err = pl_link_send(link, &request, (int[]){ l->plan, l->segment }, 2);
+    int err = pl_link_send(link, &request, (int[]){ l->plan, l->segment, l->shared }, 3);
     for (int first = 0; !err && first < job->desc.size; first += PL_KEEPER_BATCH) {
         int count = job->desc.size - first < PL_KEEPER_BATCH ? job->desc.size - first : PL_KEEPER_BATCH;
         request = (struct pl_keeper_request){
@@ -224,15 +226,13 @@ static void launch_undo(struct plenum_job *job)
             pl_output_close(&job->ranks[r].out[s]);
     free(job->ranks);
     job->ranks = NULL;
-    if (job->segment)
-        munmap((void *)job->segment, job->segment_bytes);
-    job->segment = NULL;
+    pl_job_segment_unmap(job);
 }
 
 int pl_launch_start(struct plenum_job *job)
 {
     struct plenum_runtime *rt = job->runtime;
-    struct launch l = { -1, -1, -1, NULL, NULL };
+    struct launch l = { -1, -1, -1, -1, NULL, NULL };
     int err = pl_runtime_need_keeper(rt);
     if (err)
         return err;

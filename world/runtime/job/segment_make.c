@@ -2,12 +2,14 @@
 /* See segment_make.h. */
 #include "world/runtime/job/segment_make.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/base/shared.h"
 #include "core/job/report.h"
 #include "core/job/sets.h"
 #include "core/job/spawn.h"
@@ -97,70 +99,108 @@ static void segment_add_cpus(struct pl_blob *b, const struct plenum_job *job, st
 static void segment_add_parent(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     char port[sizeof job->tree.request->port];
-    memcpy(port, job->tree.request->port, sizeof port);
+    pl_copy_shared(port, job->tree.request->port, sizeof port);
     port[sizeof port - 1] = '\0';
     head->parent = pl_blob_text(b, port);
 }
 
-/* The table of sets that are published while the job runs: its head is written, its buffers are the file's tail. */
-static void segment_add_table(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+/* The words by which the runtime says that the process of a rank has exited. */
+static void segment_add_gone(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
-    struct pl_job_table table = { .capacity = (TABLE_BYTES + 8 * (uint32_t)job->desc.size + 63) / 64 * 64,
-                                  .size = (uint32_t)job->desc.size };
-    head->table = pl_blob_add(b, &table, sizeof table);
-    b->tail = PL_JOB_TABLE_BYTES(table.capacity) - sizeof table;
+    head->gone = pl_blob_add(b, NULL, (size_t)job->desc.size * sizeof(uint32_t));
 }
 
-/* After the table, one page of untouched memory for each rank. */
-static void segment_add_records(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+/* The shared part, all zeros at first: slots and abort record, the table of sets that are published while the job runs,
+ * and a page of untouched memory for each rank. */
+static void segment_lay_out_shared(const struct plenum_job *job, struct pl_job_segment *head)
 {
-    b->tail += (4096 - (b->used + b->tail) % 4096) % 4096;
-    head->records = b->used + b->tail;
-    b->tail += (size_t)job->desc.size * PL_RECORD_BYTES;
+    uint64_t ranks = (uint64_t)job->desc.size;
+    head->table = (sizeof(struct pl_job_shared) + ranks * sizeof(struct pl_job_rank) + 63) / 64 * 64;
+    head->table_capacity = (TABLE_BYTES + 8 * (uint32_t)job->desc.size + 63) / 64 * 64;
+    head->records = (head->table + PL_JOB_TABLE_BYTES(head->table_capacity) + 4095) / 4096 * 4096;
+    head->shared_bytes = head->records + ranks * PL_RECORD_BYTES;
 }
 
-int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
+static int segment_map(int fd, size_t bytes, void *at)
+{
+    void *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (mapped == MAP_FAILED)
+        return pl_rt_fail_errno("cannot map the job segment");
+    memcpy(at, &mapped, sizeof mapped);
+    return PLENUM_OK;
+}
+
+/* The description can be written through this process's mapping alone: the processes of the job can only read it.
+ * Kernels before 5.1 cannot forbid the rest; there it is the processes that map it for reading only. */
+static void segment_seal(int fd)
+{
+    if (fcntl(fd, F_ADD_SEALS, PL_BLOB_SEALS | F_SEAL_FUTURE_WRITE) != 0)
+        fcntl(fd, F_ADD_SEALS, PL_BLOB_SEALS);
+}
+
+static int segment_make_files(struct plenum_job *job, const struct pl_blob *b, const struct pl_job_segment *head,
+                              int *description, int *shared)
+{
+    const struct pl_blob zeros = { .tail = head->shared_bytes };
+    int err = PLENUM_OK;
+    *description = pl_blob_file(b, "plenum-job", 0, &err);
+    if (*description < 0)
+        return err;
+    *shared = pl_blob_file(&zeros, "plenum-job-shared", PL_BLOB_SEALS, &err);
+    if (*shared < 0)
+        return err;
+    err = segment_map(*description, head->bytes, &job->segment);
+    if (!err)
+        err = segment_map(*shared, head->shared_bytes, &job->shared);
+    if (err) {
+        if (job->segment)
+            munmap((void *)job->segment, head->bytes);
+        job->segment = NULL;
+    } else {
+        segment_seal(*description);
+    }
+    return err;
+}
+
+int pl_job_segment_make(struct plenum_job *job, int slots, int *description, int *shared)
 {
     struct pl_blob b = { 0 };
+    const struct pl_plan *plan = (const void *)job->launch.plan.data;
     struct pl_job_segment head = {
         .magic = PL_JOB_MAGIC,
         .version = PL_JOB_VERSION,
         .size = (uint32_t)job->desc.size,
         .cookie = job->cookie,
         .runtime_pid = getpid(),
+        .shared_fd = (int32_t)plan->shared_fd,
         .universe = (uint32_t)job->desc.option[PLENUM_JOB_UNIVERSE],
         .survives_failures = (uint32_t)job->desc.option[PLENUM_JOB_KEEP_GOING],
         .slots = (uint32_t)slots,
     };
-    int fd = -1;
 
     snprintf(head.nspace, sizeof head.nspace, "%s", job->nspace);
-    pl_blob_add(&b, NULL, sizeof head + (size_t)job->desc.size * sizeof(struct pl_job_rank));
+    pl_blob_add(&b, NULL, sizeof head);
     segment_add_psets(&b, job, &head);
     segment_add_programs(&b, job, &head);
     segment_add_cpus(&b, job, &head);
     if (job->tree.request)
         segment_add_parent(&b, job, &head);
-    segment_add_table(&b, job, &head);
-    segment_add_records(&b, job, &head);
-    head.bytes = b.used + b.tail;
+    segment_add_gone(&b, job, &head);
+    segment_lay_out_shared(job, &head);
+    head.bytes = b.used;
     if (!b.failed)
         memcpy(b.data, &head, sizeof head);
-
-    fd = pl_blob_file(&b, "plenum-job", error);
-    if (fd < 0)
-        goto free_buffer;
-    void *mapped = mmap(NULL, head.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (mapped == MAP_FAILED) {
-        *error = pl_rt_fail_errno("cannot map the job segment");
-        close(fd);
-        fd = -1;
-        goto free_buffer;
-    }
-    job->segment = mapped;
-    job->segment_bytes = head.bytes;
-
-free_buffer:
+    int err = segment_make_files(job, &b, &head, description, shared);
     pl_blob_fini(&b);
-    return fd;
+    return err;
+}
+
+void pl_job_segment_unmap(struct plenum_job *job)
+{
+    if (!job->segment)
+        return;
+    munmap(job->shared, job->segment->shared_bytes);
+    munmap((void *)job->segment, job->segment->bytes);
+    job->segment = NULL;
+    job->shared = NULL;
 }

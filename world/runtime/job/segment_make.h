@@ -5,8 +5,12 @@
 
 #include "world/runtime/job.h"
 
-/* Maps the segment as job->segment and returns its descriptor, close-on-exec, which the caller closes; -1: *error says
- * why. The caller has set job->nspace, job->cookie and job->launch.plan. `slots`: the cores that the job may use. */
-int pl_job_segment_make(struct plenum_job *job, int slots, int *error);
+/* Maps both parts, as job->segment and job->shared. Their descriptors are close-on-exec, and the caller closes them; an
+ * error leaves each at -1 or open. The caller has set job->nspace, job->cookie and job->launch.plan. `slots`: the cores
+ * that the job may use. */
+int pl_job_segment_make(struct plenum_job *job, int slots, int *description, int *shared);
+
+/* Unmaps both, if they are mapped. */
+void pl_job_segment_unmap(struct plenum_job *job);
 
 #endif

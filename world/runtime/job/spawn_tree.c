@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/base/memory.h"
+#include "core/base/shared.h"
 #include "core/job/spawn.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/runtime_error.h"
@@ -68,7 +69,7 @@ static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const s
     void *at = MAP_FAILED;
     if (note->rank < 0 || note->rank >= job->desc.size || !job->segment)
         return NULL;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)atomic_load(&job->segment->ranks[note->rank].owner), note->code);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)atomic_load(&job->shared->ranks[note->rank].owner), note->code);
     if (readlink(path, link, sizeof link) != (ssize_t)sizeof LINK - 1 || memcmp(link, LINK, sizeof LINK - 1) != 0)
         return NULL;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -93,10 +94,11 @@ static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const s
 /* A copy of the description, which the process cannot change. */
 static char *spawn_tree_copy_text(const struct pl_job_spawn *spawn, size_t bytes)
 {
-    uint32_t length = spawn->length;
+    uint32_t length;
+    pl_copy_shared(&length, &spawn->length, sizeof length);
     char *text = length < bytes - sizeof *spawn ? pl_malloc((size_t)length + 1) : NULL;
     if (text) {
-        memcpy(text, spawn->text, length);
+        pl_copy_shared(text, spawn->text, length);
         text[length] = '\0';
     }
     return text;

@@ -80,7 +80,7 @@ static void *keeper_map(size_t bytes, int how)
     return at == MAP_FAILED ? NULL : at;
 }
 
-static bool keeper_add_job(struct keeper *k, uint32_t id, int plan_fd, int segment)
+static bool keeper_add_job(struct keeper *k, uint32_t id, int plan_fd, int segment, int shared)
 {
     struct stat st;
     if (fstat(plan_fd, &st) != 0)
@@ -98,6 +98,7 @@ static bool keeper_add_job(struct keeper *k, uint32_t id, int plan_fd, int segme
     job->plan = plan;
     job->plan_bytes = (size_t)st.st_size;
     job->segment = fcntl(segment, F_DUPFD_CLOEXEC, SOCKET_FD + 1);
+    job->shared = fcntl(shared, F_DUPFD_CLOEXEC, SOCKET_FD + 1);
     job->id = id;
     job->size = job->waiting = plan->rank_count;
     job->next = k->jobs;
@@ -114,7 +115,7 @@ static void keeper_add_rejected(struct keeper *k, uint32_t id, int number)
         return;
     }
     *job = (struct pl_kept_job){
-        .next = k->jobs, .mapped = sizeof *job, .segment = -1, .id = id, .gone = true, .status = number
+        .next = k->jobs, .mapped = sizeof *job, .segment = -1, .shared = -1, .id = id, .gone = true, .status = number
     };
     k->jobs = job;
 }
@@ -136,7 +137,9 @@ static void keeper_stop_starting(struct pl_kept_job *job)
     job->waiting = 0;
     if (job->segment >= 0)
         close(job->segment);
-    job->segment = -1;
+    if (job->shared >= 0)
+        close(job->shared);
+    job->segment = job->shared = -1;
 }
 
 /* Descriptors do not arrive when this process is at its limit. */
@@ -178,7 +181,7 @@ static void keeper_handle(struct keeper *k, const struct pl_keeper_request *requ
     switch (request->op) {
     case PL_KEEPER_JOB:
         errno = EMFILE;
-        if (fds != 2 || !keeper_add_job(k, request->job, fd[0], fd[1]))
+        if (fds != 3 || !keeper_add_job(k, request->job, fd[0], fd[1], fd[2]))
             keeper_add_rejected(k, request->job, errno);
         break;
     case PL_KEEPER_RANKS:

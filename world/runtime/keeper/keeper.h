@@ -23,7 +23,7 @@ enum { PL_KEEPER_BATCH = 16 }; /* ranks in one PL_KEEPER_RANKS: three descriptor
 enum { PL_KEEPER_FDS = 3 * PL_KEEPER_BATCH };
 
 enum pl_keeper_op {
-    PL_KEEPER_JOB = 1,   /* a new job; descriptors: plan, job segment */
+    PL_KEEPER_JOB = 1,   /* a new job; descriptors: plan, both parts of the job segment */
     PL_KEEPER_RANKS,     /* start ranks [first, first + count); descriptors: 0, 1 and 2 of each */
     PL_KEEPER_FORGO,     /* start no further ranks; the job is over when the running ones have ended */
     PL_KEEPER_SIGNAL,    /* `signal` to the process group of rank `first`, or of all running ranks when it is -1 */
@@ -73,7 +73,7 @@ struct pl_kept_job {
     size_t mapped; /* bytes of this mapping */
     const struct pl_plan *plan;
     size_t plan_bytes;
-    int segment; /* descriptor; closed when all ranks have been started */
+    int segment, shared; /* descriptors; closed when all ranks have been started */
     uint32_t id;
     uint32_t size;
     uint32_t waiting; /* ranks still to be started */

@@ -21,7 +21,7 @@ struct child {
     const char *path, *wdir;
     char **argv, **env;
     const int *fd;
-    int segment, job_fd;
+    int segment, job_fd, shared, shared_fd;
     const cpu_set_t *cpus; /* NULL: not bound */
     pid_t keeper;
     int *failed; /* [2]: stage, errno */
@@ -46,6 +46,13 @@ static void child_exec(const struct child *c)
     execve(argv[0], argv, c->env);
 }
 
+/* `fd` becomes the descriptor `number`, which the program inherits. */
+static void child_give(const struct child *c, int fd, int number)
+{
+    if (fd == number ? fcntl(fd, F_SETFD, 0) < 0 : dup2(fd, number) < 0)
+        child_fail(c, PL_STAGE_SETUP);
+}
+
 static _Noreturn void child_run(const struct child *c)
 {
     sigset_t none;
@@ -57,9 +64,10 @@ static _Noreturn void child_run(const struct child *c)
     for (int s = 0; s < 3; s++)
         if (dup2(c->fd[s], s) < 0)
             child_fail(c, PL_STAGE_SETUP);
-    if (c->segment == c->job_fd ? fcntl(c->job_fd, F_SETFD, 0) < 0 : dup2(c->segment, c->job_fd) < 0)
-        child_fail(c, PL_STAGE_SETUP);
-    syscall(SYS_close_range, 3, c->job_fd - 1, 0); /* all of them should be close-on-exec already */
+    int shared = c->shared == c->job_fd ? dup(c->shared) : c->shared;
+    child_give(c, c->segment, c->job_fd);
+    child_give(c, shared, c->shared_fd);
+    syscall(SYS_close_range, 3, c->shared_fd - 1, 0); /* all of them should be close-on-exec already */
     syscall(SYS_close_range, c->job_fd + 1, ~0u, 0);
     if (chdir(c->wdir) != 0)
         child_fail(c, PL_STAGE_WDIR);
@@ -105,6 +113,8 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         .fd = fd,
         .segment = job->segment,
         .job_fd = (int)plan->job_fd,
+        .shared = job->shared,
+        .shared_fd = (int)plan->shared_fd,
         .cpus = p->cpus ? pl_plan_at(plan, p->cpus) : NULL,
         .keeper = getpid(),
         .failed = shared,

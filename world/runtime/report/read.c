@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/memory.h"
+#include "core/base/shared.h"
 #include "world/runtime/job.h"
 #include "world/runtime/report/text.h"
 
@@ -55,7 +56,7 @@ struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int 
     struct pl_job_record *copy = pl_malloc(sizeof *copy);
     if (!copy)
         return NULL;
-    memcpy(copy, page, sizeof *copy);
+    pl_copy_shared(copy, page, sizeof *copy);
     report_read_limit(&copy->items, PL_RECORD_ITEMS);
     report_read_limit(&copy->modules, PL_RECORD_MODULES);
     for (uint32_t i = 0; i < copy->modules; i++)
@@ -151,7 +152,7 @@ static void report_read_state(struct pl_report_rank *r)
 
 static enum pl_report_life report_read_life_of(const struct plenum_job *job, int rank, int32_t owner)
 {
-    uint32_t state = atomic_load(&job->segment->ranks[rank].state);
+    uint32_t state = atomic_load(&job->shared->ranks[rank].state);
     if (job->ranks[rank].ended)
         return PL_LIFE_ENDED;
     if (state == PL_PROCESS_FINALIZED && owner <= 0)
@@ -166,8 +167,8 @@ static enum pl_report_life report_read_life_of(const struct plenum_job *job, int
 static bool report_read_rank(const struct plenum_job *job, int rank, struct pl_report *report)
 {
     struct pl_report_rank *r = &report->rank[rank];
-    const struct pl_job_record *page = pl_job_record(job->segment, rank);
-    int32_t owner = atomic_load(&job->segment->ranks[rank].owner);
+    const struct pl_job_record *page = pl_job_record(job->segment, job->shared, rank);
+    int32_t owner = atomic_load(&job->shared->ranks[rank].owner);
     r->life = report_read_life_of(job, rank, owner);
     r->pid = owner > 0 ? owner : job->ranks[rank].pid;
     report_read_state(r);

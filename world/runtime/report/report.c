@@ -67,8 +67,8 @@ static bool report_all_answered(const struct plenum_job *job)
 {
     uint32_t question = atomic_load(&job->segment->report);
     for (int r = 0; r < job->desc.size; r++) {
-        const struct pl_job_record *page = pl_job_record(job->segment, r);
-        bool open = !job->ranks[r].ended && atomic_load(&job->segment->ranks[r].owner) > 0;
+        const struct pl_job_record *page = pl_job_record(job->segment, job->shared, r);
+        bool open = !job->ranks[r].ended && atomic_load(&job->shared->ranks[r].owner) > 0;
         if (open && atomic_load_explicit(&page->answered, memory_order_acquire) != question)
             return false;
     }
@@ -78,7 +78,7 @@ static bool report_all_answered(const struct plenum_job *job)
 static bool report_any_used_mpi(const struct plenum_job *job)
 {
     for (int r = 0; r < job->desc.size; r++)
-        if (atomic_load(&job->segment->ranks[r].claims) > 0)
+        if (atomic_load(&job->shared->ranks[r].claims) > 0)
             return true;
     return false;
 }
@@ -139,7 +139,7 @@ int plenum_job_report(struct plenum_job *job)
 
 void pl_report_crash(struct plenum_job *job, int rank, int signo)
 {
-    const struct pl_job_record *page = pl_job_record(job->segment, rank);
+    const struct pl_job_record *page = pl_job_record(job->segment, job->shared, rank);
     if (!page || atomic_load_explicit(&page->crashed, memory_order_acquire) != (uint32_t)signo)
         return;
     struct pl_job_record *copy = pl_report_copy_page(page, job->desc.size);

@@ -8,8 +8,8 @@
  *
  * Locking: the caller's, as core/job/process.h says.
  */
-#ifndef PLENUM_PLUGINS_PMI_WIRE_H
-#define PLENUM_PLUGINS_PMI_WIRE_H
+#ifndef PLENUM_PLUGINS_PMI_PMI_WIRE_H
+#define PLENUM_PLUGINS_PMI_PMI_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See wire.h. The children of a process inherit the environment and the socket that name its rank. A name in the
+ * See pmi_wire.h. The children of a process inherit the environment and the socket that name its rank. A name in the
  * abstract namespace of sockets marks the rank as taken: the kernel frees it when the process ends or executes another
  * program, and no file stays behind.
  */
-#include "plugins/pmi/wire.h"
+#include "plugins/pmi/pmi_wire.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -236,7 +236,7 @@ static int wire_inherit(const char *text)
     long fd = strtol(text, &end, 10);
     if (end == text || *end || fd < 0 || fd > INT32_MAX || fstat((int)fd, &st) != 0 || !S_ISSOCK(st.st_mode))
         return pl_fail(MPI_ERR_OTHER,
-                       "PMI_FD=%.40s is no open socket, so this process cannot join its launcher's job: a program "
+                       "PMI_FD=%.40s is not an open socket, so this process cannot join its launcher's job: a program "
                        "between the launcher and this one closes it (to run alone, set PLENUM_ALONE=1)",
                        text);
     snprintf(rank, sizeof rank, "%llu", (unsigned long long)st.st_ino);
