@@ -8,6 +8,7 @@ const struct pl_listener_client pl_listener_clients[PL_LISTENER_CLIENTS] = {
     { .first = PL_EXCHANGE_JOIN,
       .last = PL_EXCHANGE_REFUSAL,
       .arrived = pl_exchange_message_arrived,
+      .lost = pl_exchange_message_lost,
       .closed = pl_exchange_forget_early },
     { .first = PL_PORT_CALL,
       .last = PL_PORT_HANG_UP,

@@ -9,10 +9,10 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/bsend.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
-#include "core/engine/peer_failure.h"
 #include "core/engine/status.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
@@ -302,7 +302,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         *message = made;
     if (*found)
         return MPI_SUCCESS;
-    return comm->health.failed ? pl_failure_record(comm) : left ? pl_departure_record(comm) : MPI_SUCCESS;
+    return comm->health.failed ? pl_comm_broken_record(comm) : left ? pl_departure_record(comm) : MPI_SUCCESS;
 }
 
 int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type,
@@ -332,7 +332,7 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
 int pl_send_ask_back(struct pl_request *request)
 {
     struct pl_header header = request->out.header;
-    if (request->is.cancelling)
+    if (request->is.cancelling || header.kind >= PL_QUEUES)
         return MPI_SUCCESS;
     request->is.cancelling = true;
     pl_list_remove(&request->link); /* a synchronous send is in `awaiting` already */

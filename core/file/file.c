@@ -15,6 +15,7 @@
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/comm/create.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
 #include "core/object/errhandler.h"
 #include "core/object/info.h"
@@ -232,6 +233,8 @@ int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, s
     }
     if (rc == MPI_SUCCESS)
         rc = pl_file_hints_set(made, info);
+    if (rc && made && made->comm)
+        pl_comm_break_for_all(made->comm, rc);
     if (rc)
         pl_object_release(made);
     else

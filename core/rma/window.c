@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"
@@ -138,6 +139,8 @@ int pl_win_create(struct pl_comm *comm, const struct pl_win_spec *spec, struct p
     made->model = MPI_WIN_UNIFIED;
     made->errhandler = pl_errhandler_predefined((uintptr_t)MPI_ERRORS_ARE_FATAL);
     int rc = window_fill(made, comm, spec);
+    if (rc && made->comm)
+        pl_comm_break_for_all(made->comm, rc);
     if (rc)
         pl_handle_drop(made);
     else

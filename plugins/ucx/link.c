@@ -111,7 +111,7 @@ static void ucx_link_on_error(void *argument, ucp_ep_h ep, ucs_status_t status)
     struct pl_ucx_link *link = argument;
     if (!link->departed)
         link->ucx->host->log("ucx", 1, "connection lost: %s", ucs_status_string(status));
-    pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+    pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, ucs_status_string(status));
 }
 
 int pl_ucx_link_open(struct pl_ucx_link *link)
@@ -147,11 +147,12 @@ int pl_ucx_link_open(struct pl_ucx_link *link)
 
 /* --- failure --------------------------------------------------------------------------------------------------- */
 
-void pl_ucx_link_fail(struct pl_ucx_link *link, int error)
+void pl_ucx_link_fail(struct pl_ucx_link *link, int error, const char *why)
 {
     if (link->error)
         return;
     link->error = error;
+    link->why = why;
     pl_list_append(&link->ucx->failed, &link->failure);
 }
 
@@ -224,8 +225,10 @@ int pl_ucx_links_report(struct pl_ucx *ucx)
         events++;
         if (ucx_link_give_up(link) == 0 && link->departed)
             continue; /* it had sent LEAVE, and nothing was pending */
-        ucx->host->failed(ucx->engine, link->endpoint.peer ? &link->endpoint : NULL,
-                          link->origin.card ? &link->origin : NULL);
+        struct pl_endpoint *endpoint = link->endpoint.peer ? &link->endpoint : NULL;
+        if (link->departed)
+            ucx->host->closed(ucx->engine, endpoint, &link->origin);
+        ucx->host->failed(ucx->engine, endpoint, &link->origin, link->error, link->why);
     }
     return events;
 }
@@ -254,7 +257,7 @@ void pl_ucx_links_check(struct pl_ucx *ucx)
             continue;
         if (ucp_worker_progress(ucx->worker) > 0) /* its last messages may still be unread */
             return;
-        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, NULL);
     }
 }
 

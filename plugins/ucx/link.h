@@ -15,8 +15,8 @@ int pl_ucx_link_set_address(struct pl_ucx_link *link, const void *address, size_
 /* Connects the link if it is not connected, and sends a hello. */
 int pl_ucx_link_open(struct pl_ucx_link *link);
 
-/* Marks a link as failed; the next progress() reports it. */
-void pl_ucx_link_fail(struct pl_ucx_link *link, int error);
+/* Marks a link as failed; the next progress() reports it. `why`: static words; NULL: the peer's process has died. */
+void pl_ucx_link_fail(struct pl_ucx_link *link, int error, const char *why);
 /* Reports failed links to the engine. Returns their number. */
 int pl_ucx_links_report(struct pl_ucx *ucx);
 

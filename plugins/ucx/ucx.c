@@ -363,7 +363,7 @@ static void ucx_disconnect(struct pl_endpoint *endpoint)
 
 static void ucx_lose(struct pl_endpoint *endpoint)
 {
-    pl_ucx_link_fail((struct pl_ucx_link *)endpoint, MPI_ERR_PROC_ABORTED);
+    pl_ucx_link_fail((struct pl_ucx_link *)endpoint, MPI_ERR_PROC_ABORTED, NULL);
 }
 
 /* --- progress and sleep ---------------------------------------------------------------------------------------- */

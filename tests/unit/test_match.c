@@ -447,7 +447,7 @@ START_TEST(a_lost_peer_ends_its_sends)
     wire.result = PL_AGAIN;
     struct pl_request *queued = start_send(NULL, 0, 2, PL_SEND_STANDARD);
     pl_engine_enter(engine);
-    pl_engine_host.failed(engine, NULL, &origin);
+    pl_engine_host.failed(engine, NULL, &origin, MPI_ERR_PROC_ABORTED, NULL);
     pl_engine_leave(engine);
     finish(awaiting, MPI_ERR_PROC_ABORTED);
     finish(queued, MPI_ERR_PROC_ABORTED);
