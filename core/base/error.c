@@ -108,6 +108,7 @@ enum { CLASSES = sizeof classes / sizeof classes[0] };
 
 static _Thread_local struct {
     int class; /* of `detail`; 0: none */
+    bool agreed; /* the other processes get it too */
     char detail[PL_DETAIL_MAX];
     int code; /* of `published`; 0: none */
     char published[MPI_MAX_ERROR_STRING];
@@ -151,6 +152,7 @@ int pl_error_class_from_name(const char *name)
 void pl_error_record(int class, const char *format, va_list arguments)
 {
     last.class = class;
+    last.agreed = false;
     vsnprintf(last.detail, sizeof last.detail, format, arguments);
 }
 
@@ -180,6 +182,17 @@ int pl_fail_errno(int class, const char *format, ...)
 int pl_fail_memory(const char *what)
 {
     return pl_fail(MPI_ERR_NO_MEM, "out of memory for %s", what);
+}
+
+int pl_error_agreed(int class)
+{
+    last.agreed = class != MPI_SUCCESS;
+    return class;
+}
+
+bool pl_error_is_agreed(void)
+{
+    return last.agreed;
 }
 
 const char *pl_error_detail(int *class)

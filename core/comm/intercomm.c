@@ -240,7 +240,7 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
     if (rc == MPI_SUCCESS)
         rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, theirs, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS && (any || theirs[0].failed))
-        rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "the call failed on another process");
+        rc = pl_error_agreed(failed ? failed : pl_fail(MPI_ERR_OTHER, "the call failed on another process"));
     *remote_value = theirs[0].value;
     *id = comm->inter.first_group ? own.id : theirs[0].id;
     free(theirs);

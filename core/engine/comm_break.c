@@ -158,8 +158,7 @@ static void break_tell_all(struct pl_comm *root, int rank, enum break_part part,
 /* Only what the arguments of the call do not explain: the others cannot know it either. */
 static bool break_is_due(const struct pl_comm *root, int class)
 {
-    bool unforeseen = class == MPI_ERR_NO_MEM || class == MPI_ERR_PROC_ABORTED || class == MPI_ERR_INTERN ||
-                      class == MPI_ERR_OTHER;
+    bool unforeseen = class == MPI_ERR_NO_MEM || class == MPI_ERR_PROC_ABORTED || class == MPI_ERR_INTERN;
     return unforeseen && !root->health.orphan && !atomic_load(&root->health.failed);
 }
 
@@ -179,6 +178,8 @@ int pl_comm_break_for_all(struct pl_comm *comm, int class)
 {
     struct pl_engine *engine = &comm->instance->engine;
     int recorded = MPI_SUCCESS;
+    if (pl_error_is_agreed())
+        return class;
     char why[PL_DETAIL_MAX];
     snprintf(why, sizeof why, "%s", pl_error_detail(&recorded));
     if (comm->size == 1 && !comm->inter.remote && !comm->role.serves)

@@ -40,8 +40,11 @@ static void match_answer(struct pl_engine *engine, const struct pl_origin *from,
     struct pl_header reply = {
         .home = header->home, .serial = header->serial, .kind = (uint8_t)kind, .tag = tag, .token = header->token
     };
-    if (pl_engine_peer(engine, from->card, from->card_length, UINT64_MAX, &peer) == MPI_SUCCESS)
+    int rc = pl_engine_peer(engine, from->card, from->card_length, UINT64_MAX, &peer);
+    if (rc == MPI_SUCCESS)
         pl_engine_answer(engine, peer, &reply);
+    else if (rc == MPI_ERR_NO_MEM)
+        pl_engine_host.failed(engine, NULL, from, rc, "out of memory for a connection");
 }
 
 /* The receive has matched this message. Returns the error class with which it completes if the transfer succeeds. */

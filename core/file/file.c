@@ -58,10 +58,13 @@ int pl_file_same(struct pl_comm *comm, int error, MPI_Offset value, const char *
         return error;
     int rc = pl_allreduce(comm, MPI_IN_PLACE, range, 3, pl_type_predefined((uintptr_t)MPI_INT64_T),
                           pl_op_predefined((uintptr_t)MPI_MIN));
-    if (rc || error)
-        return error ? error : rc;
+    if (rc)
+        return rc;
+    if (error)
+        return pl_error_agreed(error);
     if (~range[2])
-        return pl_fail((int)~range[2], "the call failed on another process, which reports the reason");
+        return pl_error_agreed(
+            pl_fail((int)~range[2], "the call failed on another process, which reports the reason"));
     if (range[0] == ~range[1])
         return MPI_SUCCESS;
     return pl_fail(MPI_ERR_NOT_SAME,
@@ -80,9 +83,11 @@ int pl_file_tell(struct pl_comm *comm, int error)
     if (comm->size == 1)
         return error;
     int rc = pl_bcast(comm, &told, 1, pl_type_predefined((uintptr_t)MPI_INT), 0);
-    if (rc || comm->rank == 0)
-        return rc ? rc : error;
-    return told ? pl_fail(told, "the call failed on rank 0, which reports the reason") : MPI_SUCCESS;
+    if (rc)
+        return rc;
+    if (comm->rank == 0 || !told)
+        return pl_error_agreed(told);
+    return pl_error_agreed(pl_fail(told, "the call failed on rank 0, which reports the reason"));
 }
 
 int pl_file_check_random(const struct pl_file *file)

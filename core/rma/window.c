@@ -59,11 +59,11 @@ static int window_exchange(struct pl_win *win, const struct pl_win_card *own, st
 {
     int rc = pl_allgather(win->comm, own, sizeof *own, PL_TYPE_BYTE, cards, sizeof *own, PL_TYPE_BYTE);
     if (rc || own->error)
-        return rc ? rc : own->error;
+        return rc ? rc : pl_error_agreed(own->error);
     for (int i = 0; i < win->comm->size; i++) {
         if (cards[i].error)
-            return pl_fail(cards[i].error, "rank %d could not make its part of the window (%s)", i,
-                           pl_error_class_name(cards[i].error));
+            return pl_error_agreed(pl_fail(cards[i].error, "rank %d could not make its part of the window (%s)", i,
+                                           pl_error_class_name(cards[i].error)));
         win->targets[i].size = (MPI_Aint)cards[i].size;
         win->targets[i].disp_unit = (MPI_Aint)cards[i].disp_unit;
     }
@@ -78,9 +78,11 @@ static int window_agree(struct pl_win *win, int rc, bool *all_cma)
                               pl_op_predefined((uintptr_t)MPI_MIN));
     *all_cma = all[1];
     pl_win_memory_agree(win, *all_cma);
-    if (failed || rc || all[0])
-        return failed ? failed : rc;
-    return pl_fail(MPI_ERR_RMA_SHARED, "another process could not map the window's memory");
+    if (failed || (!rc && all[0]))
+        return failed;
+    if (rc)
+        return pl_error_agreed(rc);
+    return pl_error_agreed(pl_fail(MPI_ERR_RMA_SHARED, "another process could not map the window's memory"));
 }
 
 static int window_connect(struct pl_win *win, const struct pl_win_card *cards)

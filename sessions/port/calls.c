@@ -153,7 +153,7 @@ int pl_port_propose(struct pl_engine *listener, struct pl_port_caller *caller, s
         rc = port_send(listener, caller->peer, PL_PORT_PROPOSE, caller->token, &message);
     }
     if (rc) {
-        free(caller);
+        pl_port_refuse(listener, caller, rc, "the accepting process is out of memory");
         return rc;
     }
     caller->state = PL_CALLER_PROPOSED;
