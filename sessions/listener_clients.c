@@ -13,6 +13,7 @@ const struct pl_listener_client pl_listener_clients[PL_LISTENER_CLIENTS] = {
     { .first = PL_PORT_CALL,
       .last = PL_PORT_HANG_UP,
       .arrived = pl_port_message_arrived,
+      .lost = pl_port_message_lost,
       .closing = pl_port_remove_all,
       .closed = pl_port_forget_callers },
 };

@@ -201,7 +201,7 @@ int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **
     int started = idup_start(parent, made, rc != MPI_SUCCESS, request);
     if (rc && started == MPI_SUCCESS)
         pl_request_let_go(*request);
-    rc = rc ? rc : started;
+    rc = rc ? pl_error_agreed(rc) : started;
     if (rc)
         pl_comm_free(made);
     else

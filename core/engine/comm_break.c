@@ -19,6 +19,7 @@
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
 #include "core/engine/wait.h"
+#include "core/job/process.h"
 
 enum { BREAK_WORDS = 256 };
 
@@ -192,20 +193,41 @@ int pl_comm_break_for_all(struct pl_comm *comm, int class)
 
 /* --- lost links --------------------------------------------------------------------------------------------------- */
 
-/* The rank of a peer among the members that `comm` sends to, or -1. A process may have had other engines before: its
- * address in the communicator decides, in the World its process. */
+/* Does this card begin with the id of the peer's engine? */
+static bool break_is_card_of(const void *card, size_t length, const struct pl_peer *peer)
+{
+    return length >= sizeof peer->engine && memcmp(card, &peer->engine, sizeof peer->engine) == 0;
+}
+
+/* A process may have had other engines before, so the address decides: that in the communicator, or the one that a process
+ * of the World has published. */
+static bool break_is_member(const struct pl_comm *comm, uint64_t proc, const struct pl_peer *peer)
+{
+    const struct pl_av *av = comm->peers.av;
+    unsigned char card[PL_CARD_MAX];
+    size_t length = 0;
+    if (av) {
+        int at = pl_group_find(av->group, proc);
+        const void *own = at < 0 ? NULL : pl_av_card(av, at, &length);
+        return own && break_is_card_of(own, length, peer);
+    }
+    if (!comm->instance->world || PL_PROC_JOB(proc) != 0 || peer->proc != UINT64_MAX)
+        return comm->instance->world && proc == peer->proc;
+    return pl_process_lookup(proc, PL_CARD_WORLD, card, &length) == MPI_SUCCESS &&
+           break_is_card_of(card, length, peer);
+}
+
+/* The rank of a peer among the members that `comm` sends to, or -1. */
 static int break_find(const struct pl_comm *comm, const struct pl_peer *peer)
 {
     const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
     for (int i = 0; i < group->size; i++) {
         const struct pl_peer *known = pl_comm_peer(comm, i);
-        int at = known || !comm->peers.av ? -1 : pl_group_find(comm->peers.av->group, pl_group_proc(group, i));
-        size_t length = 0;
-        const void *card = at < 0 ? NULL : pl_av_card(comm->peers.av, at, &length);
-        if (known == peer || (length >= sizeof peer->engine && memcmp(card, &peer->engine, sizeof peer->engine) == 0))
+        if (known ? known == peer || known->engine == peer->engine
+                  : break_is_member(comm, pl_group_proc(group, i), peer))
             return i;
     }
-    return !comm->peers.av && comm->instance->world && peer->proc != UINT64_MAX ? pl_group_find(group, peer->proc) : -1;
+    return -1;
 }
 
 /* The first root communicator with this peer that is not broken yet; *rank: the peer's. */

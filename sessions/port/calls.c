@@ -274,6 +274,24 @@ static void port_end_arrived(struct pl_engine *listener, const struct pl_origin 
             }
 }
 
+static unsigned port_losses;
+
+void pl_port_message_lost(const char *why)
+{
+    port_losses++;
+    PL_LIST_EACH(call, &calls, struct pl_port_call, link)
+        if (!call->answered) {
+            call->answered = true;
+            call->error = MPI_ERR_NO_MEM;
+            snprintf(call->why, sizeof call->why, "%s", why);
+        }
+}
+
+unsigned pl_port_losses(void)
+{
+    return port_losses;
+}
+
 void pl_port_message_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
                              const void *data)
 {

@@ -157,7 +157,9 @@ static int port_propose_to(struct port_wait *wait, struct pl_port_caller *caller
     int rc = pl_port_propose(wait->listener, caller, id, negotiation->wire, negotiation->length);
     if (rc)
         return rc == MPI_ERR_NO_MEM ? rc : PL_AGAIN;
-    while (caller->state == PL_CALLER_PROPOSED && !port_wait_other_ended(wait, caller->peer, &caller->process))
+    unsigned losses = pl_port_losses();
+    while (caller->state == PL_CALLER_PROPOSED && pl_port_losses() == losses &&
+           !port_wait_other_ended(wait, caller->peer, &caller->process))
         port_wait_idle(wait);
     rc = PL_AGAIN;
     if (caller->state == PL_CALLER_CONFIRMED) {
@@ -173,8 +175,11 @@ static int port_propose_to(struct port_wait *wait, struct pl_port_caller *caller
 static int port_accept_locked(struct port_wait *wait, uint64_t port, struct pl_port_negotiation *negotiation)
 {
     struct pl_port_caller *caller;
+    unsigned losses = pl_port_losses();
     pl_engine_progress(wait->listener);
     for (;;) {
+        if (pl_port_losses() != losses)
+            return pl_fail_memory("a message to a listener, which may have been a call to this port");
         if (!pl_port_next_caller(port, &caller))
             return pl_fail(MPI_ERR_PORT, "port_name is not an open port of this process");
         if (caller && !negotiation->final && !negotiation->networked &&
