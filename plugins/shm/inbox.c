@@ -147,8 +147,9 @@ int pl_shm_requests_accept(struct pl_shm *shm)
         if (rc) {
             shm->host->log("shm", 1, "refused a connection from process %d", (int)request.from.pid);
             shm->host->failed(shm->engine, NULL, &(struct pl_origin){ .engine = request.from.engine },
-                              rc == MPI_ERR_NO_MEM ? rc : MPI_ERR_OTHER,
-                              rc == MPI_ERR_NO_MEM ? "out of memory for a connection" : "its shared memory cannot be read");
+                              rc == MPI_ERR_NO_MEM ? rc : MPI_ERR_PROC_ABORTED,
+                              rc == MPI_ERR_NO_MEM ? "out of memory for a connection"
+                                                   : "its shared memory cannot be read; it may have ended");
         }
         atomic_store_explicit(&head->slot[i],
                               rc ? PL_SHM_SLOT(slot_pid(slot), PL_SHM_SLOT_REFUSED) : PL_SHM_SLOT(0, PL_SHM_SLOT_FREE),

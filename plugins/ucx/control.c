@@ -131,6 +131,6 @@ bool pl_ucx_control_flushed(struct pl_ucx *ucx)
         all &= pl_ucx_link_is_acked(link);
     }
     if (!all)
-        pl_ucx_links_check(ucx);
+        pl_ucx_links_check(ucx, false);
     return all && pl_list_empty(&ucx->failed);
 }

@@ -23,7 +23,8 @@
 
 enum {
     CLOSE_IDLE_MS = 50, /* close() gives up after this long without an event: a peer that computes does not answer */
-    CHECK_MS = 10,      /* between checks for peers that have gone */
+    CHECK_MS = 10,      /* between checks for peers that have gone, by an engine that closes */
+    CHECK_ALL_MS = 200, /* ... and by one that waits: each takes system calls for each peer */
 };
 
 /* --- finding --------------------------------------------------------------------------------------------------- */
@@ -246,18 +247,18 @@ bool pl_ucx_link_is_acked(const struct pl_ucx_link *link)
     return (int32_t)(link->due - link->acked) <= 0;
 }
 
-void pl_ucx_links_check(struct pl_ucx *ucx)
+void pl_ucx_links_check(struct pl_ucx *ucx, bool all)
 {
     int64_t now = pl_clock_ms();
     if (now < ucx->check_at)
         return;
-    ucx->check_at = now + CHECK_MS;
+    ucx->check_at = now + (all ? CHECK_ALL_MS : CHECK_MS);
     PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
-        if (pl_ucx_link_is_acked(link) || link->departed || !ucx_link_has_gone(link))
+        if ((!all && pl_ucx_link_is_acked(link)) || link->error || link->departed || !ucx_link_has_gone(link))
             continue;
         if (ucp_worker_progress(ucx->worker) > 0) /* its last messages may still be unread */
             return;
-        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, NULL);
+        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, "it has ended without closing the connection");
     }
 }
 

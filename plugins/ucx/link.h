@@ -22,8 +22,9 @@ int pl_ucx_links_report(struct pl_ucx *ucx);
 
 /* Has the peer acknowledged all of the engine's messages? */
 bool pl_ucx_link_is_acked(const struct pl_ucx_link *link);
-/* At most every CHECK_MS: fails the links to peers that have gone without a LEAVE. */
-void pl_ucx_links_check(struct pl_ucx *ucx);
+/* Now and then: fails the links to peers that have gone without a LEAVE; of all peers, or of those that still have to
+ * acknowledge messages. */
+void pl_ucx_links_check(struct pl_ucx *ucx, bool all);
 
 /* Sends LEAVE and ends all connections. True: they are settled. */
 bool pl_ucx_links_close(struct pl_ucx *ucx);

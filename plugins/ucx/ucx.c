@@ -387,6 +387,7 @@ static bool ucx_flushed(void *self)
 static bool ucx_arm(void *self)
 {
     struct pl_ucx *ucx = self;
+    pl_ucx_links_check(ucx, true);
     return pl_list_empty(&ucx->failed) && ucp_worker_arm(ucx->worker) == UCS_OK;
 }
 
