@@ -160,7 +160,7 @@ static void break_tell_all(struct pl_comm *root, int rank, enum break_part part,
 static bool break_is_due(const struct pl_comm *root, int class)
 {
     bool unforeseen = class == MPI_ERR_NO_MEM || class == MPI_ERR_PROC_ABORTED || class == MPI_ERR_INTERN;
-    return unforeseen && !root->health.orphan && !atomic_load(&root->health.failed);
+    return unforeseen && !atomic_load(&root->health.failed);
 }
 
 void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *why)
@@ -183,7 +183,7 @@ int pl_comm_break_for_all(struct pl_comm *comm, int class)
         return class;
     char why[PL_DETAIL_MAX];
     snprintf(why, sizeof why, "%s", pl_error_detail(&recorded));
-    if (comm->size == 1 && !comm->inter.remote && !comm->role.serves)
+    if (comm->health.orphan || (comm->size == 1 && !comm->inter.remote && !comm->role.serves))
         return class; /* no other process waits */
     pl_engine_enter(engine);
     pl_comm_break_for_all_locked(comm, class, recorded == class ? why : pl_error_class_text(class));
