@@ -10,8 +10,8 @@
 #include "core/comm/hw.h"
 #include "core/comm/intercomm.h"
 #include "core/engine/comm_info.h"
-#include "sessions/create/create.h"
-#include "sessions/create/intercomm.h"
+#include "sessions/create/comm_from_group.h"
+#include "sessions/create/intercomm_from_groups.h"
 #include "sessions/psets/psets.h"
 
 /* --- queries ------------------------------------------------------------------------------------------------------ */

@@ -46,11 +46,9 @@ int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     struct pl_call call = PL_CALL(MPI_Info_create_env);
     pl_arg_output(&call, info, "info");
-    struct pl_info *made = call.err ? NULL : pl_info_create();
-    if (made && (call.err = pl_info_fill_env(made, argc, argv))) {
-        pl_handle_drop(made);
-        made = NULL;
-    }
+    struct pl_info *made = NULL;
+    if (!call.err)
+        call.err = pl_info_create_env(argc, argv, &made);
     if (!call.err)
         hand_out(&call, made, info);
     return pl_call_leave(&call);

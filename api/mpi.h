@@ -93,6 +93,11 @@ typedef void MPI_Comm_errhandler_function(MPI_Comm *comm, int *error_code, ...);
 typedef void MPI_File_errhandler_function(MPI_File *file, int *error_code, ...);
 typedef void MPI_Session_errhandler_function(MPI_Session *session, int *error_code, ...);
 typedef void MPI_Win_errhandler_function(MPI_Win *win, int *error_code, ...);
+/* Their names before MPI 2.2, which configure scripts and older programs use */
+typedef MPI_Comm_errhandler_function MPI_Comm_errhandler_fn;
+typedef MPI_File_errhandler_function MPI_File_errhandler_fn;
+typedef MPI_Session_errhandler_function MPI_Session_errhandler_fn;
+typedef MPI_Win_errhandler_function MPI_Win_errhandler_fn;
 
 /* Callbacks: generalized requests */
 typedef int MPI_Grequest_query_function(void *extra_state, MPI_Status *status);
@@ -326,7 +331,7 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
 #define MPI_SEEK_CUR             401
 #define MPI_SEEK_END             402
 #define MPI_SEEK_SET             403
-#define MPI_DISPLACEMENT_CURRENT (-1)
+#define MPI_DISPLACEMENT_CURRENT ((MPI_Offset)-1)
 
 /* Window locks, flavors and memory models */
 #define MPI_LOCK_EXCLUSIVE      301
@@ -681,14 +686,10 @@ int MPI_Parrived(MPI_Request request, int partition, int *flag);
 int MPI_Pready(int partition, MPI_Request request);
 int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request);
 int MPI_Pready_range(int partition_low, int partition_high, MPI_Request request);
-int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                   MPI_Info info, MPI_Request *request);
-int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                   MPI_Info info, MPI_Request *request);
-int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                   MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                   MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /* Datatypes */
 MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp);
@@ -1718,14 +1719,10 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag);
 int PMPI_Pready(int partition, MPI_Request request);
 int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request);
 int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request);
-int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                    MPI_Info info, MPI_Request *request);
-int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                      MPI_Comm comm, MPI_Info info, MPI_Request *request);
-int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                    MPI_Info info, MPI_Request *request);
-int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                      MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                    MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
 /* Datatypes */
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp);
@@ -2610,7 +2607,8 @@ int PMPI_Type_toint(MPI_Datatype datatype);
 MPI_Win PMPI_Win_fromint(int win);
 int PMPI_Win_toint(MPI_Win win);
 
-/* Handles as Fortran integers, for C parts of libraries that Fortran calls: macros, since the ABI has no such functions. */
+/* Handles as Fortran integers, for C parts of libraries that Fortran calls. They are macros, since the ABI has no such
+ * functions. */
 #define MPI_Comm_c2f(comm)             ((MPI_Fint)MPI_Comm_toint(comm))
 #define MPI_Comm_f2c(comm)             MPI_Comm_fromint((int)(comm))
 #define MPI_Errhandler_c2f(errhandler) ((MPI_Fint)MPI_Errhandler_toint(errhandler))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The names of the 664 functions of MPI 5.0, one list for each file of public functions (api/p2p.c has
+ * The names of the 662 functions of MPI 5.0, one list for each file of public functions (api/p2p.c has
  * PL_NAMES_P2P); PL_NAMES is all of them. Each function is in exactly one list. A list takes the macro to apply.
  */
 #ifndef PLENUM_API_NAMES_H
@@ -51,8 +51,8 @@
 
 /* Partitioned communication */
 #define PL_NAMES_PARTITIONED(X) \
-    X(MPI_Parrived) X(MPI_Pready) X(MPI_Pready_list) X(MPI_Pready_range) X(MPI_Precv_init) X(MPI_Precv_init_c) \
-    X(MPI_Psend_init) X(MPI_Psend_init_c)
+    X(MPI_Parrived) X(MPI_Pready) X(MPI_Pready_list) X(MPI_Pready_range) X(MPI_Precv_init) \
+    X(MPI_Psend_init)
 
 /* Datatypes: constructors */
 #define PL_NAMES_DATATYPE(X) \

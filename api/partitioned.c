@@ -34,33 +34,29 @@ static int mpi_partitioned_init(struct pl_call *call, bool send, void *buf, int 
     return pl_call_leave(call);
 }
 
-int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                   MPI_Info info, MPI_Request *request)
+int MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Psend_init), true, (void *)buf, partitions, count,
                                 datatype, dest, tag, comm, info, request);
 }
 
-int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Psend_init_c), true, (void *)buf, partitions, count,
-                                datatype, dest, tag, comm, info, request);
+    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Precv_init), false, buf, partitions, count, datatype,
+                                source, tag, comm, info, request);
 }
 
-int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                   MPI_Info info, MPI_Request *request)
-{
-    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Precv_init), false, buf, partitions, count, datatype, dest,
-                                tag, comm, info, request);
-}
-
-int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Precv_init_c), false, buf, partitions, count, datatype,
-                                dest, tag, comm, info, request);
-}
+/*
+ * The standard has no large form of the two, since their count is an MPI_Count already. Earlier versions of mpi.h
+ * declared one; programs compiled with them find these names.
+ */
+#define PL_FORMER_NAMES(X) X(MPI_Psend_init_c, MPI_Psend_init) X(MPI_Precv_init_c, MPI_Precv_init)
+#define PL_FORMER_NAME(former, name) \
+    extern __typeof__(name) former __attribute__((weak, alias(#name), visibility("default"))); \
+    extern __typeof__(name) P##former __attribute__((alias(#name), visibility("default")));
+PL_FORMER_NAMES(PL_FORMER_NAME)
 
 /* --- ready ----------------------------------------------------------------------------------------------------- */
 

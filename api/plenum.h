@@ -76,10 +76,8 @@ enum plenum_error {
     PLENUM_OK,           /**< no error; the value is 0 */
     PLENUM_ERR_ARGUMENT, /**< an argument is out of its range */
     PLENUM_ERR_STATE,    /**< wrong moment in the job's life: a launched job cannot be described further */
-    /** The program does not exist. In functions that start no program: a system call failed with ENOENT or ENOTDIR. */
-    PLENUM_ERR_NOT_FOUND,
-    /** The program exists but cannot be executed. In other places: a system call failed with EACCES or EPERM. */
-    PLENUM_ERR_NOT_EXECUTABLE,
+    PLENUM_ERR_NOT_FOUND,      /**< the program does not exist */
+    PLENUM_ERR_NOT_EXECUTABLE, /**< the program exists but cannot be executed */
     PLENUM_ERR_WDIR,    /**< the working directory does not exist or may not be entered */
     PLENUM_ERR_LIMIT,   /**< a limit of the system: descriptors, processes, size of a file */
     PLENUM_ERR_MEMORY,  /**< out of memory */
@@ -89,7 +87,8 @@ enum plenum_error {
 
 /** Returns the explanation of the calling thread's last error.
  *  A call that succeeds may change it too: read it at once after the error. Does not block. Any thread.
- *  @return one line of at most 1023 bytes without a newline, NUL-terminated, "" if there was no error; never NULL.
+ *  @return one line of at most 1023 bytes, NUL-terminated, "" if there was no error; never NULL. Control characters,
+ *          and bytes that are not UTF-8, appear as \\xNN.
  *          Borrowed until the thread's next call into the library
  *  @since 0.1 */
 PLENUM_API const char *plenum_error(void);
@@ -317,8 +316,10 @@ PLENUM_API int plenum_job_add_program(struct plenum_job *job, int ranks, const c
 
 /** Sets or unsets an environment variable.
  *  What is not set comes from the environment of the embedding program as it is at the launch. The setting of one
- *  program overrides that of PLENUM_ALL. The runtime sets PLENUM_JOB, PLENUM_RANK and PLENUM_SIZE; the caller
- *  must not. Does not block. Any thread.
+ *  program overrides that of PLENUM_ALL. PLENUM_JOB, PLENUM_RANK, PLENUM_SIZE and the variables of a PMIx
+ *  client (PMIX_* but PMIX_MCA_*, PMI_RANK, PMI_SIZE, PMI_FD) are the runtime's: what is set here is not passed on.
+ *  A set-user-ID program passes none of PLENUM_*, PMIX_*, UCX_* and HWLOC_* from its user's environment to the
+ *  processes, only what is set here. Does not block. Any thread.
  *  @param[in] job      borrowed
  *  @param[in] program  its number, or PLENUM_ALL: also for programs that are added later
  *  @param[in] name     not empty and without "="; copied
@@ -444,7 +445,11 @@ enum plenum_job_option {
     PLENUM_JOB_SLOTS,          /**< cores that the job may use; 0 (default): those that the embedding program may use */
     PLENUM_JOB_BIND,           /**< enum plenum_bind; default PLENUM_BIND_NONE */
     PLENUM_JOB_UNIVERSE,       /**< the MPI_UNIVERSE_SIZE of the job; 0 (default): not set */
-    PLENUM_JOB_MAP             /**< enum plenum_map; default PLENUM_MAP_SLOT */
+    PLENUM_JOB_MAP,            /**< enum plenum_map; default PLENUM_MAP_SLOT */
+    /** 1: standard output that arrives as events comes from a pseudo-terminal, which changes nothing in it. Programs
+     *  take it for a terminal and write each line when it is complete. Where there is none it is a pipe. 0 (default): a
+     *  pipe, to which most programs write blocks: better for gigabytes of lines. */
+    PLENUM_JOB_TERMINAL
 };
 
 /** Sets an option of a job.

@@ -71,19 +71,20 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!r)
         pl_status_empty(status);
     else if (*flag)
-        pl_request_outcome(r, status);
+        pl_request_show(r, status);
     return MPI_SUCCESS;
 }
 
 /* The program could not tell when they complete, so the standard forbids freeing them while they are active (MPI-5.0
- * sections 4.2, 6.12 and 12.3.5). Those of a session that has ended are not active. */
+ * sections 4.2, 6.12 and 12.3.5). A program that has seen their end, by MPI_Request_get_status, may free them (section
+ * 3.7.6). Those of a session that has ended are not active. */
 static void request_refuse_active(struct pl_call *call, const struct pl_request *request)
 {
     bool collective = request->kind == PL_REQ_COLL || request->kind == PL_REQ_COMM;
     if (!request->engine || !(collective || request->kind == PL_REQ_PARTITIONED || request->kind == PL_REQ_RMA))
         return;
     pl_request_blame(call, request);
-    if (!request->is.persistent || request->is.active)
+    if ((!request->is.persistent || request->is.active) && !request->is.seen)
         pl_call_error(call, MPI_ERR_REQUEST, "request is %s operation that is still active; complete it first",
                       collective                    ? "a collective"
                       : request->kind == PL_REQ_RMA ? "a one-sided"

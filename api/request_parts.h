@@ -52,12 +52,19 @@ static inline int pl_request_outcome(struct pl_request *request, MPI_Status *sta
     return request->grequest.query(request->grequest.state, to);
 }
 
+/* The outcome of a request that is complete and stays. */
+static inline void pl_request_show(struct pl_request *request, MPI_Status *status)
+{
+    atomic_store_explicit(&request->is.seen, true, memory_order_relaxed);
+    pl_request_outcome(request, status);
+}
+
 /* Releases a completed request and its handle. */
 static inline int pl_request_end(struct pl_request *request, MPI_Request *handle)
 {
     int rc = MPI_SUCCESS;
     if (request->is.persistent) {
-        request->is.active = false;
+        request->is.active = request->is.seen = false;
         return MPI_SUCCESS;
     }
     if (request->kind == PL_REQ_GENERALIZED)

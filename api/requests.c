@@ -293,7 +293,7 @@ int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *ind
 {
     struct pl_call call = PL_CALL(MPI_Request_get_status_any);
     if (mpi_requests_any(&call, count, requests, index, flag, status))
-        pl_request_outcome(pl_object_find(PL_REQUEST, requests[*index]), status);
+        pl_request_show(pl_object_find(PL_REQUEST, requests[*index]), status);
     return pl_call_leave(&call);
 }
 
@@ -308,12 +308,13 @@ int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *fla
     if (call.err)
         return pl_call_leave(&call);
     *flag = done == live;
-    for (int i = 0; *flag && i < count && statuses != MPI_STATUSES_IGNORE; i++) {
+    for (int i = 0; *flag && i < count; i++) {
         struct pl_request *request = pl_request_live(&call, requests[i]);
+        MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
         if (request)
-            pl_request_outcome(request, &statuses[i]);
+            pl_request_show(request, status);
         else
-            pl_status_empty(&statuses[i]);
+            pl_status_empty(status);
     }
     return MPI_SUCCESS;
 }
@@ -335,8 +336,7 @@ int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *
         struct pl_request *request = pl_request_live(&call, requests[i]);
         if (!request || !pl_request_done(request))
             continue;
-        if (statuses != MPI_STATUSES_IGNORE)
-            pl_request_outcome(request, &statuses[given]);
+        pl_request_show(request, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[given]);
         indices[given++] = i;
     }
     *outcount = live == 0 ? MPI_UNDEFINED : given;

@@ -33,11 +33,14 @@ static void arg_text(struct pl_call *call, const char *text, int class, const ch
 int MPI_Open_port(MPI_Info info, char *port_name)
 {
     struct pl_call call = PL_CALL(MPI_Open_port);
-    pl_arg_info_or_null(&call, info);
+    struct pl_info *hints = pl_arg_info_or_null(&call, info);
+    bool far;
     pl_arg_output(&call, port_name, "port_name");
     need_process(&call);
     if (!call.err)
-        call.err = pl_port_open(true, port_name);
+        call.err = pl_port_scope(hints, &far);
+    if (!call.err)
+        call.err = pl_port_open(far, port_name);
     return pl_call_leave(&call);
 }
 
@@ -210,7 +213,8 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
-/* Info keys: plenum_scope, "runtime" or "user"; timeout, in seconds, for lookups. */
+/* Info keys: plenum_scope, "runtime" or "user"; timeout, in seconds, for lookups. The values of plenum_scope for ports
+ * mean nothing here, so that one info object serves both. */
 static void read_name_info(struct pl_call *call, MPI_Info info, bool *own_runtime_only, long *milliseconds)
 {
     struct pl_info *hints = pl_arg_info_or_null(call, info);
@@ -218,7 +222,8 @@ static void read_name_info(struct pl_call *call, MPI_Info info, bool *own_runtim
     if (!call->err)
         call->err = pl_info_get(hints, "plenum_scope", &scope);
     *own_runtime_only = scope && strcmp(scope, "runtime") == 0;
-    if (scope && !*own_runtime_only && strcmp(scope, "user") != 0)
+    if (scope && !*own_runtime_only && strcmp(scope, "user") != 0 && strcmp(scope, "host") != 0 &&
+        strcmp(scope, "network") != 0)
         pl_call_error(call, MPI_ERR_INFO_VALUE, "info key plenum_scope is \"%.60s\"; it must be runtime or user",
                       scope);
     free(scope);

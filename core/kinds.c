@@ -10,8 +10,8 @@
 #include "core/coll/collective.h"
 #include "core/coll/hierarchy/collectives.h"
 #include "core/coll/hierarchy/hierarchy.h"
+#include "core/coll/rules_file.h"
 #include "core/coll/schedule.h"
-#include "core/coll/table.h"
 #include "core/comm/neighbor.h"
 #include "core/comm/topology.h"
 #include "core/datatype/datatype.h"
@@ -87,7 +87,7 @@ const struct pl_engine_client pl_engine_clients[PL_ENGINE_CLIENTS] = {
 };
 
 const struct pl_process_part pl_process_parts[PL_PROCESS_PARTS] = {
-    { .open = pl_coll_table_open, .close = pl_coll_table_close },
+    { .open = pl_coll_rules_open, .close = pl_coll_rules_close },
     { .close = pl_datareps_forget },
     { .close = pl_request_sent_forget, .progress = pl_engine_nudge_all },
 };

@@ -18,15 +18,16 @@ need()
     "$@" >/dev/null 2>&1 || missing="$missing $package"
 }
 
-compiles()
+# compiles_with COMPILER HEADER: the compiler finds the header.
+compiles_with()
 {
-    printf '#include <%s>\n' "$1" | cc -E -x c - -o /dev/null
+    printf '#include <%s>\n' "$2" | "$1" -E -x c - -o /dev/null
 }
 
 need gcc             command -v cc
 need make            command -v make
 need pkg-config      command -v pkg-config
-need libc6-dev       compiles stdio.h
+need libc6-dev       compiles_with cc stdio.h
 need libpmix-dev     pkg-config --exists pmix
 need libucx-dev      pkg-config --exists ucx
 need libjansson-dev  pkg-config --exists jansson
@@ -52,8 +53,9 @@ tests | peers)
 esac
 
 if [ "$wanted" = peers ]; then
-    need mpich           command -v mpicc.mpich
-    need libopenmpi-dev  command -v mpicc.openmpi
+    need mpich           command -v mpiexec.hydra
+    need libmpich-dev    compiles_with mpicc.mpich mpi.h
+    need libopenmpi-dev  compiles_with mpicc.openmpi mpi.h
     need openmpi-bin     command -v mpirun.openmpi
     need slurm-client    command -v srun
     need slurmctld       test -x /usr/sbin/slurmctld

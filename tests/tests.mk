@@ -8,6 +8,7 @@
 # tests/instructions/          what the fast paths cost, counted by valgrind
 # tests/faults/test_*          scripts, run with the build directory as argument: bad input, deaths, stale files
 # tests/hosts/test_*           the same, with several hosts or other launchers
+# tests/hard/*                 attacks with a number of rounds and a seed: tests/hard/attack.py and hard.h
 #
 # A part runs alone with `make check-PART`; ONLY=text restricts it to the tests whose path contains the text.
 
@@ -26,6 +27,7 @@ UNIT_SRC   := $(call only,$(wildcard tests/unit/test_*.c))
 UNIT_HELP  := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 MPI_TESTS  := $(call only,$(wildcard tests/mpi/*/*.c))
 FAULT_SRC  := $(wildcard tests/faults/*.c tests/hosts/*.c)
+HARD_SRC   := $(call only,$(wildcard tests/hard/*.c))
 # Scripts only: no sources, and nothing that is not executable.
 scripts     = $(call only,$(shell for t in $(sort $(wildcard $(1))); do [ -f $$t ] && [ -x $$t ] && echo $$t; done))
 programs    = $(patsubst %.c,$(B)/%,$(1))
@@ -58,6 +60,13 @@ $(B)/tests/faults/allocations/work: $(ALLOCATIONS_SRC) $(wildcard tests/faults/a
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -D_GNU_SOURCE $(ALLOCATIONS_SRC) -o $@ \
 	  $(ALL_LDFLAGS) $(B)/lib/libmpi_abi.a -Wl,--as-needed $(call PKG,--libs,jansson) -ldl -lm
 
+# Attacks in C see what unit tests see.
+$(B)/tests/hard/%: tests/hard/%.c $(UNIT_LIBS) tests/tests.mk
+	@mkdir -p $(@D)
+	$(call say,TEST,$<)
+	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< -o $@ \
+	  $(ALL_LDFLAGS) $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc) -ldl -lm
+
 # MPI programs see what a user's program sees: mpicc and the installed headers.
 MPI_BUILT = $(B)/bin/mpicc $(LIBMPI) $(B)/lib/libmpi_abi.so $(HEADERS)
 $(B)/tests/mpi/%: tests/mpi/%.c $(MPI_BUILT) tests/tests.mk
@@ -73,7 +82,7 @@ $(B)/tests/faults/% $(B)/tests/hosts/%: tests/tests.mk $(MPI_BUILT)
 $(call programs,$(FAULT_SRC)): $(B)/%: %.c
 
 # Dependency files are made beside their programs; the rule above would take them for programs.
-$(B)/tests/faults/%.d $(B)/tests/hosts/%.d: ;
+$(B)/tests/faults/%.d $(B)/tests/hosts/%.d $(B)/tests/hard/%.d: ;
 -include $(wildcard $(B)/tests/*/*.d $(B)/tests/*/*/*.d)
 
 # --- the parts -------------------------------------------------------------------------------------------------
@@ -84,8 +93,8 @@ check-headers: deps-tests
 	$(Q)CC='$(CC)' CXX='$(CXX)' $(RUN) tests/abi/check_headers tests/abi/check_config tests/abi/check_docs
 check-abi: deps-tests all
 	$(Q)CC='$(CC)' $(RUN) tests/abi/check_abi $(wildcard tests/abi/check_pmpi tests/abi/check_interposition)
-check-symbols: deps-tests $(LIBMPI)
-	$(Q)$(RUN) 'tests/abi/check_symbols $(LIBMPI)'
+check-symbols: deps-tests all
+	$(Q)$(RUN) 'tests/abi/check_symbols $(LIBMPI)' tests/abi/check_hardening
 check-status: deps-tests
 	$(Q)$(RUN) $(wildcard tests/abi/status_check)
 
@@ -137,6 +146,14 @@ check-paths: deps-tests all $(call programs,$(PATHS_TESTS))
 	  env $$(echo PLENUM_$$path | sed 's/,/ PLENUM_/g') $(RUN) --name $$path --mpiexec $(B)/bin/mpiexec --ranks 2,3 $(PATHS_TESTS) || failed=1; \
 	done; exit $$failed
 
+# No collective depends on buffering: every message needs its receive posted. tests/unit/test_coll_inter.c and
+# test_collectives.c look for the same without running processes. Longer data than an eager message's is in few tests.
+.PHONY: check-rendezvous
+check-rendezvous: deps-tests all $(call programs,$(wildcard tests/mpi/coll/*.c))
+	$(Q)failed=0; for path in 'SHM_EAGER=0 PLENUM_COLL_SHM=0' 'TRANSPORT=ucx PLENUM_UCX_EAGER=0 PLENUM_COLL_SHM=0'; do \
+	  env PLENUM_$$path $(RUN) --name rendezvous --mpiexec $(B)/bin/mpiexec --ranks 2,5,9 $(call only,$(wildcard tests/mpi/coll/*.c)) || failed=1; \
+	done; exit $$failed
+
 # What a short message and a short collective cost, in instructions, not in time.
 .PHONY: check-instructions instructions-show instructions-write
 check-instructions: deps-tests all $(B)/tests/instructions/steps
@@ -161,8 +178,18 @@ check-demo: deps-tests all demo-programs
 check-examples: deps-tests all
 	$(Q)$(RUN) $(call scripts,python-examples/test_*)
 
+# The attacks: the sample of `make check`, always the same, and the long form, other in each run unless SEED says which.
+# HARD=rounds overrides the numbers of rounds that the attacks name.
+HARD ?=
+SEED ?=
+.PHONY: check-hard check-hard-sample
+check-hard: deps-tests all $(call programs,$(HARD_SRC))
+	$(Q)$(RUN) --rounds $(or $(HARD),long) --seed $(or $(SEED),$(shell date +%s)) $(call scripts,tests/hard/*) $(HARD_SRC)
+check-hard-sample: deps-tests all $(call programs,$(HARD_SRC))
+	$(Q)$(RUN) --rounds $(or $(HARD),sample) --seed $(or $(SEED),1) $(call scripts,tests/hard/*) $(HARD_SRC)
+
 # --- everything ------------------------------------------------------------------------------------------------
-CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx paths instructions demo install examples faults hosts asan ubsan tsan valgrind
+CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx paths rendezvous instructions demo install examples faults hosts hard-sample asan ubsan tsan valgrind
 .PHONY: check
 check: deps-tests
 	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)

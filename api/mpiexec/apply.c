@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/mpiexec/config.h"
+#include "api/mpiexec/configfile.h"
 #include "api/mpiexec/machine.h"
 #include "api/mpiexec/options.h"
 #include "core/base/memory_libc.h"

@@ -182,14 +182,14 @@ static void handover_note_unresolvable(const struct handover *h)
     if (getaddrinfo(host, NULL, NULL, &found) == 0)
         freeaddrinfo(found);
     else
-        fprintf(stderr, "mpiexec: note: cannot resolve the host \"%s\" here; trying %s anyway\n", host, h->word[0]);
+        print_line("note: cannot resolve the host \"%s\" here; trying %s anyway", host, h->word[0]);
 }
 
 int handover_run(struct handover *h)
 {
     const struct options *o = h->options;
     if (h->not_passed[0] && !o->quiet)
-        fprintf(stderr, "mpiexec: %s: not passed on to %s, which has no such option\n", h->not_passed, h->word[0]);
+        print_line("%s: not passed on to %s, which has no such option", h->not_passed, h->word[0]);
     if (o->dry_run) {
         handover_print_words(h, stdout);
         return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -200,6 +200,7 @@ int handover_run(struct handover *h)
     }
     handover_note_unresolvable(h);
     execvp(h->word[0], (char *const *)h->word);
-    fprintf(stderr, "mpiexec: cannot execute \"%s\": %s\n", h->word[0], strerror(errno));
-    return errno == ENOENT ? 127 : 126;
+    int why = errno;
+    print_line("cannot execute \"%s\": %s", h->word[0], strerror(why));
+    return why == ENOENT ? 127 : 126;
 }

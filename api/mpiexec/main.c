@@ -8,11 +8,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "api/mpiexec/describe.h"
+#include "api/mpiexec/describe_job.h"
 #include "api/mpiexec/foreign.h"
 #include "api/mpiexec/handover.h"
 #include "api/mpiexec/preflight.h"
 #include "api/mpiexec/run.h"
+#include "api/mpiexec/word.h"
 #include "api/plenum.h"
 #include "core/base/memory_libc.h"
 
@@ -118,6 +119,8 @@ static int mpiexec_execute(const struct options *o)
     }
     mpiexec_raise_limit();
     setenv("PLENUM_CRASH_REPORT", "1", 0); /* the processes inherit it; a setting of the user stays */
+    if (!o->buffered && !isatty(STDOUT_FILENO))
+        setenv("TERM", "dumb", 1); /* what they take for a terminal is a file or a pipe: no colours */
     code = mpiexec_run_job(&run);
     if (run.json)
         fclose(run.json);
@@ -133,7 +136,7 @@ static int mpiexec_start(const struct options *o)
     struct handover h;
     int code = EXIT_USAGE;
     if (!handover_make(&h, o))
-        fprintf(stderr, "mpiexec: %s\n", h.error);
+        print_line("%s", h.error);
     else
         code = h.launcher == LAUNCHER_EMBEDDED ? mpiexec_execute(o) : handover_run(&h);
     handover_free(&h);
@@ -158,7 +161,7 @@ int main(int argc, char *argv[])
     char error[512];
     int code = 0;
     if (!options_parse(&options, argc, argv, error, sizeof error)) {
-        fprintf(stderr, "mpiexec: %s\n", error);
+        print_line("%s", error);
         code = EXIT_USAGE;
     } else if (options.help) {
         options_help();

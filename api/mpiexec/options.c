@@ -98,6 +98,7 @@ static const struct option table[] = {
     { "tag-output", FLAG, IN_OPTIONS(tag), "", "print [rank] before every line" },
     { "l", FLAG, IN_OPTIONS(tag), NULL, NULL },
     { "prepend-rank", FLAG, IN_OPTIONS(tag), NULL, NULL },
+    { "buffered", FLAG, IN_OPTIONS(buffered), "", "standard output is a pipe, for gigabytes of lines, not a terminal" },
     { "output-filename", CALL, 0, apply_output, "DIR", "write to DIR/rank.N.out and DIR/rank.N.err instead" },
     { "outfile-pattern", TEXT, IN_OPTIONS(out_pattern), "FILE",
       "write standard output to FILE; %r stands for the rank" },

@@ -56,7 +56,7 @@ struct options {
     bool bind_given, map_given, pmix_given, grace_given, stdin_given;
     int stdin_rank; /* -1: no rank gets standard input */
     enum dry_run dry_run;
-    bool tag, keep_going, report_bindings, verbose, quiet, help, version;
+    bool tag, buffered, keep_going, report_bindings, verbose, quiet, help, version;
     const char *output;                    /* a directory or a file with %r; NULL: mpiexec's own output */
     const char *out_pattern, *err_pattern; /* files with %r, for standard output and standard error; NULL: not given */
     enum launcher launcher;

@@ -11,18 +11,20 @@
 #include <unistd.h>
 
 #include "api/mpiexec/run.h"
+#include "core/base/visible.h"
 
 enum { CODE_SIGNAL = 128 };
 
 void run_say(struct run *run, const char *format, ...)
 {
-    char line[1400];
+    char text[1400], line[1400]; /* names of files, programs and objects may be in it */
     va_list args;
     if (run->options->quiet)
         return;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    pl_visible(line, sizeof line, text);
     sink_flush(&run->out); /* earlier output of the ranks comes first, also on a terminal */
     if (run->err.midline)
         sink_put(&run->err, "\n", 1);
@@ -196,7 +198,8 @@ static void run_check_output(struct run *run, bool *noticed)
     plenum_job_cancel(run->job);
 }
 
-static void run_poll(struct run *run)
+/* False: mpiexec cannot wait here. */
+static bool run_poll(struct run *run)
 {
     struct pollfd p[] = {
         { .fd = run->signals, .events = POLLIN },
@@ -207,7 +210,10 @@ static void run_poll(struct run *run)
         { .fd = terminal_writes(&run->input) ? run->input.pipe : -1, .events = POLLOUT },
     };
     struct signalfd_siginfo got;
-    poll(p, sizeof p / sizeof *p, -1);
+    if (poll(p, sizeof p / sizeof *p, -1) < 0 && errno != EINTR) {
+        run_say(run, "cannot wait for events: %s; ending the job", strerror(errno));
+        return false;
+    }
     while (read(run->signals, &got, sizeof got) == sizeof got) {
         if (got.ssi_code == SI_KERNEL && got.ssi_signo != SIGTSTP && isatty(STDERR_FILENO)) /* typed: shown as ^C */
             run->err.midline = true;
@@ -219,13 +225,15 @@ static void run_poll(struct run *run)
     sink_flush(&run->err);
     if (p[4].revents || p[5].revents)
         terminal_move(&run->input, p[4].revents != 0);
+    return true;
 }
 
 int run_follow(struct run *run)
 {
     bool closed = false;
     while (!run->finished || sink_waiting(&run->out) > 0 || sink_waiting(&run->err) > 0) {
-        run_poll(run);
+        if (!run_poll(run))
+            return EXIT_FAILURE;
         run_check_output(run, &closed);
     }
     terminal_close(&run->input);

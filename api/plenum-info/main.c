@@ -9,6 +9,7 @@
 #include "core/base/config.h"
 #include "core/base/nearest.h"
 #include "core/base/version.h"
+#include "core/base/visible.h"
 #include "mpi.h"
 
 enum { EXIT_USAGE = 2 };
@@ -74,7 +75,9 @@ static int info_unknown(const char *word)
             near = commands[i].name;
         }
     }
-    fprintf(stderr, "plenum-info: unexpected word \"%s\"%s%s%s; see plenum-info --help\n", word,
+    char visible[256];
+    pl_visible(visible, sizeof visible, word);
+    fprintf(stderr, "plenum-info: unexpected word \"%s\"%s%s%s; see plenum-info --help\n", visible,
             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return EXIT_USAGE;
 }

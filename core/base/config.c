@@ -76,11 +76,16 @@ const struct pl_config pl_config_table[] = {
     { "memory_alloc_kinds", PL_CONFIG_TEXT, "mpi,system", NULL, 0, 0,
       "kinds of memory requested by the World, and by sessions whose info has no mpi_memory_alloc_kinds",
       PL_CONFIG_LOCAL },
+    { "net", PL_CONFIG_TEXT, "", NULL, 0, 0,
+      "network interfaces to use, by name or by the addresses they have: eth0,10.0.0.0/8; empty: all", PL_CONFIG_FIXED },
     { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "absolute path of the directory of plugins; empty: beside the library", PL_CONFIG_FIXED },
     { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0, "comma-separated list of plugins that provide process sets",
       PL_CONFIG_FIXED },
     { "psets", PL_CONFIG_TEXT, "", NULL, 0, 0, "a JSON file of process sets (docs/psets.md)", PL_CONFIG_FIXED },
+    { "scope", PL_CONFIG_TEXT, "host", "host|network", 0, 0,
+      "from where processes can connect: this host alone, or the network too, for all that a job opens",
+      PL_CONFIG_FIXED },
     { "shm_eager", PL_CONFIG_SIZE, "16384", NULL, 0, 1 << 20,
       "bytes of the longest eager message through a ring; at most a quarter of the ring", PL_CONFIG_FIXED },
     { "shm_ring", PL_CONFIG_SIZE, "65536", NULL, 4096, 4 << 20,
@@ -104,8 +109,13 @@ enum { VARIABLES = sizeof pl_config_table / sizeof pl_config_table[0], NAME_SIZE
 #define PREFIX "PLENUM_"
 
 /* Names in the environment that begin with PLENUM_ and are not variables: whole names, or prefixes if they end with
- * '_'. */
-static const char *const known[] = { "ATTACH", "JOB", "RANK", "SIZE", "CC", "CXX", "LIB", "TEST_" };
+ * '_'. The library and its programs use the first ones; module systems set the others. */
+static const char *const known[] = {
+    "ALONE",   "ATTACH", "CC",     "CXX",    "FC",      "JOB",     "LIB",         "LOCAL_RANK",  "LOCAL_SIZE",
+    "NODE",    "RANK",   "SIZE",   "TEST_",  "BASE",    "BIN",     "BIN_DIR",     "BINDIR",      "DIR",
+    "DOC",     "HOME",   "INC",    "INCDIR", "INC_DIR", "INCLUDE", "INCLUDE_DIR", "INSTALL_DIR", "LIBDIR",
+    "LIB_DIR", "MAN",    "MODULE", "PATH",   "PREFIX",  "ROOT",    "VER",         "VERSION",
+};
 
 static struct value {
     _Atomic(const char *) text;
@@ -114,6 +124,7 @@ static struct value {
 } values[VARIABLES];
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
+static char strangers[400]; /* names in the environment that are neither variables nor known */
 static _Atomic bool loaded, any_written;
 static _Atomic unsigned loads = 1;
 
@@ -170,17 +181,22 @@ static bool name_is_known(const char *name)
     return false;
 }
 
-/* The variable with the nearest name. */
-static int config_nearest(const char *name)
+static int config_distance(const char *name, const struct pl_config *variable)
 {
     char small[NAME_SIZE];
-    int best = INT_MAX, at = 0;
     size_t length = 0;
     for (; name[length] && length + 1 < sizeof small; length++)
         small[length] = (char)tolower((unsigned char)name[length]);
     small[length] = '\0';
+    return pl_nearest_distance(small, variable->name);
+}
+
+/* The variable with the nearest name. */
+static int config_nearest(const char *name)
+{
+    int best = INT_MAX, at = 0;
     for (int i = 0; i < VARIABLES; i++) {
-        int d = pl_nearest_distance(small, pl_config_table[i].name);
+        int d = config_distance(name, &pl_config_table[i]);
         if (d < best) {
             best = d;
             at = i;
@@ -189,15 +205,18 @@ static int config_nearest(const char *name)
     return at;
 }
 
-static int config_fail_unknown(const char *entry, size_t length)
+/* Adds a name to the warning, with the variable that it may be meant for. */
+static void note_stranger_locked(const char *entry, size_t length)
 {
     char name[NAME_SIZE], candidate[NAME_SIZE];
-    if (length >= sizeof name)
-        return pl_fail(MPI_ERR_ARG, "%.*s... in the environment is not a variable of Plenum", NAME_SIZE - 1, entry);
+    size_t used = strlen(strangers);
     snprintf(name, sizeof name, "%.*s", (int)length, entry);
-    environment_name(&pl_config_table[config_nearest(name + strlen(PREFIX))], candidate);
-    return pl_fail(MPI_ERR_ARG, "%s in the environment is not a variable of Plenum; the nearest name is %s", name,
-                   candidate);
+    const char *short_name = name + strlen(PREFIX);
+    const struct pl_config *nearest = &pl_config_table[config_nearest(short_name)];
+    environment_name(nearest, candidate);
+    bool near = length < sizeof name && config_distance(short_name, nearest) < pl_nearest_limit(short_name);
+    snprintf(strangers + used, sizeof strangers - used, "%s%s%s%s%s", used ? ", " : "", name,
+             near ? " (did you mean " : "", near ? candidate : "", near ? "?)" : "");
 }
 
 /* --- values -------------------------------------------------------------------------------------------------- */
@@ -243,12 +262,15 @@ static int take_entry_locked(const char *entry, struct setting *settings)
         return set_locked(&settings[i], equals + 1, "environment");
     }
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), entry);
-    return name_is_known(name + strlen(PREFIX)) ? MPI_SUCCESS : config_fail_unknown(entry, length);
+    if (!name_is_known(name + strlen(PREFIX)))
+        note_stranger_locked(entry, length);
+    return MPI_SUCCESS;
 }
 
 /* A program that runs with more rights than its user ignores the user's environment. */
 static int read_environment_locked(struct setting *settings)
 {
+    strangers[0] = '\0';
     if (getauxval(AT_SECURE))
         return MPI_SUCCESS;
     int err = MPI_SUCCESS;
@@ -321,6 +343,17 @@ int pl_config_load(void)
     }
     pl_lock_drop(&lock);
     return err;
+}
+
+void pl_config_warning(char *text, size_t size)
+{
+    pl_lock_take(&lock);
+    bool cut = strlen(strangers) + 1 == sizeof strangers;
+    snprintf(text, size, "%s%s%s", strangers, cut ? "..." : "",
+             strangers[0] ? " in the environment: not of Plenum, and without effect; `plenum-info config` lists the "
+                            "variables"
+                          : "");
+    pl_lock_drop(&lock);
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------- */

@@ -30,9 +30,13 @@ struct pl_config {
 extern const struct pl_config pl_config_table[];
 extern const size_t pl_config_count;
 
-/* Reads the file and the environment, also repeatedly. MPI_ERR_ARG if a variable is unknown or ill-formed; the message
- * names variable, value and the allowed values. */
+/* Reads the file and the environment, also repeatedly. MPI_ERR_ARG if a variable is ill-formed, or unknown in the file;
+ * the message names variable, value and the allowed values. */
 int pl_config_load(void);
+
+/* One line about names in the environment, at the last load, that look like variables and are none. "": there were
+ * none. */
+void pl_config_warning(char *text, size_t size);
 
 /* Sets a variable while the process runs; overrides file and environment from then on. MPI_ERR_ARG: not a valid value.
  * The caller must check whether the variable may be changed. */

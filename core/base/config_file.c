@@ -24,14 +24,14 @@ static bool config_file_is_there(struct pl_config_file *file, const char *direct
 bool pl_config_file_find(struct pl_config_file *file)
 {
     bool trusted = !getauxval(AT_SECURE); /* a program with more rights than its user reads only the system's file */
-    const char *named = trusted ? getenv("PLENUM_CONFIG") : NULL;
+    const char *named = secure_getenv("PLENUM_CONFIG");
     if (named) {
         snprintf(file->path, sizeof file->path, "%s", named);
         return *named;
     }
-    const char *config = trusted ? getenv("XDG_CONFIG_HOME") : NULL;
+    const char *config = secure_getenv("XDG_CONFIG_HOME");
     if (trusted && (config && *config ? config_file_is_there(file, config, "/plenum.json")
-                                      : config_file_is_there(file, getenv("HOME"), "/.config/plenum.json")))
+                                      : config_file_is_there(file, secure_getenv("HOME"), "/.config/plenum.json")))
         return true;
     return config_file_is_there(file, system_file, "");
 }

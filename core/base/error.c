@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/error_codes.h"
+#include "core/base/visible.h"
 #include "mpi-ext.h"
 
 struct class
@@ -149,11 +150,14 @@ int pl_error_class_from_name(const char *name)
 
 /* --- the detail --------------------------------------------------------------------------------------------- */
 
+/* Names of files, variables and objects may be in it, so it is made fit for a terminal. */
 void pl_error_record(int class, const char *format, va_list arguments)
 {
+    char text[sizeof last.detail];
+    vsnprintf(text, sizeof text, format, arguments);
     last.class = class;
     last.agreed = false;
-    vsnprintf(last.detail, sizeof last.detail, format, arguments);
+    pl_visible(last.detail, sizeof last.detail, text);
 }
 
 int pl_fail(int class, const char *format, ...)

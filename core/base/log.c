@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/visible.h"
+
 static const char *const levels[] = { "error", "warning", "info", "debug" };
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
@@ -76,7 +78,8 @@ static void log_write(char *line)
 void pl_log_line(const char *subsystem, const char *text)
 {
     char line[PIPE_BUF];
-    snprintf(line, sizeof line - 1, "plenum[%ld] %s: %s", (long)getpid(), subsystem, text);
+    int used = snprintf(line, sizeof line, "plenum[%ld] %s: ", (long)getpid(), subsystem);
+    pl_visible(line + used, sizeof line - (size_t)used - 1, text);
     log_write(line);
 }
 
@@ -85,12 +88,11 @@ void pl_log(const char *subsystem, int level, const char *format, ...)
     const char *rules = atomic_load_explicit(&filter, memory_order_relaxed);
     if (!*rules || !log_wanted(rules, subsystem, level))
         return;
-    char line[1024];
-    int used = snprintf(line, sizeof line, "plenum[%ld] %s: ", (long)getpid(), subsystem);
+    char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, arguments);
+    int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (length >= 0)
-        log_write(line);
+        pl_log_line(subsystem, text);
 }

@@ -7,9 +7,9 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/algorithm.h"
+#include "core/coll/rules_file.h"
 #include "core/coll/schedule.h"
 #include "core/coll/select.h"
-#include "core/coll/table.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/request.h"
 

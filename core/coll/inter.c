@@ -68,21 +68,23 @@ static void append_alltoall(struct pl_schedule *schedule, const struct pl_coll *
     send_blocks(schedule, coll);
 }
 
-/* The other group's vectors, combined in the order of its ranks: from the last one down, the next one under way. */
+/* The other group's vectors, combined in the order of its ranks: from the last one down, the next one under way. It
+ * waits for receives alone: sends of this rank that are under way may need receives that the others post after theirs. */
 static void append_reduction_of_remote(struct pl_schedule *schedule, const struct pl_coll *coll, struct pl_block value)
 {
-    int n = pl_comm_targets(coll->comm), received[2];
+    int n = pl_comm_targets(coll->comm), received = 0;
     struct pl_block operands[2] = {
         pl_schedule_temp_block(schedule, value.count, value.type),
         pl_schedule_temp_block(schedule, value.count, value.type),
     };
     for (int i = n - 1; i >= -1; i--) {
+        int before = received;
+        received = pl_schedule_mark(schedule);
         if (i >= 0)
             pl_schedule_recv(schedule, i == n - 1 ? value : operands[i % 2], i);
-        received[i & 1] = pl_schedule_mark(schedule);
         if (i == n - 1)
             continue;
-        pl_schedule_wait_until(schedule, received[(i + 1) & 1]);
+        pl_schedule_wait_for(schedule, before, before + 1);
         if (i + 1 < n - 1)
             pl_schedule_reduce(schedule, coll->op, operands[(i + 1) % 2].buf, value);
     }

@@ -37,7 +37,7 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
     schedule->comm = comm;
     schedule->tag = tag;
     schedule->broken = schedule->error = MPI_SUCCESS;
-    schedule->count = schedule->next = schedule->settled = schedule->begun = 0;
+    schedule->count = schedule->next = schedule->settled = schedule->begun = schedule->awaited = 0;
     schedule->capacity = PL_SCHEDULE_STEPS;
     schedule->steps = schedule->few;
     schedule->chunks = NULL;
@@ -107,14 +107,10 @@ void pl_schedule_describe(const struct pl_request *request, struct pl_job_item *
     const struct pl_schedule *schedule = request->coll.schedule;
     if (!schedule || schedule->busy)
         return;
-    for (int i = schedule->settled; i < schedule->next && i < schedule->count; i++) {
-        const struct pl_step *step = &schedule->steps[i];
-        bool message = step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
-        if (message && step->request && !pl_request_done(step->request)) {
-            pl_wait_record_add_peer(item, schedule->comm, step->peer);
-            return;
-        }
-    }
+    const struct pl_step *step = &schedule->steps[schedule->awaited];
+    bool message = step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
+    if (schedule->awaited < schedule->count && message && step->request && !pl_request_done(step->request))
+        pl_wait_record_add_peer(item, schedule->comm, step->peer);
 }
 
 /* --- appending ------------------------------------------------------------------------------------------------- */
@@ -194,11 +190,18 @@ void pl_schedule_reduce(struct pl_schedule *schedule, const struct pl_op *op, co
     step->reduce.op = op;
 }
 
-void pl_schedule_wait_until(struct pl_schedule *schedule, int mark)
+void pl_schedule_wait_for(struct pl_schedule *schedule, int first, int end)
 {
     struct pl_step *step = schedule_append(schedule, PL_STEP_WAIT);
-    if (step)
-        step->mark = mark;
+    if (!step)
+        return;
+    step->wait.first = first;
+    step->wait.end = end;
+}
+
+void pl_schedule_wait_until(struct pl_schedule *schedule, int mark)
+{
+    pl_schedule_wait_for(schedule, 0, mark);
 }
 
 void pl_schedule_wait(struct pl_schedule *schedule)
@@ -279,6 +282,20 @@ static int schedule_take(struct pl_schedule *schedule, const struct pl_step *ste
     return MPI_SUCCESS;
 }
 
+/* Releases a message that is complete; its error. */
+static int schedule_finish(struct pl_schedule *schedule, struct pl_step *step)
+{
+    int error = MPI_SUCCESS;
+    if (step->request->outcome.error) {
+        error = pl_request_report(step->request);
+        if (schedule->request)
+            schedule->request->args.peer_rank = step->peer; /* the rank that its record names */
+    }
+    pl_request_recycle(step->request);
+    step->request = NULL;
+    return error;
+}
+
 /* Settles the messages before `end`: PL_PENDING at one that is not complete, or the error of the first that failed. */
 static int schedule_settle(struct pl_schedule *schedule, int end)
 {
@@ -291,22 +308,31 @@ static int schedule_settle(struct pl_schedule *schedule, int end)
             return error;
         if (step_is_message(step) && step->request) {
             if (!pl_request_done(step->request)) {
+                schedule->awaited = schedule->settled;
                 error = schedule_post(schedule, schedule->next);
                 return error ? error : PL_PENDING;
             }
-            if (step->request->outcome.error) {
-                error = pl_request_report(step->request);
-                if (schedule->request)
-                    schedule->request->args.peer_rank = step->peer; /* the rank that its record names */
-            }
-            pl_request_recycle(step->request);
-            step->request = NULL;
+            error = schedule_finish(schedule, step);
         }
         schedule->settled++;
         if (error)
             return error;
     }
     return MPI_SUCCESS;
+}
+
+/* The same for the messages from step `first` on; earlier ones may be under way. */
+static int schedule_settle_some(struct pl_schedule *schedule, int first, int end)
+{
+    int error = schedule_post(schedule, schedule->next);
+    for (int i = first; error == MPI_SUCCESS && i < end; i++) {
+        struct pl_step *step = &schedule->steps[i];
+        if (!step_is_message(step) || !step->request)
+            continue;
+        schedule->awaited = i;
+        error = pl_request_done(step->request) ? schedule_finish(schedule, step) : PL_PENDING;
+    }
+    return error;
 }
 
 static int schedule_perform(struct pl_schedule *schedule, struct pl_step *step)
@@ -321,7 +347,9 @@ static int schedule_perform(struct pl_schedule *schedule, struct pl_step *step)
     case PL_STEP_REDUCE:
         pl_op_apply(step->reduce.op, step->reduce.in, step->data.buf, step->data.count, step->data.type);
         return MPI_SUCCESS;
-    case PL_STEP_WAIT: return schedule_settle(schedule, step->mark);
+    case PL_STEP_WAIT:
+        return step->wait.first > schedule->settled ? schedule_settle_some(schedule, step->wait.first, step->wait.end)
+                                                    : schedule_settle(schedule, step->wait.end);
     }
     return MPI_ERR_INTERN;
 }
@@ -351,7 +379,7 @@ static bool goes_on(const struct pl_schedule *schedule)
     return schedule->error == MPI_SUCCESS || schedule->error == MPI_ERR_TRUNCATE;
 }
 
-/* Executes until the end, or until a message is not complete (PL_PENDING): that at `settled`. No lock held. */
+/* Executes until the end, or until a message is not complete (PL_PENDING): that at `awaited`. No lock held. */
 static int schedule_advance(struct pl_schedule *schedule)
 {
     for (;;) {
@@ -375,7 +403,7 @@ int pl_schedule_run(struct pl_schedule *schedule)
         return schedule->broken;
     int rc;
     while ((rc = schedule_advance(schedule)) == PL_PENDING)
-        pl_request_wait(schedule->steps[schedule->settled].request);
+        pl_request_wait(schedule->steps[schedule->awaited].request);
     return rc;
 }
 
@@ -388,7 +416,7 @@ static inline struct pl_engine *schedule_engine_of(const struct pl_schedule *sch
 
 static inline bool can_advance(const struct pl_schedule *schedule)
 {
-    return pl_request_done(schedule->steps[schedule->settled].request);
+    return pl_request_done(schedule->steps[schedule->awaited].request);
 }
 
 /*
@@ -439,7 +467,7 @@ int pl_schedule_start(struct pl_schedule *schedule, struct pl_request *request)
         return schedule->broken;
     schedule->request = request;
     schedule->error = MPI_SUCCESS;
-    schedule->next = schedule->settled = schedule->begun = 0;
+    schedule->next = schedule->settled = schedule->begun = schedule->awaited = 0;
     schedule->busy = true; /* no hook runs it before it has to wait */
     schedule_drive(schedule);
     return MPI_SUCCESS;

@@ -6,10 +6,11 @@
  *   - send and recv start a message and go on at once; short receives are not posted before something waits, by when
  *     most messages have arrived and need no request;
  *   - copy and reduce move or combine data at once;
- *   - wait stops until all messages started so far (or up to a mark) are complete.
+ *   - wait stops until all messages started so far (or up to a mark, or between two) are complete.
  * Steps between the start of a message and its wait overlap with it; nothing else is ordered. An algorithm must not
  * touch a buffer between a message's start and its wait. A schedule in which every rank waits only for messages that
- * another rank can start without waiting for this one does not deadlock.
+ * another rank can start without waiting for this one does not deadlock. A send may need its receive to be posted: to
+ * wait for a send, or for a mark behind it, is to wait for what the receiver does before it posts that receive.
  *
  * Appending never fails visibly: the schedule keeps the first failure (memory), and run or start returns it, so that
  * algorithms are straight lines, too. Memory from pl_schedule_temp() belongs to the schedule; small schedules need no
@@ -76,7 +77,9 @@ struct pl_step {
             const void *in;
             const struct pl_op *op;
         } reduce;
-        int mark; /* wait */
+        struct {
+            int first, end; /* the messages started by these steps */
+        } wait;
     };
 };
 
@@ -90,6 +93,7 @@ struct pl_schedule {
     int count, capacity;     /* steps */
     int next;                /* step to execute */
     int settled;             /* all messages before this step are complete and their requests released */
+    int awaited;             /* step whose message it waits for; meaningful while it waits */
     int begun;               /* receives from here to `next` are deferred: not posted */
     struct pl_step *steps;   /* `few`, or from malloc */
     struct pl_chunk *chunks; /* temporary memory that did not fit into `scratch` */
@@ -133,9 +137,10 @@ static inline int pl_schedule_mark(const struct pl_schedule *schedule)
     return schedule->count;
 }
 
-/* Wait for the messages started before the mark, or before this step. */
+/* Wait for the messages started before the mark, or before this step, or between two marks. */
 void pl_schedule_wait_until(struct pl_schedule *schedule, int mark);
 void pl_schedule_wait(struct pl_schedule *schedule);
+void pl_schedule_wait_for(struct pl_schedule *schedule, int first, int end);
 
 /* Memory that lives as long as the schedule, aligned for any element. NULL: the schedule is broken. Further steps may
  * be appended and will not run; only the memory must not be written. */

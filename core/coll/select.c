@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The algorithm of a collective: the one that PLENUM_COLL_<NAME> names if it can do the call, else that of the first
- * rule that applies, of the user's table (table.h) and then of the one here. All ranks must choose alike, so the choice
- * reads only what all of them know.
+ * rule that applies, of the user's table (rules_file.h) and then of the one here. All ranks must choose alike, so the
+ * choice reads only what all of them know.
  */
 #include "core/coll/select.h"
 
@@ -12,7 +12,7 @@
 #include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/coll/inter.h"
-#include "core/coll/table.h"
+#include "core/coll/rules_file.h"
 #include "core/job/process.h"
 
 #define ANY_RANKS INT_MAX
@@ -215,7 +215,7 @@ const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
     if (wanted && select_fits(wanted, coll))
         return wanted;
     int count;
-    const struct pl_coll_rule *own = pl_coll_table(coll->kind, &count);
+    const struct pl_coll_rule *own = pl_coll_rules(coll->kind, &count);
     size_t bytes = select_bytes_of(coll);
     const struct pl_algorithm *found = count ? select_first_of(own, count, coll, bytes) : NULL;
     if (!found && (found = select_first_of(&near[coll->kind], 1, coll, bytes)) != NULL && !are_near(coll->comm))

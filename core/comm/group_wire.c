@@ -201,7 +201,7 @@ bool pl_group_wire_is_networked(const unsigned char *wire, size_t length)
         group_wire_read_job(&from);
     for (size_t left = pl_read_count(&from, INT32_MAX, MEMBER_LEAST); left > 0; left--) {
         struct member member = group_wire_read_member(&from);
-        if (!member.card || !pl_engine_card_has(member.card, member.length, PL_NETWORK))
+        if (!member.card || !pl_engine_card_has(member.card, member.length, PL_FAR))
             return false;
     }
     return pl_reader_done(&from);

@@ -48,7 +48,7 @@ struct wide_complex {
     X(0x20e, MPI_UNSIGNED_LONG, unsigned long, UNSIGNED(unsigned long))                                                \
     X(0x20f, MPI_UNSIGNED_LONG_LONG, unsigned long long, UNSIGNED(long long))                                          \
     X(0x210, MPI_FLOAT, float, PL_F32)                                                                                 \
-    X(0x212, MPI_C_FLOAT_COMPLEX, float _Complex, PL_C64)                                                              \
+    X(0x212, MPI_C_COMPLEX, float _Complex, PL_C64)                                                                    \
     X(0x213, MPI_CXX_FLOAT_COMPLEX, float _Complex, PL_C64)                                                            \
     X(0x214, MPI_DOUBLE, double, PL_F64)                                                                               \
     X(0x216, MPI_C_DOUBLE_COMPLEX, double _Complex, PL_C128)                                                           \

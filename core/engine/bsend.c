@@ -132,18 +132,15 @@ static struct segment *first_gap(struct pl_bsend *bsend, size_t bytes)
     return segment;
 }
 
-static int make_segment(struct pl_bsend *bsend, size_t data, struct segment **segment)
+/* A segment of `bytes`: `allocated`, or a gap of the user's buffer. NULL: there is no room. */
+static struct segment *enter_segment(struct pl_bsend *bsend, size_t bytes, struct segment *allocated)
 {
-    size_t bytes = (sizeof **segment + data + SEGMENT_ALIGN - 1) & ~(size_t)(SEGMENT_ALIGN - 1);
-    bool automatic = bsend->buffer == MPI_BUFFER_AUTOMATIC;
-    struct segment *made = automatic ? pl_malloc(bytes) : NULL;
-    if (automatic && !made)
-        return pl_fail_memory("a buffered message");
+    struct segment *made = allocated;
     pl_lock_take(&bsend->lock);
     if (bsend->detached) {
-        free(made);
+        free(allocated);
         made = NULL;
-    } else if (automatic) {
+    } else if (allocated) {
         pl_list_append(&bsend->segments, &made->link);
     } else {
         made = first_gap(bsend, bytes);
@@ -155,6 +152,36 @@ static int make_segment(struct pl_bsend *bsend, size_t data, struct segment **se
         atomic_fetch_add_explicit(&bsend->active, 1, memory_order_relaxed);
     }
     pl_lock_drop(&bsend->lock);
+    return made;
+}
+
+/* Progress may complete messages whose receives are posted, or done, and so make room. It ends when two rounds in a row
+ * bring nothing, or after many: others may send without end. */
+static struct segment *make_room(struct pl_bsend *bsend, struct pl_engine *engine, size_t bytes)
+{
+    enum { ROUNDS = 1000 };
+    struct segment *made = NULL;
+    for (int round = 0, quiet = 0; !made && quiet < 2 && round < ROUNDS; round++) {
+        pl_engine_enter(engine);
+        int events = pl_engine_progress(engine);
+        pl_engine_leave(engine);
+        events += pl_engine_nudge_others(engine); /* the process's buffer has messages of all its engines */
+        quiet = events ? 0 : quiet + 1;
+        made = enter_segment(bsend, bytes, NULL);
+    }
+    return made;
+}
+
+static int make_segment(struct pl_bsend *bsend, struct pl_engine *engine, size_t data, struct segment **segment)
+{
+    size_t bytes = (sizeof **segment + data + SEGMENT_ALIGN - 1) & ~(size_t)(SEGMENT_ALIGN - 1);
+    bool automatic = bsend->buffer == MPI_BUFFER_AUTOMATIC;
+    struct segment *allocated = automatic ? pl_malloc(bytes) : NULL;
+    if (automatic && !allocated)
+        return pl_fail_memory("a buffered message");
+    struct segment *made = enter_segment(bsend, bytes, allocated);
+    if (!made && !automatic && (MPI_Count)bytes <= bsend->size)
+        made = make_room(bsend, engine, bytes);
     if (!made)
         return pl_fail(
             MPI_ERR_BUFFER,
@@ -220,7 +247,7 @@ int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_t
     struct segment *segment = NULL;
     struct pl_request *request = pl_request_create(PL_REQ_SEND, comm, PL_TYPE_BYTE, true);
     pl_cursor_init(&cursor, buf, count, type);
-    int rc = request ? make_segment(bsend, cursor.total, &segment) : MPI_ERR_NO_MEM;
+    int rc = request ? make_segment(bsend, &comm->instance->engine, cursor.total, &segment) : MPI_ERR_NO_MEM;
     bsend_release(bsend);
     if (rc) {
         pl_object_release(request);

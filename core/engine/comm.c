@@ -32,6 +32,7 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
     made->size = group->size;
     made->topology.kind = MPI_UNDEFINED;
     pl_lock_init(&made->lock, PL_RANK_OBJECT, true);
+    pl_table_node_init(&made->by_id);
     pl_list_init(&made->siblings);
     pl_list_init(&made->requests.spares);
     pl_list_init(&made->partitioned.channels);

@@ -14,6 +14,7 @@
 #include "core/base/compiler.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
+#include "core/base/table.h"
 #include "core/engine/comm_peers.h"
 #include "core/engine/engine.h"
 #include "core/object/group.h"
@@ -77,7 +78,7 @@ struct pl_comm_coll {
     uint32_t blocking;              /* blocking collectives started: the next one's tag */
     uint32_t made;                  /* `blocking` when a communicator was last made from it */
     uint32_t nonblocking;           /* the same for nonblocking and persistent ones */
-    _Atomic int unlike; /* a rank, plus 1, configured to run collectives differently (core/coll/table.h); 0: none */
+    _Atomic int unlike;             /* a rank, plus 1, with other settings (core/coll/rules_file.h); 0: none */
 };
 
 /* Partitioned communication (partitioned.h). The engine's lock. */
@@ -118,8 +119,8 @@ struct pl_comm {
     struct pl_comm_coll coll;
     struct pl_comm_health health;
     struct pl_comm_partitioned partitioned;
-    struct pl_comm *next;    /* in the engine's bucket */
-    struct pl_list siblings; /* in the instance's list of communicators */
+    struct pl_table_node by_id; /* in engine->comms */
+    struct pl_list siblings;    /* in the instance's list of communicators */
 
     struct pl_lock lock;
     struct pl_errhandler *errhandler; /* retained */

@@ -74,12 +74,11 @@ static void break_one(struct pl_comm *comm, int rank, int class, const char *wor
 /* The communicator that the members know: the library made this one for it. */
 static struct pl_comm *break_root(struct pl_comm *comm)
 {
-    const struct pl_engine_comms *comms = &comm->instance->engine.comms;
+    struct pl_engine *engine = &comm->instance->engine;
     struct pl_comm *root = comm->role.whole ? comm->role.whole : comm;
-    for (size_t i = 0; i < comms->buckets; i++)
-        for (struct pl_comm *other = comms->table[i]; other; other = other->next)
-            if (other->inter.local == root)
-                return other;
+    PL_TABLE_EACH(other, &engine->comms.by_id, struct pl_comm, by_id)
+    if (other->inter.local == root)
+        return other;
     return root;
 }
 
@@ -91,12 +90,11 @@ static bool break_concerns(const struct pl_comm *comm, const struct pl_comm *roo
 
 void pl_comm_break(struct pl_comm *comm, int rank, int class, const char *words)
 {
-    const struct pl_engine_comms *comms = &comm->instance->engine.comms;
+    struct pl_engine *engine = &comm->instance->engine;
     struct pl_comm *root = break_root(comm);
-    for (size_t i = 0; i < comms->buckets; i++)
-        for (struct pl_comm *other = comms->table[i]; other; other = other->next)
-            if (break_concerns(other, root))
-                break_one(other, rank, class, words);
+    PL_TABLE_EACH(other, &engine->comms.by_id, struct pl_comm, by_id)
+    if (break_concerns(other, root))
+        break_one(other, rank, class, words);
 }
 
 void pl_comm_break_alike(struct pl_comm *comm, const struct pl_comm *like)
@@ -233,14 +231,14 @@ static int break_find(const struct pl_comm *comm, const struct pl_peer *peer)
 /* The first root communicator with this peer that is not broken yet; *rank: the peer's. */
 static struct pl_comm *break_next(struct pl_engine *engine, const struct pl_peer *peer, int *rank)
 {
-    for (size_t i = 0; i < engine->comms.buckets; i++)
-        for (struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next) {
-            if (atomic_load(&comm->health.failed) || comm->role.whole)
-                continue;
-            *rank = break_find(comm, peer);
-            if (*rank >= 0)
-                return comm;
-        }
+    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
+    {
+        if (atomic_load(&comm->health.failed) || comm->role.whole)
+            continue;
+        *rank = break_find(comm, peer);
+        if (*rank >= 0)
+            return comm;
+    }
     return NULL;
 }
 
@@ -263,17 +261,17 @@ void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, in
  * failed before it could. */
 static void break_children(struct pl_comm *comm, int rank, const struct break_notice *notice)
 {
-    const struct pl_engine_comms *comms = &comm->instance->engine.comms;
+    struct pl_engine *engine = &comm->instance->engine;
     uint64_t proc = comm->inter.remote ? UINT64_MAX : pl_group_proc(comm->group, rank);
     int class = pl_error_class_name(notice->class) && notice->class > 0 ? notice->class : MPI_ERR_OTHER;
-    for (size_t i = 0; i < comms->buckets; i++)
-        for (struct pl_comm *child = comms->table[i]; child; child = child->next) {
-            bool made_here = child->role.parent.home == comm->id.home && child->role.parent.serial == comm->id.serial;
-            bool newer = (int32_t)(child->role.made - notice->made) > 0;
-            int at = made_here && newer ? pl_group_find(child->group, proc) : -1;
-            if (at >= 0 || (made_here && newer && (comm->inter.remote || child->inter.remote)))
-                pl_comm_break(child, at < 0 ? 0 : at, class, notice->words);
-        }
+    PL_TABLE_EACH(child, &engine->comms.by_id, struct pl_comm, by_id)
+    {
+        bool here = child->role.parent.home == comm->id.home && child->role.parent.serial == comm->id.serial;
+        bool newer = (int32_t)(child->role.made - notice->made) > 0;
+        int at = here && newer ? pl_group_find(child->group, proc) : -1;
+        if (at >= 0 || (here && newer && (comm->inter.remote || child->inter.remote)))
+            pl_comm_break(child, at < 0 ? 0 : at, class, notice->words);
+    }
 }
 
 /* The rank that lost the link cannot tell the one at its other end: the two ranks behind that do, of which one may be the

@@ -3,8 +3,16 @@
 #ifndef PLENUM_CORE_ENGINE_COMM_TABLE_H
 #define PLENUM_CORE_ENGINE_COMM_TABLE_H
 
+#include <stdint.h>
+
 struct pl_comm;
 struct pl_engine;
+
+/* The key of a communicator's id in the table. Two ids may have the same. */
+static inline uint64_t pl_comm_key(uint64_t home, uint32_t serial)
+{
+    return home ^ serial;
+}
 
 /* Enters a communicator: messages find it. Delivers those that have arrived early. */
 void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm);

@@ -324,10 +324,7 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer, int e
 /* The peer that sent from this origin; NULL: nothing was sent to it. */
 static struct pl_peer *peer_at(const struct pl_engine *engine, const struct pl_origin *from)
 {
-    struct pl_peer *peer = from ? engine->peers.table[from->engine & (engine->peers.buckets - 1)] : NULL;
-    while (peer && peer->engine != from->engine)
-        peer = peer->next;
-    return peer;
+    return from ? PL_TABLE_FIND(&engine->peers, from->engine, struct pl_peer, by_id) : NULL;
 }
 
 static void host_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from, int error,
@@ -368,6 +365,11 @@ static bool host_threaded(const struct pl_engine *engine)
     return engine->lock.real;
 }
 
+static bool host_far(const struct pl_engine *engine)
+{
+    return engine->far;
+}
+
 const struct pl_host pl_engine_host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = pl_match_arrived,
@@ -378,6 +380,7 @@ const struct pl_host pl_engine_host = {
     .engine_id = host_engine_id,
     .engine_card = host_engine_card,
     .threaded = host_threaded,
+    .far = host_far,
     .pack = pl_cursor_pack,
     .unpack = pl_cursor_unpack,
     .seek = pl_cursor_seek,

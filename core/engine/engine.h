@@ -13,6 +13,7 @@
 #include "core/base/compiler.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
+#include "core/base/table.h"
 #include "core/engine/client.h"
 #include "core/engine/transport.h"
 #include "core/job/segment.h"
@@ -38,7 +39,7 @@ struct pl_peer {
     bool closed;                          /* it has closed its engine in good order: data sent to it vanishes */
     uint32_t settings[PL_ENGINE_CLIENTS]; /* what it has configured (client.h) */
     unsigned ahead;                       /* messages of collectives since the last one that had to be matched */
-    struct pl_peer *next;                 /* in its bucket */
+    struct pl_table_node by_id;           /* in engine->peers */
 };
 
 /* A callback of every round of progress: an active schedule, a rendezvous, a lookup. Lock held. */
@@ -60,15 +61,9 @@ struct pl_closer {
     void (*close)(struct pl_closer *closer); /* called when it is out of the list */
 };
 
-struct pl_engine_peers {
-    struct pl_peer **table; /* hash by engine id */
-    size_t buckets, count;
-};
-
 struct pl_engine_comms {
-    struct pl_comm **table; /* hash by id */
-    size_t buckets, count;
-    struct pl_comm *last; /* the last one found */
+    struct pl_table by_id; /* of pl_comm.by_id; the key is pl_comm_key() */
+    struct pl_comm *last;  /* the last one found */
 };
 
 /* Sends under way: lists of pl_request.link unless said. */
@@ -114,8 +109,9 @@ struct pl_engine {
     } transport[PL_TRANSPORTS_MAX]; /* in order of preference */
     unsigned char card[PL_CARD_MAX];
     size_t card_length;
+    bool far; /* it talks to other hosts, or may: what it opens can be reached from there */
 
-    struct pl_engine_peers peers;
+    struct pl_table peers; /* of pl_peer.by_id; the key is the id of the peer's engine */
     struct pl_engine_comms comms;
     struct pl_engine_sends sends;
     struct pl_engine_deferred deferred;

@@ -3,7 +3,8 @@
  * The life of an engine: its transports, its address card, the table of all engines of the process.
  *
  * A card is the engine's id (8 bytes), then an entry for each transport: length of the name (1 byte), the name, length
- * of the address (2 bytes), the address. Settings of clients (client.h) follow as entries under the clients' names.
+ * of the address (2 bytes), the address. An engine that other hosts can reach has an empty entry PL_FAR. Settings of
+ * clients (client.h) follow as entries under the clients' names.
  */
 #include "core/engine/life.h"
 
@@ -90,10 +91,30 @@ static bool engine_is_alone(void)
     return pl_process.identity.size == 1 && strcmp(pl_config_text("transport"), "auto") == 0;
 }
 
+static bool engine_has_network(const struct pl_engine *engine)
+{
+    for (int i = 0; i < engine->transports; i++)
+        if (strcmp(engine->transport[i].ops->name, PL_NETWORK) == 0)
+            return true;
+    return false;
+}
+
 static int open_transports(struct pl_engine *engine)
 {
     int rc = engine_open_transport(engine, &pl_transport_self);
     return rc || (engine->instance && engine_is_alone()) ? rc : open_outward(engine);
+}
+
+static unsigned char *card_put_far(const struct pl_engine *engine, unsigned char *at, const unsigned char *end)
+{
+    const unsigned char entry[] = { sizeof PL_FAR - 1, PL_FAR[0], PL_FAR[1], PL_FAR[2], 0, 0 };
+    _Static_assert(sizeof PL_FAR == 4, "the entry has its letters");
+    if (!at || !engine->far || !engine_has_network(engine))
+        return at;
+    if ((size_t)(end - at) < sizeof entry)
+        return NULL;
+    memcpy(at, entry, sizeof entry);
+    return at + sizeof entry;
 }
 
 /* Appends an entry for each client that has settings. Returns the new end; NULL: they do not fit. */
@@ -139,7 +160,7 @@ static int write_card(struct pl_engine *engine)
         at[1] = (unsigned char)(length >> 8);
         at += 2 + length;
     }
-    at = card_put_settings(at, end);
+    at = card_put_far(engine, card_put_settings(at, end), end);
     if (!at)
         return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for settings", sizeof card);
     engine->card_length = (size_t)(at - card);
@@ -148,18 +169,6 @@ static int write_card(struct pl_engine *engine)
 }
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
-
-static int make_tables(struct pl_engine *engine)
-{
-    engine->peers.buckets = engine->comms.buckets = 16;
-    engine->peers.table = pl_calloc(engine->peers.buckets, sizeof *engine->peers.table);
-    engine->comms.table = pl_calloc(engine->comms.buckets, sizeof *engine->comms.table);
-    if (engine->peers.table && engine->comms.table)
-        return MPI_SUCCESS;
-    free(engine->peers.table);
-    free(engine->comms.table);
-    return pl_fail_memory("an engine");
-}
 
 static void close_transports(struct pl_engine *engine)
 {
@@ -192,10 +201,9 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
                                 &engine->early.messages, &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
+    engine->far = identity->local_size < identity->size || strcmp(pl_config_text("scope"), "network") == 0;
     engine->wait.oversubscribed = identity->slots > 0 && identity->local_size > identity->slots;
     int rc = engine_draw_id(engine);
-    if (rc == MPI_SUCCESS)
-        rc = make_tables(engine);
     if (rc)
         goto lock;
     rc = open_transports(engine);
@@ -213,8 +221,6 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
 
 transports:
     close_transports(engine);
-    free(engine->peers.table);
-    free(engine->comms.table);
 lock:
     pl_lock_fini(&engine->lock);
     return rc;
@@ -248,7 +254,7 @@ int pl_engine_widen(struct pl_engine *engine)
 
 bool pl_engine_is_networked(const struct pl_engine *engine)
 {
-    return pl_engine_card_has(engine->card, engine->card_length, PL_NETWORK);
+    return pl_engine_card_has(engine->card, engine->card_length, PL_FAR);
 }
 
 size_t pl_engine_card(struct pl_engine *engine, unsigned char card[PL_CARD_MAX])
@@ -260,9 +266,22 @@ size_t pl_engine_card(struct pl_engine *engine, unsigned char card[PL_CARD_MAX])
     return length;
 }
 
-int pl_engine_add_network(struct pl_engine *engine)
+static int engine_open_network(struct pl_engine *engine)
 {
     const char *wanted = pl_config_text("transport");
+    if (engine_has_network(engine))
+        return pl_fail(MPI_ERR_OTHER, "with PLENUM_TRANSPORT=%s and PLENUM_SCOPE=host, %s serves this host alone; set "
+                       "PLENUM_SCOPE=network", wanted, PL_NETWORK);
+    if (strcmp(wanted, "auto") != 0)
+        return pl_fail(MPI_ERR_OTHER, "PLENUM_TRANSPORT=%s leaves out " PL_NETWORK, wanted);
+    engine->far = true;
+    int rc = open_loaded(engine, PL_NETWORK);
+    engine->far = rc == MPI_SUCCESS;
+    return rc;
+}
+
+int pl_engine_add_network(struct pl_engine *engine)
+{
     int rc = MPI_SUCCESS;
     pl_engine_enter(engine);
     bool networked = pl_engine_is_networked(engine);
@@ -271,8 +290,7 @@ int pl_engine_add_network(struct pl_engine *engine)
         return MPI_SUCCESS;
     enter_awake(engine);
     if (!pl_engine_is_networked(engine)) {
-        rc = strcmp(wanted, "auto") == 0 ? open_loaded(engine, PL_NETWORK)
-                                         : pl_fail(MPI_ERR_OTHER, "PLENUM_TRANSPORT=%s leaves out " PL_NETWORK, wanted);
+        rc = engine_open_network(engine);
         if (rc == MPI_SUCCESS)
             rc = write_card(engine);
     }
@@ -335,20 +353,19 @@ void pl_engine_close(struct pl_engine *engine)
         pl_list_remove(&request->link);
         pl_request_complete(request, MPI_ERR_OTHER);
     }
-    for (size_t i = 0; i < engine->peers.buckets; i++)
-        for (struct pl_peer *peer = engine->peers.table[i], *next; peer; peer = next) {
-            next = peer->next;
-            if (peer->endpoint)
-                peer->endpoint->ops->disconnect(peer->endpoint);
-            free(peer);
-        }
+    PL_TABLE_EACH(peer, &engine->peers, struct pl_peer, by_id)
+    {
+        if (peer->endpoint)
+            peer->endpoint->ops->disconnect(peer->endpoint);
+        free(peer);
+    }
+    pl_table_fini(&engine->peers);
     PL_LIST_EACH(closer, &engine->closers, struct pl_closer, link) {
         pl_list_remove(&closer->link);
         closer->close(closer);
     }
     close_transports(engine);
-    free(engine->peers.table);
-    free(engine->comms.table);
+    pl_table_fini(&engine->comms.by_id);
     engine->closed = true;
     pl_engine_leave(engine);
 }

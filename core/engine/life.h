@@ -23,7 +23,8 @@ int pl_engine_widen(struct pl_engine *engine);
 #define PL_NETWORK "ucx"
 int pl_engine_add_network(struct pl_engine *engine);
 
-/* Does it have that transport? Lock held. */
+/* Does it have that transport, and can other hosts reach it? Its card then has the entry PL_FAR. Lock held. */
+#define PL_FAR "far"
 bool pl_engine_is_networked(const struct pl_engine *engine);
 
 /* Copies the engine's current card, which changes when a transport is added. Returns its length. Lock not held. */

@@ -10,6 +10,7 @@
 #include "core/base/memory.h"
 #include "core/engine/client.h"
 #include "core/engine/comm_break.h"
+#include "core/engine/comm_table.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
@@ -117,7 +118,7 @@ static struct pl_unexpected *match_keep(const struct pl_origin *from, const stru
     struct pl_unexpected *unexpected = pl_malloc(sizeof *unexpected + bytes);
     if (!unexpected)
         return NULL;
-    pl_list_init(&unexpected->index);
+    pl_table_node_init(&unexpected->index);
     unexpected->header = *header;
     unexpected->from = from;
     unexpected->rndv = rndv;
@@ -131,10 +132,9 @@ static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_heade
     struct pl_comm *comm = engine->comms.last;
     if (comm && comm->id.home == header->home && comm->id.serial == header->serial)
         return comm;
-    for (comm = engine->comms.table[(header->home ^ header->serial) & (engine->comms.buckets - 1)]; comm;
-         comm = comm->next)
-        if (comm->id.home == header->home && comm->id.serial == header->serial)
-            return engine->comms.last = comm;
+    PL_TABLE_EACH_OF(other, &engine->comms.by_id, pl_comm_key(header->home, header->serial), struct pl_comm, by_id)
+    if (other->id.home == header->home && other->id.serial == header->serial)
+        return engine->comms.last = other;
     return NULL;
 }
 
@@ -253,15 +253,15 @@ struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int sourc
 void pl_match_take(struct pl_comm *comm, struct pl_unexpected *unexpected)
 {
     pl_list_remove(&unexpected->link);
-    if (comm && comm->match.index)
-        pl_list_remove(&unexpected->index);
+    if (pl_unlikely(comm && comm->match.index))
+        pl_match_index_remove_unexpected(comm, unexpected);
 }
 
 void pl_match_unpost(struct pl_request *request)
 {
     pl_list_remove(&request->link);
-    if (request->comm->match.index && request->context == PL_MSG_P2P)
-        pl_list_remove(&request->index);
+    if (pl_unlikely(request->comm->match.index && request->context == PL_MSG_P2P))
+        pl_match_index_remove_posted(request->comm, request);
 }
 
 void pl_match_post(struct pl_request *request)

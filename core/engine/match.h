@@ -9,6 +9,7 @@
 #define PLENUM_CORE_ENGINE_MATCH_H
 
 #include "core/base/list.h"
+#include "core/base/table.h"
 #include "core/engine/comm.h"
 #include "core/engine/request.h"
 #include "core/engine/transport.h"
@@ -17,7 +18,7 @@
 /* A message that arrived before its receive was posted. */
 struct pl_unexpected {
     struct pl_list link;
-    struct pl_list index; /* in its communicator's index, if there is one (match_index.h) */
+    struct pl_table_node index; /* in its communicator's index, if there is one (match_index.h) */
     struct pl_header header;
     const struct pl_origin *from;
     struct pl_rndv *rndv; /* the data is still at the sender; NULL: it is in `data` */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hash lists by source and tag, which supplement the queues. */
+/* Hash tables by source and tag, which supplement the queues. */
 #include "core/engine/match_index.h"
 
 #include <stdlib.h>
@@ -7,17 +7,14 @@
 #include "core/base/memory.h"
 #include "core/engine/comm_info.h"
 
-enum { BITS = 11, BUCKETS = 1 << BITS };
-
 struct pl_match_index {
-    struct pl_list posted[BUCKETS];     /* of pl_request.index */
-    struct pl_list unexpected[BUCKETS]; /* of pl_unexpected.index */
+    struct pl_table posted;     /* of pl_request.index */
+    struct pl_table unexpected; /* of pl_unexpected.index */
 };
 
-static unsigned index_bucket_of(int source, int tag)
+static uint64_t index_key(int source, int tag)
 {
-    uint64_t key = (uint64_t)(uint32_t)source << 32 | (uint32_t)tag;
-    return (unsigned)(key * 0x9e3779b97f4a7c15u >> (64 - BITS));
+    return (uint64_t)(uint32_t)source << 32 | (uint32_t)tag;
 }
 
 static bool is_wild(const struct pl_request *request)
@@ -31,14 +28,9 @@ void pl_match_index_make(struct pl_comm *comm)
     struct pl_queues *queues = &comm->match.queues[PL_MSG_P2P];
     if (comm->match.index || comm->match.no_index || (comm->hints.asserted & both) != both)
         return;
-    struct pl_match_index *index = pl_malloc(sizeof *index);
-    if (!index)
+    comm->match.index = pl_calloc(1, sizeof *comm->match.index);
+    if (!comm->match.index)
         return;
-    for (int i = 0; i < BUCKETS; i++) {
-        pl_list_init(&index->posted[i]);
-        pl_list_init(&index->unexpected[i]);
-    }
-    comm->match.index = index;
     PL_LIST_EACH(unexpected, &queues->unexpected, struct pl_unexpected, link)
         pl_match_index_add_unexpected(comm, unexpected);
     PL_LIST_EACH(request, &queues->posted, struct pl_request, link)
@@ -48,9 +40,14 @@ void pl_match_index_make(struct pl_comm *comm)
 
 void pl_match_index_drop(struct pl_comm *comm)
 {
+    struct pl_match_index *index = comm->match.index;
     comm->match.no_index = true;
-    free(comm->match.index);
     comm->match.index = NULL;
+    if (!index)
+        return;
+    pl_table_fini(&index->posted);
+    pl_table_fini(&index->unexpected);
+    free(index);
 }
 
 void pl_match_index_add_posted(struct pl_comm *comm, struct pl_request *request)
@@ -58,28 +55,32 @@ void pl_match_index_add_posted(struct pl_comm *comm, struct pl_request *request)
     if (is_wild(request))
         pl_match_index_drop(comm);
     else
-        pl_list_append(&comm->match.index->posted[index_bucket_of(request->args.peer_rank, request->args.tag)],
-                       &request->index);
+        pl_table_insert(&comm->match.index->posted, &request->index,
+                        index_key(request->args.peer_rank, request->args.tag));
 }
 
 void pl_match_index_add_unexpected(struct pl_comm *comm, struct pl_unexpected *unexpected)
 {
-    unsigned bucket = index_bucket_of(unexpected->header.source, unexpected->header.tag);
-    pl_list_append(&comm->match.index->unexpected[bucket], &unexpected->index);
+    pl_table_insert(&comm->match.index->unexpected, &unexpected->index,
+                    index_key(unexpected->header.source, unexpected->header.tag));
+}
+
+void pl_match_index_remove_posted(struct pl_comm *comm, struct pl_request *request)
+{
+    pl_table_remove(&comm->match.index->posted, &request->index);
+}
+
+void pl_match_index_remove_unexpected(struct pl_comm *comm, struct pl_unexpected *unexpected)
+{
+    pl_table_remove(&comm->match.index->unexpected, &unexpected->index);
 }
 
 struct pl_request *pl_match_index_posted(const struct pl_comm *comm, int source, int tag)
 {
-    PL_LIST_EACH(request, &comm->match.index->posted[index_bucket_of(source, tag)], struct pl_request, index)
-        if (request->args.peer_rank == source && request->args.tag == tag)
-            return request;
-    return NULL;
+    return PL_TABLE_FIND(&comm->match.index->posted, index_key(source, tag), struct pl_request, index);
 }
 
 struct pl_unexpected *pl_match_index_unexpected(const struct pl_comm *comm, int source, int tag)
 {
-    PL_LIST_EACH(unexpected, &comm->match.index->unexpected[index_bucket_of(source, tag)], struct pl_unexpected, index)
-        if (unexpected->header.source == source && unexpected->header.tag == tag)
-            return unexpected;
-    return NULL;
+    return PL_TABLE_FIND(&comm->match.index->unexpected, index_key(source, tag), struct pl_unexpected, index);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An index of long matching queues, for communicators whose user asserts that no wildcards are used
- * (mpi_assert_no_any_source and mpi_assert_no_any_tag, comm_info.h). A search visits only entries whose source and tag
- * hash alike.
+ * (mpi_assert_no_any_source and mpi_assert_no_any_tag, comm_info.h): a hash table of each queue by source and tag.
  *
  * The index supplements the queues; entries of one source and tag are in the queue's order in it. A long search makes
  * it, and a wildcard that is used nevertheless drops it for good. Only the point-to-point queues have one. The engine's
@@ -22,6 +21,10 @@ void pl_match_index_drop(struct pl_comm *comm);
 /* Add an entry that was appended to its queue. A receive with a wildcard drops the index. */
 void pl_match_index_add_posted(struct pl_comm *comm, struct pl_request *request);
 void pl_match_index_add_unexpected(struct pl_comm *comm, struct pl_unexpected *unexpected);
+
+/* Remove an entry that leaves its queue, if it is in the index. */
+void pl_match_index_remove_posted(struct pl_comm *comm, struct pl_request *request);
+void pl_match_index_remove_unexpected(struct pl_comm *comm, struct pl_unexpected *unexpected);
 
 /* The first that fits; NULL: none. */
 struct pl_request *pl_match_index_posted(const struct pl_comm *comm, int source, int tag);

@@ -53,23 +53,6 @@ bool pl_engine_card_has(const void *card, size_t length, const char *transport)
 
 /* --- peers ----------------------------------------------------------------------------------------------------- */
 
-static void grow_peers(struct pl_engine *engine)
-{
-    size_t buckets = engine->peers.buckets * 2;
-    struct pl_peer **table = pl_calloc(buckets, sizeof *table);
-    if (!table)
-        return; /* the chains get longer */
-    for (size_t i = 0; i < engine->peers.buckets; i++)
-        for (struct pl_peer *peer = engine->peers.table[i], *next; peer; peer = next) {
-            next = peer->next;
-            peer->next = table[peer->engine & (buckets - 1)];
-            table[peer->engine & (buckets - 1)] = peer;
-        }
-    free(engine->peers.table);
-    engine->peers.table = table;
-    engine->peers.buckets = buckets;
-}
-
 /* The transports of a card: "self, shm". */
 static void name_transports(const unsigned char *card, size_t length, char text[64])
 {
@@ -131,13 +114,13 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
     if (length < sizeof id)
         return pl_fail(MPI_ERR_OTHER, "an address card of %zu bytes is damaged", length);
     memcpy(&id, card, sizeof id);
-    for (struct pl_peer *known = engine->peers.table[id & (engine->peers.buckets - 1)]; known; known = known->next)
-        if (known->engine == id) {
-            if (known->proc == UINT64_MAX)
-                known->proc = proc;
-            *peer = known;
-            return MPI_SUCCESS;
-        }
+    struct pl_peer *known = PL_TABLE_FIND(&engine->peers, id, struct pl_peer, by_id);
+    if (known) {
+        if (known->proc == UINT64_MAX)
+            known->proc = proc;
+        *peer = known;
+        return MPI_SUCCESS;
+    }
     struct pl_peer *made = pl_calloc(1, sizeof *made);
     if (!made)
         return pl_fail_memory("a peer");
@@ -151,21 +134,14 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
         free(made);
         return rc;
     }
-    if (++engine->peers.count > engine->peers.buckets)
-        grow_peers(engine);
-    made->next = engine->peers.table[id & (engine->peers.buckets - 1)];
-    engine->peers.table[id & (engine->peers.buckets - 1)] = made;
+    pl_table_insert(&engine->peers, &made->by_id, id);
     *peer = made;
     return MPI_SUCCESS;
 }
 
 void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer)
 {
-    struct pl_peer **at = &engine->peers.table[peer->engine & (engine->peers.buckets - 1)];
-    while (*at != peer)
-        at = &(*at)->next;
-    *at = peer->next;
-    engine->peers.count--;
+    pl_table_remove(&engine->peers, &peer->by_id);
     struct pl_list *node;
     while ((node = pl_list_pop(&peer->pending)) != NULL)
         pl_request_complete(PL_CONTAINER(node, struct pl_request, link), MPI_ERR_PROC_ABORTED);

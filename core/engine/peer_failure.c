@@ -45,16 +45,16 @@ static uint32_t failure_deaths(int rank)
 
 void pl_failure_break(struct pl_engine *engine, uint64_t proc)
 {
-    for (size_t i = 0; i < engine->comms.buckets; i++)
-        for (struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next) {
-            const struct pl_comm *whole = comm->role.whole ? comm->role.whole : comm;
-            int rank = pl_group_find(whole->group, proc);
-            if (rank < 0 && comm->inter.remote)
-                rank = pl_group_find(comm->inter.remote, proc);
-            if (rank < 0 || atomic_load(&comm->health.failed))
-                continue;
-            pl_comm_break(comm, rank, MPI_ERR_PROC_ABORTED, NULL);
-        }
+    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
+    {
+        const struct pl_comm *whole = comm->role.whole ? comm->role.whole : comm;
+        int rank = pl_group_find(whole->group, proc);
+        if (rank < 0 && comm->inter.remote)
+            rank = pl_group_find(comm->inter.remote, proc);
+        if (rank < 0 || atomic_load(&comm->health.failed))
+            continue;
+        pl_comm_break(comm, rank, MPI_ERR_PROC_ABORTED, NULL);
+    }
 }
 
 void pl_failure_message_dropped(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header)
@@ -94,13 +94,12 @@ static uint64_t failure_successor(const struct pl_engine *engine, int dead)
 static void failure_end_peers(struct pl_engine *engine, int dead)
 {
     uint64_t spared = failure_successor(engine, dead);
-    for (size_t i = 0; i < engine->peers.buckets; i++)
-        for (struct pl_peer *peer = engine->peers.table[i]; peer; peer = peer->next)
-            if (peer->proc == PL_PROC(0, dead) && peer->engine != spared && !peer->error) {
-                pl_engine_peer_failed(engine, peer, MPI_ERR_PROC_ABORTED);
-                if (peer->endpoint && peer->endpoint->ops->lose)
-                    peer->endpoint->ops->lose(peer->endpoint);
-            }
+    PL_TABLE_EACH(peer, &engine->peers, struct pl_peer, by_id)
+    if (peer->proc == PL_PROC(0, dead) && peer->engine != spared && !peer->error) {
+        pl_engine_peer_failed(engine, peer, MPI_ERR_PROC_ABORTED);
+        if (peer->endpoint && peer->endpoint->ops->lose)
+            peer->endpoint->ops->lose(peer->endpoint);
+    }
 }
 
 static void failure_check(struct pl_engine *engine)

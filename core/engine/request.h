@@ -11,6 +11,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/list.h"
+#include "core/base/table.h"
 #include "core/engine/transport.h"
 #include "core/object/object.h"
 #include "mpi.h"
@@ -61,7 +62,8 @@ struct pl_request;
 
 struct pl_request_flags {
     bool persistent;
-    bool active; /* a persistent request that was started and not yet waited for */
+    bool active;       /* a persistent request that was started and not yet waited for */
+    _Atomic bool seen; /* the program knows that it is complete: MPI_Request_get_status told it so */
     bool cancelling;
     bool caller_owned; /* in the caller's memory: no object of the arena, never freed */
     bool detached;     /* the user freed it while it was active: completion frees it */
@@ -98,8 +100,8 @@ struct pl_request {
     struct pl_comm *comm;     /* retained */
     struct pl_type *type;     /* retained; NULL: the datatype is predefined */
     struct pl_outcome outcome;
-    struct pl_list link;  /* in the list that `state` says */
-    struct pl_list index; /* a posted receive: in its communicator's index, if there is one (match_index.h) */
+    struct pl_list link;        /* in the list that `state` says */
+    struct pl_table_node index; /* a posted receive: in its communicator's index, if there is one (match_index.h) */
     struct pl_request_args args;
 
     union {
@@ -185,6 +187,7 @@ static inline void pl_request_begin(struct pl_request *request, enum pl_request_
     request->kind = (uint8_t)kind;
     request->mode = PL_SEND_STANDARD;
     request->is.persistent = request->is.active = request->is.cancelling = request->is.detached = false;
+    request->is.seen = false;
     request->context = PL_MSG_P2P;
     request->state = PL_STATE_IDLE;
     request->on.completed = NULL;

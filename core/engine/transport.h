@@ -142,6 +142,8 @@ struct pl_host {
     const void *(*engine_card)(const struct pl_engine *engine, size_t *length);
     /* May several threads call (MPI_THREAD_MULTIPLE)? The engine's lock protects the transport in any case. */
     bool (*threaded)(const struct pl_engine *engine);
+    /* Does the engine talk to other hosts? If not, nothing may listen where other hosts can reach it. */
+    bool (*far)(const struct pl_engine *engine);
 
     size_t (*pack)(struct pl_cursor *cursor, void *packed, size_t max);
     size_t (*unpack)(struct pl_cursor *cursor, const void *packed, size_t bytes);

@@ -208,12 +208,10 @@ static void add_queues(struct pl_job_record *page, const struct pl_engine *engin
             break;
         }
     }
-    for (size_t i = 0; i < engine->comms.buckets; i++)
-        for (const struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next)
-            add_messages(page, comm);
-    for (size_t i = 0; i < engine->comms.buckets; i++)
-        for (const struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next)
-            add_list(page, &comm->match.queues[PL_MSG_P2P].posted, waited);
+    PL_TABLE_EACH(comm, &engine->comms.by_id, const struct pl_comm, by_id)
+    add_messages(page, comm);
+    PL_TABLE_EACH(comm, &engine->comms.by_id, const struct pl_comm, by_id)
+    add_list(page, &comm->match.queues[PL_MSG_P2P].posted, waited);
     add_list(page, &engine->sends.unresolved, waited);
     add_list(page, &engine->sends.awaiting, waited);
     PL_LIST_EACH(peer, &engine->sends.busy, struct pl_peer, link)

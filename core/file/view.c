@@ -74,15 +74,15 @@ static struct course course_of(const struct pl_type_layout *layout, MPI_Aint siz
 }
 
 /* The course of a file that is tiled with the type. */
-static struct course course_of_tiles(const struct pl_type *type)
+static struct course course_of_tiles(const struct pl_type *type, const struct course *tile)
 {
-    struct course tile = course_of(type->layout, (MPI_Aint)type->size), tiles = { 0 };
-    course_append(&tiles, true, 0, &tile);
-    course_append(&tiles, false, (MPI_Aint)type->extent, &tile);
-    tiles.runs = tile.runs;
+    struct course tiles = { 0 };
+    course_append(&tiles, true, 0, tile);
+    course_append(&tiles, false, (MPI_Aint)type->extent, tile);
     return tiles;
 }
 
+/* The rules are for the type itself, of which one access may use a single tile: its tiles may overlap. */
 static int view_check_type(const struct pl_type *type, const char *name, bool written, struct course *course)
 {
     char label[MPI_MAX_OBJECT_NAME];
@@ -92,7 +92,7 @@ static int view_check_type(const struct pl_type *type, const char *name, bool wr
     if (type->true_lb < 0)
         return pl_fail(MPI_ERR_TYPE, "%s, %s, has data at displacement %lld; in a file none may be negative", name,
                        pl_type_label(type, label), (long long)type->true_lb);
-    *course = course_of_tiles(type);
+    *course = course_of(type->layout, (MPI_Aint)type->size);
     if (!course->ascending)
         return pl_fail(MPI_ERR_TYPE, "the displacements of %s, %s, decrease; in a file they must not", name,
                        pl_type_label(type, label));
@@ -139,7 +139,9 @@ int pl_view_make(MPI_Offset disp, struct pl_type *etype, struct pl_type *filetyp
         return rc;
     }
     const struct pl_type *type = made.file_filetype;
-    made.ascending = !course.overlapping;
+    struct course tiles = type->size > 0 ? course_of_tiles(type, &course) : course;
+    made.single = !tiles.ascending || (tiles.overlapping && written);
+    made.ascending = made.single ? !course.overlapping : !tiles.overlapping;
     made.run = type->dense || type->size == 0 ? SIZE_MAX : (size_t)(type->size / course.runs);
     *view = made;
     return MPI_SUCCESS;
@@ -184,6 +186,17 @@ static int view_beyond(MPI_Offset offset, MPI_Offset etypes)
                    (long long)etypes, (long long)offset);
 }
 
+static int view_tiles_overlap(const struct pl_view *view, MPI_Offset offset, MPI_Offset etypes)
+{
+    char label[MPI_MAX_OBJECT_NAME];
+    const struct pl_type *type = view->filetype;
+    return pl_fail(MPI_ERR_ARG,
+                   "%lld etypes from etype %lld of the view are in several filetypes, and those would overlap: %s "
+                   "extends over %lld bytes and is repeated every %lld",
+                   (long long)etypes, (long long)offset, pl_type_label(type, label), (long long)type->true_extent,
+                   (long long)type->extent);
+}
+
 /* Whether this many bytes of the stream have offsets in a file. */
 static bool view_fits(const struct pl_view *view, MPI_Count stream)
 {
@@ -206,6 +219,8 @@ int pl_view_span(const struct pl_view *view, MPI_Offset offset, MPI_Offset etype
     if (__builtin_mul_overflow(offset, size, &at) || __builtin_mul_overflow(etypes, size, &bytes) ||
         __builtin_add_overflow(at, bytes, &end) || !view_fits(view, end))
         return view_beyond(offset, etypes);
+    if (view->single && at / view->file_filetype->size != (end - 1) / view->file_filetype->size)
+        return view_tiles_overlap(view, offset, etypes);
     span->at = (size_t)at;
     span->bytes = (size_t)bytes;
     span->low = view_offset_of(view, span->at);
@@ -233,7 +248,7 @@ MPI_Offset pl_view_etype_from(const struct pl_view *view, MPI_Offset byte)
     if (type->size == 0 || byte <= view->disp)
         return 0;
     MPI_Count each = type->size / view->file_etype->size;
-    MPI_Count tiles = (byte - view->disp) / (type->extent > 0 ? type->extent : 1) + 1, high;
+    MPI_Count tiles = view->single ? 1 : (byte - view->disp) / (type->extent > 0 ? type->extent : 1) + 1, high;
     if (__builtin_mul_overflow(tiles, each, &high) || high > INT64_MAX / view->file_etype->size)
         high = INT64_MAX / view->file_etype->size;
     MPI_Offset low = 0;

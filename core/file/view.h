@@ -22,6 +22,7 @@ struct pl_view {
     struct pl_type *etype, *filetype;           /* the user's; retained */
     struct pl_type *file_etype, *file_filetype; /* in the file; retained */
     const struct pl_datarep *datarep;
+    bool single;    /* filetypes one after the other decrease, or overlap in a written file: no access has two */
     bool ascending; /* offsets in the file grow along the stream */
     size_t run;     /* average length of a run in bytes; SIZE_MAX: all is one run */
 };
@@ -38,8 +39,8 @@ int pl_view_make(MPI_Offset disp, struct pl_type *etype, struct pl_type *filetyp
                  bool written, struct pl_view *view);
 void pl_view_release(struct pl_view *view);
 
-/* The span of `etypes` etypes from `offset` on (not negative). MPI_ERR_ARG if the view has no data, or if they extend
- * beyond the largest offset of a file. */
+/* The span of `etypes` etypes from `offset` on (not negative). MPI_ERR_ARG if the view has no data, if they extend
+ * beyond the largest offset of a file, or if they are in several filetypes that must not be used together. */
 int pl_view_span(const struct pl_view *view, MPI_Offset offset, MPI_Offset etypes, struct pl_span *span);
 
 /* The offset of an etype in the file. Errors as above. */

@@ -132,8 +132,8 @@ int pl_attach_take(struct pl_seat *seat)
         atomic_store(&prepared, false);
         return MPI_SUCCESS;
     }
-    const char *text = getenv(PL_ATTACH_ENV);
-    return text && !getenv(PL_JOB_ENV) ? attach_take_environment(text, seat) : PL_UNREACHABLE;
+    const char *text = secure_getenv(PL_ATTACH_ENV);
+    return text && !secure_getenv(PL_JOB_ENV) ? attach_take_environment(text, seat) : PL_UNREACHABLE;
 }
 
 /* --- by exchange -------------------------------------------------------------------------------------------------- */

@@ -105,11 +105,11 @@ static int fill_from_process(struct pl_info *info, int argc, char **argv)
     return err;
 }
 
-/* What the World knows. The process stays open meanwhile, whatever other threads do. */
-static int fill_from_world_locked(struct pl_info *info)
+/* What the launcher said. The process stays open meanwhile, whatever other threads do. */
+static int fill_from_launcher_locked(struct pl_info *info)
 {
     char size[16];
-    if (pl_world_state != PL_WORLD_INITIALIZED || pl_process.instances == 0)
+    if (pl_process.instances == 0)
         return MPI_SUCCESS;
     snprintf(size, sizeof size, "%d", pl_process.identity.size);
     int err = info_env_set(info, "maxprocs", size);
@@ -120,14 +120,28 @@ static int fill_from_world_locked(struct pl_info *info)
     return err;
 }
 
-int pl_info_fill_env(struct pl_info *info, int argc, char **argv)
+static int info_env_fill(struct pl_info *info, int argc, char **argv)
 {
     int err = fill_from_process(info, argc, argv);
-    if (err || pl_world_state != PL_WORLD_INITIALIZED)
-        return err;
     pl_lock_take(&pl_process.lock);
-    err = fill_from_world_locked(info);
+    if (!err)
+        err = fill_from_launcher_locked(info);
     pl_lock_drop(&pl_process.lock);
+    return err;
+}
+
+/* The keys are those of MPI_INFO_ENV once the World has come, so the process asks how it was launched if it has not done
+ * so yet. Where that fails, as initialization would, those keys are missing. */
+int pl_info_create_env(int argc, char **argv, struct pl_info **info)
+{
+    bool open = pl_process_open() == MPI_SUCCESS;
+    struct pl_info *made = pl_info_create();
+    int err = made ? info_env_fill(made, argc, argv) : MPI_ERR_NO_MEM;
+    if (open)
+        pl_process_close();
+    if (err && made)
+        pl_handle_drop(made);
+    *info = err ? NULL : made;
     return err;
 }
 
@@ -138,7 +152,7 @@ void *pl_info_predefined(uintptr_t constant)
     if (constant != (uintptr_t)MPI_INFO_ENV)
         return NULL;
     int wanted = pl_world_state == PL_WORLD_INITIALIZED ? FINAL : PROVISIONAL;
-    if (stage < wanted && pl_info_fill_env(&env, 0, NULL) == MPI_SUCCESS)
+    if (stage < wanted && info_env_fill(&env, 0, NULL) == MPI_SUCCESS)
         stage = wanted;
     return &env;
 }

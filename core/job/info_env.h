@@ -7,9 +7,9 @@
 
 struct pl_info;
 
-/* Sets the keys of MPI_INFO_ENV that are known: from the job segment if the World is initialized and a launcher left
- * one, else from the process itself. `argv` may be NULL. */
-int pl_info_fill_env(struct pl_info *info, int argc, char **argv);
+/* An info object with the keys of MPI_INFO_ENV that are known: from the launcher, else from the process itself. `argv`
+ * may be NULL. The process may be closed; it is opened meanwhile. */
+int pl_info_create_env(int argc, char **argv, struct pl_info **info);
 
 /* The object behind MPI_INFO_ENV, filled in; NULL for other constants. */
 void *pl_info_predefined(uintptr_t constant);

@@ -24,20 +24,19 @@
 #include "core/object/object.h"
 #include "core/object/plugin.h"
 
-extern const struct pl_bootstrap_ops pl_bootstrap_attached, pl_bootstrap_inherited, pl_bootstrap_singleton;
+extern const struct pl_bootstrap_ops pl_bootstrap_attached, pl_bootstrap_inherited, pl_bootstrap_pmi,
+    pl_bootstrap_singleton;
 
 _Atomic int pl_world_state = PL_WORLD_BEFORE;
 struct pl_process pl_process = { .lock = PL_LOCK_INIT(PL_RANK_WORLD) };
 static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
 
-/*
- * The PMIx client is loaded only if a PMIx server has announced itself, or a launcher that should have one; and not
- * below Plenum's launcher, whose job segment takes precedence.
- */
+/* The PMIx client is loaded only if a PMIx server has announced itself; and not below Plenum's launcher, whose job
+ * segment takes precedence. */
 static int process_open_pmix(struct pl_identity *identity, const struct pl_bootstrap_ops **ops)
 {
     static const struct pl_bootstrap_host host = { .fail = pl_fail, .log = pl_log };
-    if (getenv(PL_JOB_ENV) || (!getenv("PMIX_NAMESPACE") && !getenv("SLURM_STEP_NUM_TASKS")))
+    if (secure_getenv(PL_JOB_ENV) || !secure_getenv("PMIX_NAMESPACE"))
         return PL_UNREACHABLE;
     *ops = pl_plugin_load("pmix", PL_BOOTSTRAP_SYMBOL);
     if (!*ops)
@@ -48,17 +47,20 @@ static int process_open_pmix(struct pl_identity *identity, const struct pl_boots
 
 /* In the order in which they are tried. NULL: the PMIx plugin. */
 static const struct pl_bootstrap_ops *const bootstraps[] = {
-    &pl_bootstrap_attached,
-    &pl_bootstrap_inherited,
-    NULL,
-    &pl_bootstrap_singleton,
+    &pl_bootstrap_attached, &pl_bootstrap_inherited, NULL, &pl_bootstrap_pmi, &pl_bootstrap_singleton,
 };
 enum { BOOTSTRAPS = sizeof bootstraps / sizeof *bootstraps };
+
+bool pl_process_wants_alone(void)
+{
+    const char *alone = secure_getenv("PLENUM_ALONE");
+    return alone && *alone && strcmp(alone, "0") != 0;
+}
 
 static int process_find_identity(void)
 {
     int rc = PL_UNREACHABLE;
-    for (int i = 0; rc == PL_UNREACHABLE && i < BOOTSTRAPS; i++) {
+    for (int i = pl_process_wants_alone() ? BOOTSTRAPS - 1 : 0; rc == PL_UNREACHABLE && i < BOOTSTRAPS; i++) {
         pl_process.identity = (struct pl_identity){ .appnum = -1, .size = 1, .local_size = 1 };
         pl_process.bootstrap = bootstraps[i];
         rc = bootstraps[i] ? bootstraps[i]->open(&pl_process.identity)
@@ -103,6 +105,21 @@ static int process_draw_id(void)
     return MPI_SUCCESS;
 }
 
+/* One process of a job says it, and once: the others most likely have the same environment. */
+static void process_warn(void)
+{
+    static bool warned;
+    char text[512];
+    pl_config_warning(text, sizeof text);
+    if (warned || !text[0] || pl_process.identity.rank != 0)
+        return;
+    warned = true;
+    if (pl_config_text("log")[0])
+        pl_log("config", 1, "%s", text);
+    else
+        pl_log_line("config", text);
+}
+
 static int process_process_open_first(void)
 {
     int rc = pl_config_load();
@@ -121,6 +138,7 @@ static int process_process_open_first(void)
     }
     atomic_store(&pl_process.serial, 16);
     pl_process.pid = getpid();
+    process_warn();
     pl_log("process", 3, "rank %d of %d in %s, by %s", pl_process.identity.rank, pl_process.identity.size,
            pl_process.identity.nspace, pl_process.bootstrap->name);
     return MPI_SUCCESS;

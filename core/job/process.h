@@ -3,8 +3,8 @@
  * The process itself: its identity, and how it finds other processes. Open while at least one instance is.
  *
  * The identity comes from the first bootstrap that applies: `attached` (a pool that it has joined,
- * core/job/attach.h), `inherited` (the job segment of the embedded launcher), `pmix` (another launcher's PMIx server),
- * `singleton` (no launcher).
+ * core/job/attach.h), `inherited` (the job segment of the embedded launcher), `pmix` and `pmi` (another launcher's PMIx
+ * or PMI-1 server), `singleton` (no launcher; an error where one is seen). PLENUM_ALONE=1 goes straight to the last.
  */
 #ifndef PLENUM_CORE_JOB_PROCESS_H
 #define PLENUM_CORE_JOB_PROCESS_H
@@ -122,6 +122,9 @@ static inline uint64_t pl_process_self(void)
 {
     return PL_PROC(0, pl_process.identity.rank);
 }
+
+/* The user's decision that this process joins no launcher's job: PLENUM_ALONE=1. */
+bool pl_process_wants_alone(void);
 
 /* MPI_ERR_OTHER: this is a child that was forked while the process was open and has not called exec() since. */
 int pl_process_check_forked(void);

@@ -17,10 +17,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
 #include "core/base/memory_plugin.h"
@@ -28,62 +28,34 @@
 #include "core/engine/transport.h"
 #include "core/job/process.h"
 #include "core/object/errhandler_registry.h"
+#include "core/object/plugin_place.h"
 #include "plenum-pset.h"
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
 
-/* The kinds of plugins, and the version of each that this library accepts. */
-static const struct kind {
+/*
+ * The kinds of plugins, and the version of each that this library accepts. Some load a library that obeys variables of
+ * its own, up to loading code that they name: UCX_MODULE_DIR, PMIX_MCA_*, HWLOC_PLUGINS_PATH. Not in a program with more
+ * rights than the user who sets them.
+ */
+static const struct plugin_kind {
     const char *symbol;
     uint32_t abi;
+    bool obeys_environment;
 } kinds[] = {
-    { PL_TRANSPORT_SYMBOL, PL_TRANSPORT_ABI },
-    { PL_BOOTSTRAP_SYMBOL, PL_BOOTSTRAP_ABI },
-    { PL_TOPOLOGY_SYMBOL, PL_TOPOLOGY_ABI },
-    { PLENUM_PSET_SYMBOL, PLENUM_PSET_ABI },
-    { PLENUM_ERRHANDLER_SYMBOL, PLENUM_ERRHANDLER_ABI },
+    { PL_TRANSPORT_SYMBOL, PL_TRANSPORT_ABI, true },
+    { PL_BOOTSTRAP_SYMBOL, PL_BOOTSTRAP_ABI, true },
+    { PL_TOPOLOGY_SYMBOL, PL_TOPOLOGY_ABI, true },
+    { PLENUM_PSET_SYMBOL, PLENUM_PSET_ABI, false },
+    { PLENUM_ERRHANDLER_SYMBOL, PLENUM_ERRHANDLER_ABI, false },
 };
 
-static uint32_t abi_of(const char *symbol)
+static const struct plugin_kind *plugin_kind_of(const char *symbol)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].symbol, symbol) == 0)
-            return kinds[i].abi;
-    return 0;
-}
-
-/* The file that contains this code: the library, or a program that it is linked into. */
-static const char *own_file(void)
-{
-    Dl_info self;
-    return dladdr(kinds, &self) ? self.dli_fname : NULL;
-}
-
-/* The directory of plugins: the configured one, "plenum" beside the library, or ../lib/plenum of a program's bin. */
-static int find_directory(char *path, size_t capacity)
-{
-    const char *configured = pl_config_text("plugin_dir");
-    if (configured && *configured) {
-        if (configured[0] != '/')
-            return pl_fail(MPI_ERR_OTHER, "PLENUM_PLUGIN_DIR is \"%s\": it must be an absolute path", configured);
-        if ((size_t)snprintf(path, capacity, "%s", configured) >= capacity)
-            return pl_fail(MPI_ERR_OTHER, "PLENUM_PLUGIN_DIR is longer than %zu bytes", capacity - 1);
-        return MPI_SUCCESS;
-    }
-
-    char file[PATH_MAX];
-    const char *own = own_file();
-    if (!own || !realpath(own, file))
-        return pl_fail(MPI_ERR_OTHER,
-                       "cannot tell which file this library was loaded from, so plugins cannot be found");
-    *strrchr(file, '/') = '\0';
-    int length = snprintf(path, capacity, "%s/plenum", file);
-    size_t end = strlen(file);
-    if (end >= 4 && strcmp(file + end - 4, "/bin") == 0 && access(path, F_OK) != 0) /* a statically linked program */
-        length = snprintf(path, capacity, "%s/../lib/plenum", file);
-    if ((size_t)length >= capacity)
-        return pl_fail(MPI_ERR_OTHER, "the path of the library is longer than %zu bytes", capacity - 1);
-    return MPI_SUCCESS;
+            return &kinds[i];
+    return NULL;
 }
 
 /*
@@ -93,6 +65,7 @@ static int find_directory(char *path, size_t capacity)
 static int check_owner(const char *path)
 {
     struct stat file, library;
+    char own[PATH_MAX];
     if (stat(path, &file) != 0)
         return pl_fail_errno(MPI_ERR_OTHER, "cannot use plugin %s", path);
     if (file.st_mode & S_IWOTH)
@@ -100,7 +73,7 @@ static int check_owner(const char *path)
                        (unsigned)(file.st_mode & 07777));
     if (file.st_uid == 0 || file.st_uid == geteuid())
         return MPI_SUCCESS;
-    if (own_file() && stat(own_file(), &library) == 0 && library.st_uid == file.st_uid)
+    if (pl_plugin_own_file(own) && stat(own, &library) == 0 && library.st_uid == file.st_uid)
         return MPI_SUCCESS;
     return pl_fail(MPI_ERR_OTHER,
                    "plugin not loaded: %s belongs to user %u, which is neither root nor this process's user", path,
@@ -163,7 +136,7 @@ static int check_whole(const char *path)
 static int find_file(const char *name, char *path, size_t capacity)
 {
     char directory[PATH_MAX];
-    int err = find_directory(directory, sizeof directory);
+    int err = pl_plugin_directory(directory, sizeof directory);
     if (err)
         return err;
     if ((size_t)snprintf(path, capacity, "%s/%s.so", directory, name) >= capacity)
@@ -176,8 +149,16 @@ static int find_file(const char *name, char *path, size_t capacity)
 const void *pl_plugin_load(const char *name, const char *symbol)
 {
     char path[PATH_MAX];
-    if (find_file(name, path, sizeof path) != MPI_SUCCESS)
+    const struct plugin_kind *kind = plugin_kind_of(symbol);
+    if (!kind || find_file(name, path, sizeof path) != MPI_SUCCESS)
         return NULL;
+    if (kind->obeys_environment && getauxval(AT_SECURE)) {
+        pl_fail(MPI_ERR_OTHER,
+                "plugin %s not loaded: this program runs with more rights than its user, and the plugin's libraries "
+                "would obey the user's environment",
+                name);
+        return NULL;
+    }
 
     pl_lock_take(&lock);
     void *handle = load_quietly(path);
@@ -190,9 +171,9 @@ const void *pl_plugin_load(const char *name, const char *symbol)
     const uint32_t *ops = dlsym(handle, symbol);
     if (!ops)
         pl_fail(MPI_ERR_OTHER, "plugin %s does not export %s", path, symbol);
-    else if (*ops != abi_of(symbol)) {
+    else if (*ops != kind->abi) {
         pl_fail(MPI_ERR_OTHER, "plugin %s is of version %u, this library needs %u", path, (unsigned)*ops,
-                (unsigned)abi_of(symbol));
+                (unsigned)kind->abi);
         ops = NULL;
     }
     pl_memory_share(dlsym(handle, PL_MEMORY_SYMBOL));

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/rma/rma.h"
@@ -48,7 +49,7 @@ int pl_rma_change_open(const struct pl_rma *rma, char *at, struct pl_rma_change 
     *change = (struct pl_rma_change){
         .at = at, .count = rma->count, .type = rma->type, .op = rma->op, .compare = rma->compare
     };
-    int rc = pl_rma_has_data(rma) ? change_pack_data(rma, change) : MPI_SUCCESS;
+    int rc = rma->origin_type ? change_pack_data(rma, change) : MPI_SUCCESS;
     if (rc || !rma->result_type)
         return rc;
     struct pl_cursor result;
@@ -126,9 +127,9 @@ static bool apply_compare(const struct pl_rma_change *change)
     return memcmp(there, change->compare, bytes) == 0;
 }
 
-bool pl_rma_apply_locked(const struct pl_rma_change *change)
+static inline bool apply_change(const struct pl_rma_change *change)
 {
-    if (change->before) {
+    if (pl_unlikely(change->before)) {
         struct pl_cursor memory;
         pl_cursor_init(&memory, change->at, change->count, change->type);
         pl_cursor_pack(&memory, change->before, memory.total);
@@ -139,11 +140,16 @@ bool pl_rma_apply_locked(const struct pl_rma_change *change)
     return changes;
 }
 
+bool pl_rma_apply_locked(const struct pl_rma_change *change)
+{
+    return apply_change(change);
+}
+
 void pl_rma_apply(struct pl_win *win, struct pl_win_ctl *ctl, const struct pl_rma_change *change)
 {
     if (change->count == 0 || change->type->size == 0)
         return;
     pl_win_ctl_lock_acc(win, ctl);
-    pl_rma_apply_locked(change);
+    apply_change(change);
     pl_win_ctl_unlock_acc(ctl);
 }

@@ -104,7 +104,7 @@ static int message_make_parts(const struct pl_rma *rma, int64_t offset, bool wan
     int rc = pl_type_encode(rma->type, &wire);
     if (rc)
         return rc;
-    if (pl_rma_has_data(rma))
+    if (rma->origin_type)
         pl_cursor_init(&data, rma->origin, rma->origin_count, rma->origin_type);
     bool separate = data.total > MESSAGE_INLINE;
     parts->op = message_make_op(rma, offset, &wire, &data);

@@ -23,10 +23,10 @@ static PL_COLD int rma_fail_passive(const struct pl_rma *rma)
 }
 
 /* `passive`: only a lock will do. */
-static inline int rma_check_epoch(const struct pl_rma *rma, bool passive)
+static inline int rma_check_epoch(const struct pl_rma *rma, const struct pl_win_target *target, bool passive)
 {
     struct pl_win *win = rma->win;
-    int open = atomic_load_explicit(&win->targets[rma->target].open, memory_order_relaxed);
+    int open = atomic_load_explicit(&target->open, memory_order_relaxed);
     int access = atomic_load_explicit(&win->epoch.access, memory_order_relaxed);
     if (open == PL_OPEN_LOCKED || access == PL_ACCESS_LOCK_ALL)
         return MPI_SUCCESS;
@@ -65,34 +65,32 @@ bool pl_rma_fits(int64_t offset, MPI_Count count, const struct pl_type *type, MP
                          span <= (size_t)(size - low));
 }
 
-/* Computes the offset that a path takes, and checks it where the origin knows the bounds. */
-static inline int rma_locate(const struct pl_rma *rma, int64_t *offset)
+static int rma_check_attached(const struct pl_rma *rma, const struct pl_win_target *target)
 {
-    const struct pl_win_target *target = &rma->win->targets[rma->target];
-    MPI_Count bytes;
-    if (rma->win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
-        *offset = rma->disp;
-        return __builtin_mul_overflow(rma->count, rma->type->size, &bytes) ? rma_fail_range(rma) : MPI_SUCCESS;
-    }
-    if (__builtin_mul_overflow((int64_t)rma->disp, (int64_t)target->disp_unit, offset))
-        return rma_fail_range(rma);
-    if (rma->type->dense && rma->type->true_lb == 0) {
-        bool fits = !__builtin_mul_overflow(rma->count, rma->type->size, &bytes) && *offset >= 0 &&
-                    bytes <= target->size && *offset <= target->size - bytes;
-        return pl_likely(fits || bytes == 0) ? MPI_SUCCESS : rma_fail_range(rma);
-    }
-    return pl_rma_fits(*offset, rma->count, rma->type, target->size) ? MPI_SUCCESS : rma_fail_range(rma);
-}
-
-static int rma_check_attached(const struct pl_rma *rma, int64_t offset)
-{
-    const struct pl_rma_path *path = rma->win->targets[rma->target].path;
     MPI_Aint lowest;
     size_t span = pl_type_span(rma->type, rma->count, &lowest);
-    if (span == 0 || !path->check_attached)
+    if (span == 0 || !target->path->check_attached)
         return MPI_SUCCESS;
-    int rc = path->check_attached(rma->win, rma->target, (uintptr_t)offset + (uintptr_t)lowest, span);
+    int rc = target->path->check_attached(rma->win, rma->target, (uintptr_t)rma->disp + (uintptr_t)lowest, span);
     return rc == MPI_ERR_RMA_RANGE ? rma_fail_range(rma) : rc;
+}
+
+/* Computes the offset that a path takes and the amount of data, and checks the bounds. */
+static inline int rma_locate(const struct pl_rma *rma, const struct pl_win_target *target, int64_t *offset,
+                             MPI_Count *bytes)
+{
+    *offset = rma->disp;
+    if (__builtin_mul_overflow(rma->count, rma->type->size, bytes))
+        return rma_fail_range(rma);
+    if (pl_unlikely(rma->win->flavor == MPI_WIN_FLAVOR_DYNAMIC))
+        return rma_check_attached(rma, target);
+    if (__builtin_mul_overflow((int64_t)rma->disp, (int64_t)target->disp_unit, offset))
+        return rma_fail_range(rma);
+    if (pl_likely(rma->type->dense && rma->type->true_lb == 0)) {
+        bool fits = *offset >= 0 && *bytes <= target->size && *offset <= target->size - *bytes;
+        return pl_likely(fits || *bytes == 0) ? MPI_SUCCESS : rma_fail_range(rma);
+    }
+    return pl_rma_fits(*offset, rma->count, rma->type, target->size) ? MPI_SUCCESS : rma_fail_range(rma);
 }
 
 /* --- amounts -------------------------------------------------------------------------------------------------- */
@@ -105,7 +103,7 @@ static PL_COLD int rma_fail_amount(const char *what, size_t here, size_t there)
 
 static inline int rma_check_amount(const struct pl_rma *rma, size_t there)
 {
-    if (pl_rma_has_data(rma) && pl_rma_bytes(rma->origin_count, rma->origin_type) != there)
+    if (rma->origin_type && pl_rma_bytes(rma->origin_count, rma->origin_type) != there)
         return rma_fail_amount("origin", pl_rma_bytes(rma->origin_count, rma->origin_type), there);
     if (rma->result_type && pl_rma_bytes(rma->result_count, rma->result_type) != there)
         return rma_fail_amount("result", pl_rma_bytes(rma->result_count, rma->result_type), there);
@@ -123,28 +121,33 @@ static int rma_give_request(struct pl_request **request)
     return *request ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
+typedef int rma_begin_fn(const struct pl_rma *rma, int64_t offset, struct pl_request **request);
+
+static inline rma_begin_fn *rma_begin_of(const struct pl_rma_path *path, enum pl_rma_kind kind)
+{
+    return kind == PL_RMA_PUT ? path->put : kind == PL_RMA_GET ? path->get : path->accumulate;
+}
+
 int pl_rma_start(const struct pl_rma *rma, struct pl_request **request)
 {
     int64_t offset;
+    MPI_Count bytes;
     if (request)
         *request = NULL;
     if (rma->target == MPI_PROC_NULL)
         return rma_give_request(request);
-    const struct pl_rma_path *path = rma->win->targets[rma->target].path;
-    size_t bytes = pl_rma_bytes(rma->count, rma->type);
-    int rc = rma_check_epoch(rma, request != NULL);
-    rc = rc ? rc : rma_locate(rma, &offset);
-    rc = rc ? rc : rma_check_amount(rma, bytes);
-    if (!rc && rma->win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-        rc = rma_check_attached(rma, offset);
+    const struct pl_win_target *target = &rma->win->targets[rma->target];
+    int rc = rma_check_epoch(rma, target, request != NULL);
+    rc = rc ? rc : rma_locate(rma, target, &offset, &bytes);
+    rc = rc ? rc : rma_check_amount(rma, (size_t)bytes);
     if (rc)
         return rc;
-    if (pl_likely(bytes > 0))
-        switch (rma->kind) {
-        case PL_RMA_PUT: rc = path->put(rma, offset, request); break;
-        case PL_RMA_GET: rc = path->get(rma, offset, request); break;
-        default: rc = path->accumulate(rma, offset, request);
-        }
+    rma_begin_fn *begin = rma_begin_of(target->path, rma->kind);
+    if (pl_likely(bytes > 0)) {
+        if (!request)
+            return begin(rma, offset, NULL);
+        rc = begin(rma, offset, request);
+    }
     return rc ? rc : rma_give_request(request);
 }
 

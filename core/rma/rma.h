@@ -22,7 +22,7 @@ struct pl_rma {
     const struct pl_type *type; /* at the target */
     const void *origin;
     MPI_Count origin_count;
-    const struct pl_type *origin_type; /* NULL: no data goes to the target */
+    const struct pl_type *origin_type; /* NULL: no data goes to the target, as in a get */
     void *result;                      /* what the target's memory held before; for a get, where the data goes */
     MPI_Count result_count;
     const struct pl_type *result_type; /* NULL: no data comes back */
@@ -39,11 +39,6 @@ int pl_rma_report(const struct pl_request *request, int error);
 
 /* Does an access stay within `size` bytes? `offset`: bytes from their start. */
 bool pl_rma_fits(int64_t offset, MPI_Count count, const struct pl_type *type, MPI_Aint size);
-
-static inline bool pl_rma_has_data(const struct pl_rma *rma)
-{
-    return rma->origin_type && rma->kind != PL_RMA_GET;
-}
 
 static inline size_t pl_rma_bytes(MPI_Count count, const struct pl_type *type)
 {

@@ -55,13 +55,11 @@ void pl_win_ctl_wake(struct pl_win *win, struct pl_win_ctl *ctl)
 
 /* The releasing rank increments `releases` before it reads `waiting`; a waiter sets its bit before it reads `releases`.
  * So at least one of the two sees the other. */
-int pl_win_ctl_lock(struct pl_win *win, int rank, int type)
+static PL_NOINLINE int ctl_lock_wait(struct pl_win *win, int rank, int type)
 {
     struct pl_win_ctl *ctl = win->targets[rank].ctl;
     uint64_t bit = pl_win_bit(win->comm->rank);
     int rc = MPI_SUCCESS;
-    if (pl_win_ctl_try_lock(ctl, type))
-        return MPI_SUCCESS;
     while (rc == MPI_SUCCESS) {
         atomic_fetch_or_explicit(&ctl->waiting, bit, memory_order_seq_cst);
         struct pl_awaited next = { &ctl->releases, atomic_load(&ctl->releases) + 1 };
@@ -73,9 +71,22 @@ int pl_win_ctl_lock(struct pl_win *win, int rank, int type)
     return rc;
 }
 
+int pl_win_ctl_lock(struct pl_win *win, int rank, int type)
+{
+    return pl_likely(pl_win_ctl_try_lock(win->targets[rank].ctl, type)) ? MPI_SUCCESS : ctl_lock_wait(win, rank, type);
+}
+
 bool pl_win_ctl_try_shared(struct pl_win *win, int rank)
 {
     return pl_win_ctl_try_lock(win->targets[rank].ctl, MPI_LOCK_SHARED);
+}
+
+static PL_NOINLINE int ctl_wake(struct pl_win *win, struct pl_win_ctl *ctl)
+{
+    pl_engine_enter(&win->comm->instance->engine);
+    pl_win_ctl_wake(win, ctl);
+    pl_engine_leave(&win->comm->instance->engine);
+    return MPI_SUCCESS;
 }
 
 int pl_win_ctl_unlock(struct pl_win *win, int rank)
@@ -83,12 +94,7 @@ int pl_win_ctl_unlock(struct pl_win *win, int rank)
     struct pl_win_target *target = &win->targets[rank];
     int type = target->locked;
     target->locked = 0;
-    if (!type || !pl_win_ctl_release(target->ctl, type))
-        return MPI_SUCCESS;
-    pl_engine_enter(&win->comm->instance->engine);
-    pl_win_ctl_wake(win, target->ctl);
-    pl_engine_leave(&win->comm->instance->engine);
-    return MPI_SUCCESS;
+    return pl_unlikely(type && pl_win_ctl_release(target->ctl, type)) ? ctl_wake(win, target->ctl) : MPI_SUCCESS;
 }
 
 /* --- the accumulate lock -------------------------------------------------------------------------------------- */

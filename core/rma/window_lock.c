@@ -88,7 +88,7 @@ int pl_win_flush(struct pl_win *win, int rank, bool local)
 /* --- locks of one rank ---------------------------------------------------------------------------------------- */
 
 /* May the window be locked? Then the epoch begins. Engine lock held. */
-static int window_begin_access(struct pl_win *win, int wanted)
+static inline int window_begin_access(struct pl_win *win, int wanted)
 {
     int access = atomic_load(&win->epoch.access);
     bool fence = access == PL_ACCESS_FENCE && !atomic_load(&win->epoch.fence_used);
@@ -104,26 +104,26 @@ static int window_begin_access(struct pl_win *win, int wanted)
                                                : "locked");
 }
 
-static int window_begin_lock(struct pl_win *win, int rank)
+static int window_begin_lock(struct pl_win *win, struct pl_win_target *target)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_engine_enter(engine);
-    int rc = atomic_load(&win->targets[rank].open) == PL_OPEN_LOCKED
-                 ? pl_fail(MPI_ERR_RMA_SYNC, "rank %d of %s is already locked", rank, pl_win_label(win))
-                 : window_begin_access(win, PL_ACCESS_LOCK);
+    int rc = atomic_load(&target->open) == PL_OPEN_LOCKED ? pl_fail(MPI_ERR_RMA_SYNC, "rank %d of %s is already locked",
+                                                                    (int)(target - win->targets), pl_win_label(win))
+                                                          : window_begin_access(win, PL_ACCESS_LOCK);
     if (rc == MPI_SUCCESS) {
         atomic_fetch_add(&win->epoch.locks, 1);
-        atomic_store(&win->targets[rank].open, PL_OPEN_LOCKED);
+        atomic_store(&target->open, PL_OPEN_LOCKED);
     }
     pl_engine_leave(engine);
     return rc;
 }
 
-static void window_end_lock(struct pl_win *win, int rank)
+static void window_end_lock(struct pl_win *win, struct pl_win_target *target)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_engine_enter(engine);
-    atomic_store(&win->targets[rank].open, PL_OPEN_NOT);
+    atomic_store(&target->open, PL_OPEN_NOT);
     if (atomic_fetch_sub(&win->epoch.locks, 1) == 1)
         atomic_store(&win->epoch.access, PL_ACCESS_NONE);
     pl_engine_leave(engine);
@@ -132,12 +132,12 @@ static void window_end_lock(struct pl_win *win, int rank)
 int pl_win_lock(struct pl_win *win, int type, int rank, int assertion)
 {
     struct pl_win_target *target = &win->targets[rank];
-    int rc = window_begin_lock(win, rank);
+    int rc = window_begin_lock(win, target);
     if (rc || assertion & MPI_MODE_NOCHECK)
         return rc;
     rc = target->path->lock(win, rank, type);
     if (rc)
-        window_end_lock(win, rank);
+        window_end_lock(win, target);
     else
         target->locked = (uint16_t)type;
     return rc;
@@ -153,13 +153,14 @@ static int window_start_unlock(struct pl_win *win, int rank)
 
 int pl_win_unlock(struct pl_win *win, int rank)
 {
-    if (atomic_load(&win->targets[rank].open) != PL_OPEN_LOCKED)
+    struct pl_win_target *target = &win->targets[rank];
+    if (atomic_load(&target->open) != PL_OPEN_LOCKED)
         return pl_fail(MPI_ERR_RMA_SYNC, "rank %d of %s is not locked", rank, pl_win_label(win));
     int rc = window_start_unlock(win, rank);
-    if (!win->targets[rank].path->by_target) /* the wait makes progress */
+    if (!target->path->by_target) /* the wait makes progress */
         pl_win_poll(win);
     int failed = rc ? rc : window_wait_flush(win, rank);
-    window_end_lock(win, rank);
+    window_end_lock(win, target);
     return failed;
 }
 

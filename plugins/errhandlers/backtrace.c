@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "core/base/log.h"
-#include "plugins/errhandlers/log.h"
+#include "plugins/errhandlers/error_log.h"
 
 enum { FRAMES = 64 };
 

@@ -8,7 +8,7 @@
 #include "core/job/note.h"
 #include "core/job/process.h"
 #include "core/object/errhandler_callback.h"
-#include "plugins/errhandlers/log.h"
+#include "plugins/errhandlers/error_log.h"
 
 static bool callback_handler_notify_launcher(const struct plenum_error_report *error)
 {

@@ -5,7 +5,9 @@
  * Each call reads the machine anew, with the current binding, and keeps nothing: calls are rare (splitting a
  * communicator by hardware), and a topology takes memory.
  */
+#include <errno.h>
 #include <hwloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -18,6 +20,9 @@
 /* The machine, and the processors that this process may use now. */
 static int machine_load(hwloc_topology_t *topology, hwloc_cpuset_t *cpus)
 {
+    cpu_set_t allowed; /* where the kernel denies this call, hwloc would repeat it for ever */
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 && errno != EINVAL)
+        return -1;
     if (hwloc_topology_init(topology) != 0)
         return -1;
     *cpus = hwloc_bitmap_alloc();

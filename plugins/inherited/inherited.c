@@ -99,7 +99,7 @@ static bool inherited_claim(struct pl_job_rank *rank)
 /* Maps the job that the environment names. PL_UNREACHABLE: it names none. */
 static int inherited_find_job(int *rank)
 {
-    const char *text = getenv(PL_JOB_ENV);
+    const char *text = secure_getenv(PL_JOB_ENV);
     if (!text)
         return PL_UNREACHABLE;
     int fd, end = 0;

@@ -22,7 +22,7 @@
 #include "plugins/pmix/cards.h"
 #include "plugins/pmix/claim.h"
 #include "plugins/pmix/names.h"
-#include "plugins/pmix/psets.h"
+#include "plugins/pmix/pmix_psets.h"
 
 static const struct pl_bootstrap_host *host;
 static pmix_proc_t self;
@@ -108,7 +108,7 @@ static char *pmix_local_ranks(void)
  * other ranks are bound to other cores. */
 static int pmix_cores(void)
 {
-    const char *slurm = getenv("SLURM_CPUS_ON_NODE");
+    const char *slurm = secure_getenv("SLURM_CPUS_ON_NODE");
     long online = sysconf(_SC_NPROCESSORS_ONLN), given = slurm ? strtol(slurm, NULL, 10) : 0;
     return (int)(given > 0 && given < online ? given : online);
 }
@@ -149,20 +149,7 @@ static int pmix_learn(uint32_t generation)
  * from a server. */
 static bool pmix_is_launcher(void)
 {
-    return getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK") && !getenv(PL_JOB_ENV);
-}
-
-/* `srun` without PMIx starts N processes that know nothing of each other: a clear error is better than N jobs of
- * one. */
-static int pmix_check_slurm(void)
-{
-    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
-    if (!tasks || !getenv("SLURM_PROCID") || getenv(PL_JOB_ENV) || strtol(tasks, NULL, 10) <= 1)
-        return PL_UNREACHABLE;
-    return host->fail(MPI_ERR_OTHER,
-                      "srun started %s tasks without PMIx, so they cannot find each other: use `srun --mpi=pmix` "
-                      "(for independent processes unset SLURM_STEP_NUM_TASKS)",
-                      tasks);
+    return secure_getenv("PMIX_NAMESPACE") && secure_getenv("PMIX_RANK") && !secure_getenv(PL_JOB_ENV);
 }
 
 /* Launchers take a process that ends without PMIx_Finalize() for a failed one. Children made by fork() must not call
@@ -175,10 +162,10 @@ static void pmix_finalize_at_exit(void)
 
 static int pmix_initialize(void)
 {
-    const char *nspace = getenv("PMIX_NAMESPACE");
-    unsigned rank = (unsigned)strtoul(getenv("PMIX_RANK"), NULL, 10);
+    const char *nspace = secure_getenv("PMIX_NAMESPACE");
+    unsigned rank = (unsigned)strtoul(secure_getenv("PMIX_RANK"), NULL, 10);
     uint32_t generation;
-    pid_t owner = pl_pmix_claim_take(getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
+    pid_t owner = pl_pmix_claim_take(secure_getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
     if (owner) {
         host->log("pmix", 1, "rank %u of %s belongs to process %d; starting alone", rank, nspace, (int)owner);
         return PL_UNREACHABLE;
@@ -187,8 +174,10 @@ static int pmix_initialize(void)
     int err;
     pmix_status_t status = PMIx_Init(&self, NULL, 0);
     if (status == PMIX_ERR_UNREACH) {
-        host->log("pmix", 1, "no PMIx server answers for rank %u of %s; starting alone", rank, nspace);
-        err = PL_UNREACHABLE;
+        err = host->fail(MPI_ERR_OTHER,
+                         "no PMIx server answers for rank %u of the job \"%s\" (PMIX_RANK, PMIX_NAMESPACE): its "
+                         "launcher has ended, or cannot be reached from here (to run alone, set PLENUM_ALONE=1)",
+                         rank, nspace);
         goto release;
     }
     if (status != PMIX_SUCCESS) {
@@ -212,7 +201,7 @@ release:
 static int pmix_open(struct pl_identity *identity)
 {
     if (!known.done) {
-        int err = pmix_is_launcher() ? pmix_initialize() : pmix_check_slurm();
+        int err = pmix_is_launcher() ? pmix_initialize() : PL_UNREACHABLE;
         if (err)
             return err;
     }

@@ -3,7 +3,7 @@
 #ifndef PLENUM_PLUGINS_PSETS_JSON_SETS_H
 #define PLENUM_PLUGINS_PSETS_JSON_SETS_H
 
-#include "plugins/psets/json.h"
+#include "plugins/psets/json_file.h"
 
 /* Checks that a set and those that it refers to are well-formed, without a cycle. MPI_ERR_ARG with the place. */
 int pl_psets_file_check(const struct pl_psets_file *file, struct pl_psets_json_set *set);

@@ -29,9 +29,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "plugins/shm/peer.h"
 #include "plugins/shm/ring.h"
 #include "plugins/shm/rndv.h"
+#include "plugins/shm/shm_peer.h"
 
 enum {
     FREQUENT_NS = 1000000, /* sleeps that follow each other this closely ... */

@@ -6,9 +6,9 @@
 
 #include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
-#include "plugins/shm/peer.h"
 #include "plugins/shm/ring.h"
 #include "plugins/shm/rndv.h"
+#include "plugins/shm/shm_peer.h"
 
 enum {
     FIFOS_KEPT = 8,        /* more are created only if all of these are in use */

@@ -9,8 +9,8 @@
 
 #include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
-#include "plugins/shm/peer.h"
-#include "plugins/shm/read.h"
+#include "plugins/shm/ring_read.h"
+#include "plugins/shm/shm_peer.h"
 
 static pid_t slot_pid(uint64_t slot)
 {
@@ -132,6 +132,14 @@ release_card:
     return rc;
 }
 
+/* Short of memory or descriptors: the request stays, and is tried again when the peers are checked next. */
+static bool inbox_postpones(struct pl_shm *shm, int slot, int rc)
+{
+    bool again = rc == MPI_ERR_NO_MEM && shm->postponed[slot] < PL_SHM_POSTPONED_MAX;
+    shm->postponed[slot] = again ? (uint8_t)(shm->postponed[slot] + 1) : 0;
+    return again;
+}
+
 int pl_shm_requests_accept(struct pl_shm *shm)
 {
     struct pl_shm_head *head = shm->head;
@@ -144,6 +152,8 @@ int pl_shm_requests_accept(struct pl_shm *shm)
         struct pl_shm_request request = head->request[i];
         atomic_signal_fence(memory_order_acq_rel);
         int rc = inbox_accept(shm, &request);
+        if (inbox_postpones(shm, i, rc))
+            continue;
         if (rc) {
             shm->host->log("shm", 1, "refused a connection from process %d", (int)request.from.pid);
             shm->host->failed(shm->engine, NULL, &(struct pl_origin){ .engine = request.from.engine },
@@ -157,6 +167,14 @@ int pl_shm_requests_accept(struct pl_shm *shm)
         taken++;
     }
     return taken;
+}
+
+int pl_shm_requests_retry(struct pl_shm *shm)
+{
+    for (int i = 0; i < PL_SHM_INBOX; i++)
+        if (shm->postponed[i] > 0)
+            return pl_shm_requests_accept(shm);
+    return 0;
 }
 
 void pl_shm_inbox_clean(struct pl_shm *shm)

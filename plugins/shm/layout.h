@@ -29,6 +29,7 @@ enum {
     PL_SHM_VERSION = 2,
     PL_SHM_LINE = PL_CACHE_LINE,
     PL_SHM_INBOX = 16,       /* connection requests that may wait at once; further callers try again */
+    PL_SHM_POSTPONED_MAX = 50, /* times that an owner short of memory postpones a request: ten seconds */
     PL_SHM_READY_BITS = 256, /* for rings that their reader does not poll; with more rings some share a bit */
     PL_SHM_INLINE = 16,      /* bytes of data that fit into a record's first line */
 };

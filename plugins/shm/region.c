@@ -177,6 +177,12 @@ static const char *region_check(int fd, uint64_t bytes, ino_t *inode)
     return NULL;
 }
 
+/* The class of an errno: a shortage of memory or descriptors may pass, everything else stays as it is. */
+static int region_class_of(int error)
+{
+    return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN ? MPI_ERR_NO_MEM : PL_UNREACHABLE;
+}
+
 int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *from, uint64_t offset, size_t bytes,
                       ino_t *inode, void **memory)
 {
@@ -194,19 +200,21 @@ int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *f
     if ((size_t)length < sizeof MEMFD_LINK - 1 || memcmp(target, MEMFD_LINK, sizeof MEMFD_LINK - 1) != 0)
         return host->fail(PL_UNREACHABLE, "transport shm: descriptor %d of process %d is not shared memory",
                           (int)from->fd, (int)from->pid);
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), class = PL_UNREACHABLE;
     if (fd < 0)
-        return host->fail(PL_UNREACHABLE, "transport shm: cannot open the memory of process %d: %s", (int)from->pid,
+        return host->fail(region_class_of(errno), "transport shm: cannot open the memory of process %d: %s", (int)from->pid,
                           strerror(errno));
     wrong = region_check(fd, offset + bytes, inode);
     if (!wrong) {
         *memory = mmap(NULL, region_round_up(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-        if (*memory == MAP_FAILED)
+        if (*memory == MAP_FAILED) {
+            class = region_class_of(errno);
             wrong = strerror(errno);
+        }
     }
     close(fd);
     if (wrong)
-        return host->fail(PL_UNREACHABLE, "transport shm: cannot use the memory of process %d: %s", (int)from->pid,
+        return host->fail(class, "transport shm: cannot use the memory of process %d: %s", (int)from->pid,
                           wrong);
     return MPI_SUCCESS;
 }

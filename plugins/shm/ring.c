@@ -8,7 +8,7 @@
 #include "core/base/cpu.h"
 #include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
-#include "plugins/shm/peer.h"
+#include "plugins/shm/shm_peer.h"
 
 /* The target lines are in the reader's cache. A long memcpy() overwrites them without fetching them from there first,
  * so data in many short runs is gathered in private memory before. */

@@ -29,8 +29,8 @@
 #include "plugins/shm/cma.h"
 #include "plugins/shm/doorbell.h"
 #include "plugins/shm/fifo.h"
-#include "plugins/shm/peer.h"
 #include "plugins/shm/ring.h"
+#include "plugins/shm/shm_peer.h"
 
 /* --- the sender -------------------------------------------------------------------------------------------------- */
 

@@ -14,10 +14,10 @@
 #include "plugins/shm/doorbell.h"
 #include "plugins/shm/fifo.h"
 #include "plugins/shm/inbox.h"
-#include "plugins/shm/peer.h"
-#include "plugins/shm/read.h"
 #include "plugins/shm/ring.h"
+#include "plugins/shm/ring_read.h"
 #include "plugins/shm/rndv.h"
+#include "plugins/shm/shm_peer.h"
 
 enum {
     RING_MIN = 4 << 10,

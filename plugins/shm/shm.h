@@ -121,6 +121,7 @@ struct pl_shm {
     bool barriers;       /* the kernel has membarrier */
     bool registered;     /* this process is registered for it */
     uint32_t requests;   /* value of head->requests when the inbox was last read */
+    uint8_t postponed[PL_SHM_INBOX]; /* how often the request in that slot was postponed */
     int polls, unpolled; /* rings that are polled, and that are not */
     struct pl_shm_poll poll[PL_SHM_POLLS];
     struct pl_shm_peer *by_bit[PL_SHM_READY_BITS]; /* peers whose rings are not polled, chained by in.same_bit */

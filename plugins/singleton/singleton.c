@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bootstrap of a process that no launcher started: a complete MPI job of one process, without any server. */
+/*
+ * Bootstrap of a process that no launcher started: a complete MPI job of one process, without any server.
+ *
+ * A launcher that starts N processes, and offers nothing by which they could find each other, would get N jobs of one
+ * that all do the same work: a clear error is better. Where a server was announced (`offers` below), its bootstrap has
+ * decided already: this process is a child of a rank.
+ */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -8,8 +16,44 @@
 #include "core/engine/transport.h"
 #include "core/job/process.h"
 
+static const char *const offers[] = { PL_JOB_ENV, "PMIX_NAMESPACE", "PMI_FD", "PMI_PORT" };
+
+/* What launchers without an offer set: the number of processes, and this one's rank. */
+static const struct launcher {
+    const char *size, *rank, *name, *advice;
+} launchers[] = {
+    { "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun",
+      "use `srun --mpi=pmix` or `srun --mpi=pmi2` (`srun --mpi=list` shows what there is)" },
+    { "FLUX_JOB_SIZE", "FLUX_TASK_RANK", "flux run", "use `flux run -o pmi=simple`" },
+    { "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpirun",
+      "use one that is built with PMIx, or Plenum's mpiexec" },
+    { "PALS_SIZE", "PALS_RANKID", "Cray's mpiexec or aprun", "start the program with Plenum's mpiexec, or by srun" },
+    { "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", "MVAPICH's mpirun_rsh", "use mpiexec.hydra, or Plenum's mpiexec" },
+    { "PMI_SIZE", "PMI_RANK", "a launcher with PMI", "use one that sets PMI_FD (hydra), or Plenum's mpiexec" },
+};
+
+static int singleton_check_launchers(void)
+{
+    for (size_t i = 0; i < sizeof offers / sizeof *offers; i++)
+        if (secure_getenv(offers[i]))
+            return MPI_SUCCESS;
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const struct launcher *l = &launchers[i];
+        const char *size = secure_getenv(l->size);
+        if (size && secure_getenv(l->rank) && strtol(size, NULL, 10) > 1)
+            return pl_fail(MPI_ERR_OTHER,
+                           "%s started %.20s processes (%s), and they cannot find each other: %s; for independent "
+                           "processes set PLENUM_ALONE=1",
+                           l->name, size, l->size, l->advice);
+    }
+    return MPI_SUCCESS;
+}
+
 static int singleton_open(struct pl_identity *identity)
 {
+    int err = pl_process_wants_alone() ? MPI_SUCCESS : singleton_check_launchers();
+    if (err)
+        return err;
     snprintf(identity->nspace, sizeof identity->nspace, "singleton-%ld", (long)getpid());
     while (identity->key == 0)
         if (getrandom(&identity->key, sizeof identity->key, 0) != sizeof identity->key)

@@ -48,6 +48,7 @@ static int ucx_control_on_hello(struct pl_ucx_link *link, const unsigned char *d
     if (!card)
         return MPI_ERR_NO_MEM;
     memcpy(card, data + sizeof head, head.card);
+    link->admitted = link->ucx->unclaimed = true;
     link->origin.card = card;
     link->origin.card_length = head.card;
     return pl_ucx_link_set_address(link, data + sizeof head + head.card, head.address);

@@ -18,6 +18,7 @@
 #include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "plugins/ucx/control.h"
+#include "plugins/ucx/knock.h"
 #include "plugins/ucx/receive.h"
 #include "plugins/ucx/send.h"
 
@@ -29,37 +30,15 @@ enum {
 
 /* --- finding --------------------------------------------------------------------------------------------------- */
 
-/* Ids are random numbers: their low bits serve as a hash. */
-static struct pl_ucx_link **ucx_link_bucket_of(struct pl_ucx *ucx, uint64_t engine)
-{
-    return &ucx->bucket[engine & (ucx->buckets - 1)];
-}
-
 struct pl_ucx_link *pl_ucx_link_find(struct pl_ucx *ucx, uint64_t engine)
 {
     struct pl_ucx_link *link = ucx->last;
     if (link && link->origin.engine == engine)
         return link;
-    for (link = *ucx_link_bucket_of(ucx, engine); link; link = link->next)
-        if (link->origin.engine == engine)
-            return ucx->last = link;
-    return NULL;
-}
-
-/* Without memory for more buckets the old ones stay, and are slower. */
-static void ucx_link_grow(struct pl_ucx *ucx)
-{
-    struct pl_ucx_link **bucket = pl_calloc(ucx->buckets * 2, sizeof *bucket);
-    if (!bucket)
-        return;
-    free(ucx->bucket);
-    ucx->bucket = bucket;
-    ucx->buckets *= 2;
-    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
-        struct pl_ucx_link **head = ucx_link_bucket_of(ucx, link->origin.engine);
-        link->next = *head;
-        *head = link;
-    }
+    link = PL_TABLE_FIND(&ucx->by_engine, engine, struct pl_ucx_link, by_engine);
+    if (link)
+        ucx->last = link;
+    return link;
 }
 
 struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
@@ -70,8 +49,6 @@ struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
     link = pl_calloc(1, sizeof *link);
     if (!link)
         return NULL;
-    if (++ucx->count > ucx->buckets)
-        ucx_link_grow(ucx);
     link->endpoint.ops = &plenum_transport;
     link->origin.engine = engine;
     link->ucx = ucx;
@@ -80,9 +57,7 @@ struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
     pl_list_init(&link->rndvs);
     pl_list_init(&link->failure);
     pl_list_append(&ucx->links, &link->entry);
-    struct pl_ucx_link **head = ucx_link_bucket_of(ucx, engine);
-    link->next = *head;
-    *head = link;
+    pl_table_insert(&ucx->by_engine, &link->by_engine, engine);
     return link;
 }
 
@@ -115,18 +90,9 @@ static void ucx_link_on_error(void *argument, ucp_ep_h ep, ucs_status_t status)
     pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, ucs_status_string(status));
 }
 
-int pl_ucx_link_open(struct pl_ucx_link *link)
+static int ucx_link_connect(struct pl_ucx_link *link)
 {
     struct pl_ucx *ucx = link->ucx;
-    if (link->error)
-        return ucx->host->fail(link->error, "the connection to this process has failed");
-    if (link->departed)
-        return ucx->host->fail(MPI_ERR_PROC_ABORTED, "this process has finalized");
-    if (link->ep)
-        return MPI_SUCCESS;
-    if (!link->address)
-        return ucx->host->fail(MPI_ERR_OTHER, "this process has not sent its UCX address");
-
     struct pl_ucx_address head;
     memcpy(&head, link->address, sizeof head);
     link->watched = !(ucx->shared_memory && head.node == ucx->node);
@@ -138,12 +104,38 @@ int pl_ucx_link_open(struct pl_ucx_link *link)
         .err_mode = link->watched ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE,
         .err_handler = { .cb = ucx_link_on_error, .arg = link },
     };
+    struct pl_ucx_fds before = { .open = NULL };
+    bool first = link->watched && !ucx->watches; /* UCX opens a timer with the first one */
+    if (first)
+        pl_ucx_fds_remember(&before);
     ucs_status_t status = ucp_ep_create(ucx->worker, &params, &link->ep);
+    if (first)
+        pl_ucx_fds_claim(&before, NULL, 0, NULL);
+    pl_ucx_fds_forget(&before);
+    ucx->watches |= link->watched;
     if (status != UCS_OK) {
         link->ep = NULL;
         return ucx->host->fail(PL_UNREACHABLE, "UCX cannot reach this process: %s", ucs_status_string(status));
     }
+    ucx->unclaimed = true;
     return pl_ucx_control_send_hello(link);
+}
+
+int pl_ucx_link_open(struct pl_ucx_link *link)
+{
+    struct pl_ucx *ucx = link->ucx;
+    if (link->error)
+        return ucx->host->fail(link->error, "the connection to this process has failed");
+    if (link->departed)
+        return ucx->host->fail(MPI_ERR_PROC_ABORTED, "this process has finalized");
+    if (link->ep)
+        return MPI_SUCCESS;
+    if (!link->address)
+        return ucx->host->fail(MPI_ERR_OTHER, "this process has not sent its UCX address");
+    if (pl_ucx_knock_is_needed(link))
+        return pl_ucx_knock_start(link);
+    pl_ucx_knock_end(link);
+    return ucx_link_connect(link);
 }
 
 /* --- failure --------------------------------------------------------------------------------------------------- */
@@ -224,11 +216,11 @@ int pl_ucx_links_report(struct pl_ucx *ucx)
             continue;
         pl_list_remove(&link->failure);
         events++;
-        if (ucx_link_give_up(link) == 0 && link->departed)
-            continue; /* it had sent LEAVE, and nothing was pending */
         struct pl_endpoint *endpoint = link->endpoint.peer ? &link->endpoint : NULL;
         if (link->departed)
             ucx->host->closed(ucx->engine, endpoint, &link->origin);
+        if (ucx_link_give_up(link) == 0 && link->departed)
+            continue; /* nothing was pending */
         ucx->host->failed(ucx->engine, endpoint, &link->origin, link->error, link->why);
     }
     return events;
@@ -325,7 +317,9 @@ bool pl_ucx_links_close(struct pl_ucx *ucx)
             send->message = NULL;
         PL_LIST_EACH(rndv, &link->rndvs, struct pl_ucx_rndv, entry)
             pl_ucx_rndv_abandon(rndv);
-        if (alive && pl_ucx_link_open(link) == MPI_SUCCESS)
+        bool reached = link->ep || (alive && !pl_ucx_knock_is_needed(link));
+        pl_ucx_knock_end(link);
+        if (alive && reached && pl_ucx_link_open(link) == MPI_SUCCESS)
             pl_ucx_post(link, PL_UCX_LEAVE, 0, NULL, 0);
     }
     PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry)

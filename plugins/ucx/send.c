@@ -162,6 +162,8 @@ int pl_ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     struct pl_ucx *ucx = link->ucx;
     if (link->error || link->departed)
         return pl_ucx_link_open(link);
+    if (!link->ep)
+        return PL_AGAIN;
     struct pl_ucx_send *send = ucx_send_create(link, PL_UCX_MESSAGE);
     if (!send)
         return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a message");

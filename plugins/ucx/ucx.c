@@ -13,12 +13,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "plugins/ucx/control.h"
+#include "plugins/ucx/devices.h"
 #include "plugins/ucx/link.h"
 #include "plugins/ucx/receive.h"
 #include "plugins/ucx/send.h"
 #include "plugins/ucx/ucx_log.h"
+
+enum { CLAIM_MS = 20 }; /* between two searches for new connections */
 
 int pl_ucx_error(struct pl_ucx *ucx, ucs_status_t status, const char *what)
 {
@@ -43,7 +47,7 @@ static void ucx_set(ucp_config_t *config, const char *name, const char *key, con
 {
     char variable[64] = "UCX_";
     strncat(variable, name, sizeof variable - sizeof "UCX_");
-    if (!getenv(variable))
+    if (!secure_getenv(variable))
         ucp_config_modify(config, key, value);
 }
 
@@ -70,10 +74,23 @@ static void ucx_choose_transports(struct pl_ucx *ucx, ucp_config_t *config)
     else if (network_only)
         ucx_set(config, "TLS", "TLS", "^sm");
     else
-        wanted = getenv("UCX_TLS");
+        wanted = secure_getenv("UCX_TLS");
     ucx->shared_memory = wanted && *wanted ? strstr(wanted, "posix") || strstr(wanted, "sysv") ||
                                                  strstr(wanted, "sm") || strstr(wanted, "all")
                                            : !network_only;
+}
+
+/* Within the host, the loopback alone. Other hosts: the interfaces that PLENUM_NET selects, or all. */
+static int ucx_choose_devices(struct pl_ucx *ucx, ucp_config_t *config)
+{
+    const char *wanted = ucx->host->config_text("net");
+    char devices[PL_UCX_DEVICES];
+    int err = MPI_SUCCESS;
+    if (!ucx->host->far(ucx->engine))
+        ucx_set(config, "NET_DEVICES", "NET_DEVICES", "lo");
+    else if (*wanted && !(err = pl_ucx_devices(ucx->host, wanted, devices)))
+        ucp_config_modify(config, "NET_DEVICES", devices);
+    return err;
 }
 
 /* The bytes that TCP moves at once. UCX's default of 64 KiB splits our longest eager message, which has a header, in
@@ -94,18 +111,21 @@ static void ucx_set_up_network(ucp_config_t *config)
  *
  * A worker needs one chunk of receive buffers to begin with: 0.4 MB instead of 2.1, and half the time.
  */
-static void ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
+static int ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
 {
     pl_stale_files_sweep();
     pl_scratch_dir_open(&ucx->scratch_dir);
     ucx_set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
-    if (ucx->scratch_dir.fd < 0 || getenv("UCX_POSIX_DIR"))
-        return;
+    if (secure_getenv("UCX_POSIX_DIR"))
+        return MPI_SUCCESS;
+    if (ucx->scratch_dir.fd < 0) /* the files of a process without one are named in a way that its peers do not expect */
+        return ucx->host->fail(PL_UNREACHABLE, "no directory for the memory that UCX shares");
     ucx_set_inner(config, "POSIX_DIR", "DIR", ucx->scratch_dir.name);
     ucx_set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
     const char *wanted = ucx->host->config_text("ucx_tls");
     if (!wanted || !*wanted)
         ucx_set(config, "TLS", "TLS", "^sysv");
+    return MPI_SUCCESS;
 }
 
 static int ucx_open_context(struct pl_ucx *ucx)
@@ -117,8 +137,13 @@ static int ucx_open_context(struct pl_ucx *ucx)
                                ucs_status_string(status));
     ucx_choose_transports(ucx, config);
     ucx_set_up_network(config);
-    if (ucx->shared_memory)
-        ucx_set_up_memory(ucx, config);
+    int err = ucx_choose_devices(ucx, config);
+    if (!err && ucx->shared_memory)
+        err = ucx_set_up_memory(ucx, config);
+    if (err) {
+        ucp_config_release(config);
+        return err;
+    }
 
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,
@@ -167,12 +192,27 @@ static int ucx_init_or_fall_back(struct pl_ucx *ucx)
 {
     const char *wanted = ucx->host->config_text("ucx_tls");
     int err = ucx_init(ucx);
-    if (!err || !ucx->shared_memory || (wanted && *wanted) || getenv("UCX_TLS"))
+    if (!err || !ucx->shared_memory || (wanted && *wanted) || secure_getenv("UCX_TLS"))
         return err;
     pl_scratch_dir_close(&ucx->scratch_dir);
     ucx->memory_refused = true;
     ucx->node = ucx->id;
     return ucx_init(ucx);
+}
+
+/* Nothing makes progress on the worker before its gate is there: nothing that a stranger has sent is read. */
+static int ucx_init_guarded(struct pl_ucx *ucx)
+{
+    struct pl_ucx_fds before;
+    pl_ucx_fds_remember(&before);
+    int err = ucx_init_or_fall_back(ucx);
+    if (!err && (err = pl_ucx_gate_open(ucx, &before))) {
+        pl_ucx_gate_close(ucx);
+        ucp_worker_destroy(ucx->worker);
+        ucp_cleanup(ucx->context);
+    }
+    pl_ucx_fds_forget(&before);
+    return err;
 }
 
 /* Equal in two processes that may share memory: same boot of the same kernel, same PID and IPC namespaces. */
@@ -199,6 +239,7 @@ static uint64_t ucx_node_id(void)
 
 static void ucx_destroy(struct pl_ucx *ucx)
 {
+    pl_ucx_gate_close(ucx);
     ucp_worker_destroy(ucx->worker);
     pl_ucx_links_free(ucx);
     pl_ucx_receive_fini(ucx);
@@ -206,7 +247,7 @@ static void ucx_destroy(struct pl_ucx *ucx)
     ucp_cleanup(ucx->context);
     pl_scratch_dir_close(&ucx->scratch_dir);
     close(ucx->wake_fd);
-    free(ucx->bucket);
+    pl_table_fini(&ucx->by_engine);
     pl_ucx_log_close();
     free(ucx);
 }
@@ -263,21 +304,16 @@ static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void *
     pl_list_init(&ucx->links);
     pl_list_init(&ucx->failed);
     pl_list_init(&ucx->spare);
+    pl_ucx_gate_init(&ucx->gate);
     pl_ucx_log_open(host);
 
     int err;
-    ucx->buckets = PL_UCX_BUCKETS_FIRST;
-    ucx->bucket = pl_calloc(ucx->buckets, sizeof *ucx->bucket);
-    if (!ucx->bucket) {
-        err = host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
-        goto free_self;
-    }
     ucx->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (ucx->wake_fd < 0) {
         err = host->fail(MPI_ERR_OTHER, "cannot make an event descriptor: %s", strerror(errno));
-        goto free_buckets;
+        goto free_self;
     }
-    if ((err = ucx_init_or_fall_back(ucx)))
+    if ((err = ucx_init_guarded(ucx)))
         goto close_wake;
     if ((err = pl_ucx_send_init(ucx)))
         goto destroy_worker;
@@ -289,13 +325,12 @@ static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void *
 fini_send:
     pl_ucx_send_fini(ucx);
 destroy_worker:
+    pl_ucx_gate_close(ucx);
     ucp_worker_destroy(ucx->worker);
     ucp_cleanup(ucx->context);
 close_wake:
     pl_scratch_dir_close(&ucx->scratch_dir);
     close(ucx->wake_fd);
-free_buckets:
-    free(ucx->bucket);
 free_self:
     pl_ucx_log_close();
     free(ucx);
@@ -308,6 +343,8 @@ static int ucx_get_address(void *self, void *buffer, size_t capacity, size_t *le
 {
     struct pl_ucx *ucx = self;
     struct pl_ucx_address head = { .engine = ucx->id, .node = ucx->node, .scratch_dir = ucx->scratch_dir.number };
+    memcpy(head.door, ucx->gate.where, sizeof head.door);
+    memcpy(head.key, ucx->gate.key, sizeof head.key);
     ucp_address_t *address;
     size_t bytes;
     ucs_status_t status = ucp_worker_get_address(ucx->worker, &address, &bytes);
@@ -368,12 +405,38 @@ static void ucx_lose(struct pl_endpoint *endpoint)
 
 /* --- progress and sleep ---------------------------------------------------------------------------------------- */
 
+/* Is that a connection between a worker of ours, which listens at this port, and a peer of ours? */
+static bool ucx_owns_connection(void *context, uint16_t local_port, uint16_t remote_port)
+{
+    const struct pl_ucx *ucx = context;
+    for (int i = 0; i < ucx->gate.listeners; i++)
+        if (ucx->gate.listener[i].port == local_port)
+            return true;
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry)
+        if (link->address && pl_ucx_fds_has_port(link->address, link->address_length, remote_port))
+            return true;
+    return false;
+}
+
+static void ucx_claim_connections(struct pl_ucx *ucx)
+{
+    int64_t now = pl_clock_ms();
+    if (now < ucx->claim_at)
+        return;
+    ucx->unclaimed = false;
+    ucx->claim_at = now + CLAIM_MS;
+    pl_ucx_fds_claim_connections(ucx_owns_connection, ucx);
+}
+
 static int ucx_progress(void *self)
 {
     struct pl_ucx *ucx = self;
     ucx->events = 0;
     if (ucp_worker_progress(ucx->worker))
         ucx->events++;
+    ucx->events += pl_ucx_gate_progress(ucx, false);
+    if (pl_unlikely(ucx->unclaimed))
+        ucx_claim_connections(ucx);
     if (!pl_list_empty(&ucx->failed))
         ucx->events += pl_ucx_links_report(ucx);
     return ucx->events;
@@ -388,7 +451,7 @@ static bool ucx_arm(void *self)
 {
     struct pl_ucx *ucx = self;
     pl_ucx_links_check(ucx, true);
-    return pl_list_empty(&ucx->failed) && ucp_worker_arm(ucx->worker) == UCS_OK;
+    return pl_ucx_gate_progress(ucx, true) == 0 && pl_list_empty(&ucx->failed) && ucp_worker_arm(ucx->worker) == UCS_OK;
 }
 
 static void ucx_sleep(void *self, long microseconds)
@@ -397,9 +460,10 @@ static void ucx_sleep(void *self, long microseconds)
     struct pollfd fds[] = {
         { .fd = ucx->event_fd, .events = POLLIN },
         { .fd = ucx->wake_fd, .events = POLLIN },
+        { .fd = ucx->gate.epoll_fd, .events = POLLIN }, /* poll() ignores -1 */
     };
     struct timespec limit = { microseconds / 1000000, microseconds % 1000000 * 1000 };
-    ppoll(fds, 2, microseconds < 0 ? NULL : &limit, NULL);
+    ppoll(fds, 3, microseconds < 0 ? NULL : &limit, NULL);
 }
 
 static void ucx_disarm(void *self)

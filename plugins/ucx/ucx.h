@@ -19,10 +19,12 @@
 #include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/list.h"
+#include "core/base/table.h"
 #include "core/engine/transport.h"
 #include "core/job/stale_files.h"
+#include "plugins/ucx/gate.h"
 
-enum { PL_UCX_BUCKETS_FIRST = 16, PL_UCX_ADDRESS_MAX = 400 };
+enum { PL_UCX_ADDRESS_MAX = 400 };
 
 /* The kind of a message. Control messages stay within the transport; control.h has more. */
 enum pl_ucx_control {
@@ -50,6 +52,8 @@ struct pl_ucx_address {
     uint64_t engine;
     uint64_t node;        /* processes with equal values may share memory */
     uint64_t scratch_dir; /* pl_scratch_dir.number, locked as long as the worker lives; 0: none */
+    struct pl_ucx_door door[PL_UCX_DOORS]; /* where to knock before UCX connects; all 0: not necessary */
+    unsigned char key[PL_UCX_KEY];
 };
 
 struct pl_ucx {
@@ -64,12 +68,11 @@ struct pl_ucx {
     bool shared_memory;  /* UCX may use it between processes of a node, with files in `scratch_dir` */
     bool memory_refused; /* it could not open it: /dev/shm is full, or cannot be written */
     struct pl_scratch_dir scratch_dir;
-    size_t eager;                /* bytes of data in the longest eager message */
-    ucp_datatype_t send_type;    /* packs by the cursor of a struct pl_ucx_send */
-    ucp_datatype_t fetch_type;   /* unpacks by the cursor of a struct pl_ucx_rndv */
-    struct pl_list links;        /* of struct pl_ucx_link */
-    struct pl_ucx_link **bucket; /* [buckets], a hash table of the links by engine id */
-    size_t buckets, count;
+    size_t eager;                 /* bytes of data in the longest eager message */
+    ucp_datatype_t send_type;     /* packs by the cursor of a struct pl_ucx_send */
+    ucp_datatype_t fetch_type;    /* unpacks by the cursor of a struct pl_ucx_rndv */
+    struct pl_list links;         /* of struct pl_ucx_link */
+    struct pl_table by_engine;    /* of pl_ucx_link.by_engine: the links by engine id */
     struct pl_ucx_link *last;     /* the link found last */
     struct pl_list failed;        /* of pl_ucx_link.failure: to be reported in progress() */
     struct pl_list spare;         /* of pl_ucx_send.entry: unused records */
@@ -78,6 +81,10 @@ struct pl_ucx {
     int64_t check_at;             /* ms; when pl_ucx_links_check() checks the peers next */
     bool ending;                  /* close() has begun: nothing more is handed to the engine */
     ucs_status_ptr_t flush;       /* of the worker, in close() */
+    struct pl_ucx_gate gate;
+    bool watches;                 /* it has connected to a peer whose death UCX reports */
+    bool unclaimed;               /* there are new connections, which are to be close-on-exec */
+    int64_t claim_at;             /* ms; when that is done next */
     struct pl_list retired;       /* in the list of transports whose worker could not be destroyed yet */
 };
 
@@ -88,6 +95,8 @@ struct pl_ucx_link {
     struct pl_ucx *ucx;
     void *address; /* struct pl_ucx_address and the worker's address; NULL: not known yet */
     size_t address_length;
+    struct pl_ucx_knock *knock; /* under way, else NULL */
+    bool admitted;              /* the peer lets this worker connect */
     ucp_ep_h ep;              /* NULL: not connected */
     ucs_status_ptr_t closing; /* UCX's request that closes the connection; NULL: none is pending */
     int error;                /* MPI error class once the link has failed, else 0 */
@@ -101,12 +110,12 @@ struct pl_ucx_link {
     uint32_t asked, acked; /* the number that the last ASK and the last ACK were for */
     uint32_t next_in;      /* number of the next message to be handed on */
 
-    struct pl_list sends;     /* of pl_ucx_send.entry: those that UCX has */
-    struct pl_list early;     /* of pl_ucx_early.entry, by number */
-    struct pl_list rndvs;     /* of pl_ucx_rndv.entry: waiting, being fetched or being cancelled */
-    struct pl_list failure;   /* in ucx->failed */
-    struct pl_list entry;     /* in ucx->links */
-    struct pl_ucx_link *next; /* in its bucket */
+    struct pl_list sends;   /* of pl_ucx_send.entry: those that UCX has */
+    struct pl_list early;   /* of pl_ucx_early.entry, by number */
+    struct pl_list rndvs;   /* of pl_ucx_rndv.entry: waiting, being fetched or being cancelled */
+    struct pl_list failure; /* in ucx->failed */
+    struct pl_list entry;   /* in ucx->links */
+    struct pl_table_node by_engine;
 };
 
 /* A message that UCX sends. It lives as long as UCX needs its header, even when the engine has given it up. */

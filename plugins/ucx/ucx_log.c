@@ -30,7 +30,7 @@ static ucs_log_func_rc_t ucx_log_handle(const char *file, unsigned line, const c
 
 static void ucx_log_install(void)
 {
-    if (!getenv("UCX_LOG_LEVEL") && !getenv("UCX_LOG_FILE"))
+    if (!secure_getenv("UCX_LOG_LEVEL") && !secure_getenv("UCX_LOG_FILE"))
         ucs_log_push_handler(ucx_log_handle);
 }
 

@@ -76,6 +76,7 @@ class JobOption(enum.IntEnum):
     BIND = 6
     UNIVERSE = 7
     MAP = 8
+    TERMINAL = 9
 
 
 class RuntimeOption(enum.IntEnum):

@@ -19,6 +19,7 @@
 struct port {
     struct pl_list link;
     uint64_t number;
+    bool far;               /* other hosts may call */
     struct pl_list callers; /* of pl_port_caller.link */
 };
 
@@ -37,12 +38,13 @@ static struct port *port_find(uint64_t number)
     return NULL;
 }
 
-int pl_port_add(uint64_t number)
+int pl_port_add(uint64_t number, bool far)
 {
     struct port *port = pl_malloc(sizeof *port);
     if (!port)
         return pl_fail_memory("a port");
     port->number = number;
+    port->far = far;
     pl_list_init(&port->callers);
     pl_list_append(&ports, &port->link);
     return MPI_SUCCESS;
@@ -204,6 +206,10 @@ static void port_call_arrived(struct pl_engine *listener, const struct pl_origin
     if (!port) {
         port_send_error(listener, from, token, MPI_ERR_PORT,
                         "its process has not opened such a port, or has closed it");
+        return;
+    }
+    if (!port->far && process.node != pl_locator_self().node) {
+        port_send_error(listener, from, token, MPI_ERR_PORT, "it is of its own host alone");
         return;
     }
     struct pl_port_caller *caller = pl_malloc(sizeof *caller + length);

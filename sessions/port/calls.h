@@ -22,7 +22,7 @@
 
 /* --- ports ------------------------------------------------------------------------------------------------------- */
 
-int pl_port_add(uint64_t port);
+int pl_port_add(uint64_t port, bool far);
 
 /* Closes a port and refuses its callers. False: it is not open. */
 bool pl_port_remove(struct pl_engine *listener, uint64_t port);

@@ -3,6 +3,7 @@
 #include "sessions/port/join.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -80,11 +81,26 @@ static int join_receive(int fd, struct greeting *greeting)
     return MPI_SUCCESS;
 }
 
-/* May the other end be on another host? */
+/* The address of a socket's end without its port. False: it has none. */
+static bool join_read_host(int (*get)(int, struct sockaddr *, socklen_t *), int fd, struct sockaddr_storage *end)
+{
+    memset(end, 0, sizeof *end);
+    if (get(fd, (struct sockaddr *)end, &(socklen_t){ sizeof *end }) != 0)
+        return false;
+    if (end->ss_family == AF_INET)
+        ((struct sockaddr_in *)end)->sin_port = 0;
+    else if (end->ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)end)->sin6_port = 0;
+    return true;
+}
+
+/* May the other end be on another host? Not if both ends have the same address: that is this host's. */
 static bool join_may_leave_host(int fd)
 {
-    int domain = AF_UNIX;
-    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &(socklen_t){ sizeof domain }) == 0 && domain != AF_UNIX;
+    struct sockaddr_storage here, there;
+    if (!join_read_host(getsockname, fd, &here) || here.ss_family == AF_UNIX)
+        return false;
+    return !join_read_host(getpeername, fd, &there) || memcmp(&here, &there, sizeof here) != 0;
 }
 
 int pl_port_join(int fd, struct pl_comm *self, struct pl_comm **made)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The text: "plenum:", a checksum, ":", and in hexadecimal digits
- *     u64 number of the port; u64 node, u64 start time and u32 pid of the process; the listener's card
+ *     u64 number of the port; u64 node, u64 start time and u32 pid of the process; u8 whether other hosts may call;
+ *     u8 length of the host's name, and the name; the listener's card
  */
 #include "sessions/port/name.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/error.h"
 
@@ -15,10 +17,10 @@
 enum {
     CHECKSUM_AT = sizeof PREFIX - 1,
     DATA_AT = CHECKSUM_AT + 8 + 1,
-    DATA_MIN = 3 * sizeof(uint64_t) + sizeof(int32_t),
-    DATA_MAX = DATA_MIN + PL_CARD_MAX,
+    DATA_MIN = 3 * sizeof(uint64_t) + sizeof(int32_t) + 2 * sizeof(uint8_t),
+    DATA_MAX = (MPI_MAX_PORT_NAME - 1 - DATA_AT) / 2,
 };
-_Static_assert(DATA_AT + 2 * DATA_MAX < MPI_MAX_PORT_NAME, "the name of a port has space for every card");
+_Static_assert(DATA_MIN + PL_CARD_MAX <= DATA_MAX, "the name of a port has space for every card");
 
 void pl_port_name_write(struct pl_writer *to, uint64_t port, const struct pl_locator *process)
 {
@@ -46,12 +48,29 @@ static uint32_t port_name_checksum(const unsigned char *data, size_t length)
     return (uint32_t)(sum ^ sum >> 32);
 }
 
-void pl_port_name_format(uint64_t port, const void *card, size_t card_length, char text[MPI_MAX_PORT_NAME])
+/* The beginning of the host's name, as much as the card leaves room for. */
+static size_t port_name_host(bool far, size_t card_length, char host[PL_PORT_HOST_MAX + 1])
+{
+    size_t room = DATA_MAX - DATA_MIN - card_length;
+    host[0] = '\0';
+    if (!far && gethostname(host, PL_PORT_HOST_MAX + 1) != 0)
+        host[0] = '\0';
+    host[PL_PORT_HOST_MAX] = '\0';
+    host[room < PL_PORT_HOST_MAX ? room : PL_PORT_HOST_MAX] = '\0';
+    return strlen(host);
+}
+
+void pl_port_name_format(uint64_t port, bool far, const void *card, size_t card_length, char text[MPI_MAX_PORT_NAME])
 {
     unsigned char data[DATA_MAX];
+    char host[PL_PORT_HOST_MAX + 1];
+    size_t host_length = port_name_host(far, card_length, host);
     struct pl_writer to = pl_writer_fixed(data, sizeof data);
     struct pl_locator self = pl_locator_self();
     pl_port_name_write(&to, port, &self);
+    pl_write_u8(&to, far);
+    pl_write_u8(&to, (uint8_t)host_length);
+    pl_write_raw(&to, host, host_length);
     pl_write_raw(&to, card, card_length);
     int at = snprintf(text, MPI_MAX_PORT_NAME, PREFIX "%08x:", port_name_checksum(data, to.length));
     for (size_t i = 0; i < to.length; i++)
@@ -101,6 +120,13 @@ int pl_port_name_parse(const char *text, struct pl_port_name *name)
         return pl_port_name_fail(text, "is damaged or truncated");
     struct pl_reader from = pl_reader(data, bytes);
     name->port = pl_port_name_read(&from, &name->process);
+    name->far = pl_read_u8(&from) != 0;
+    size_t host_length = pl_read_u8(&from);
+    if (host_length > PL_PORT_HOST_MAX || host_length > pl_reader_left(&from) ||
+        pl_reader_left(&from) - host_length > sizeof name->card)
+        return pl_port_name_fail(text, "is damaged or truncated");
+    pl_read_copy(&from, name->host, host_length);
+    name->host[host_length] = '\0';
     name->card_length = pl_reader_left(&from);
     pl_read_copy(&from, name->card, name->card_length);
     return MPI_SUCCESS;

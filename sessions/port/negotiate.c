@@ -69,7 +69,7 @@ static int port_wait_begin(struct port_wait *wait, const char *text, struct pl_p
         rc = pl_listener_open(&wait->listener);
     if (rc)
         return rc;
-    if (name->process.node != wait->node)
+    if (name->process.node != wait->node && name->far)
         pl_engine_add_network(wait->listener); /* if it fails, the call fails for the same reason */
     wait->what = (struct pl_waiting){
         .what = what,
@@ -222,6 +222,14 @@ static int port_fail_unreachable(const char *why)
     return pl_fail(MPI_ERR_PORT, "the port cannot be reached: %s", copy);
 }
 
+static int port_fail_other_host(const char *host)
+{
+    return pl_fail(MPI_ERR_PORT,
+                   "the port cannot be reached: it is of host \"%s\" alone; to connect from other hosts, set "
+                   "PLENUM_SCOPE=network for the job that opens it, or the info key plenum_scope at MPI_Open_port",
+                   host);
+}
+
 static int port_fail_no_network(const char *why)
 {
     return pl_fail(MPI_ERR_PORT,
@@ -251,9 +259,10 @@ static int port_check_network(const struct port_wait *wait, const struct pl_port
 {
     if (name->process.node == wait->node)
         return MPI_SUCCESS;
-    if (!pl_engine_card_has(name->card, name->card_length, PL_NETWORK))
-        return port_fail_unreachable("it is on another host, and was opened without " PL_NETWORK
-                                     " (PLENUM_TRANSPORT of the accepting job: auto, or with " PL_NETWORK ")");
+    if (!name->far)
+        return port_fail_other_host(name->host);
+    if (!pl_engine_card_has(name->card, name->card_length, PL_FAR))
+        return port_fail_unreachable("it is on another host, and its process has no network");
     if (negotiation->networked)
         return MPI_SUCCESS;
     return negotiation->final ? port_fail_no_network(negotiation->why) : PL_UNREACHABLE;

@@ -2,15 +2,43 @@
 /* Opening and closing of ports. The ports that are open, and their callers: calls.c. */
 #include "sessions/port/port.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
+#include "core/base/config.h"
 #include "core/base/error.h"
-#include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"
+#include "core/object/info.h"
 #include "sessions/create/listener.h"
 #include "sessions/port/calls.h"
 #include "sessions/port/name.h"
+
+int pl_port_scope(struct pl_info *info, bool *far)
+{
+    static const char *const words[] = { "host", "network", "runtime", "user" };
+    char *scope = NULL;
+    int rc = pl_info_get(info, "plenum_scope", &scope);
+    size_t i = 0;
+    *far = strcmp(pl_config_text("scope"), "network") == 0;
+    while (scope && i < 4 && strcmp(scope, words[i]) != 0)
+        i++;
+    if (scope && i < 2)
+        *far = i == 1;
+    else if (scope && i == 4)
+        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key plenum_scope is \"%.60s\"; it must be host or network", scope);
+    free(scope);
+    return rc;
+}
+
+static int port_fail_far(int error)
+{
+    char why[PL_DETAIL_MAX];
+    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+    return pl_fail(error, "the port cannot be opened for the network: %s", why);
+}
 
 int pl_port_open(bool far, char name[MPI_MAX_PORT_NAME])
 {
@@ -21,12 +49,12 @@ int pl_port_open(bool far, char name[MPI_MAX_PORT_NAME])
         return rc;
     if (getrandom(&number, sizeof number, 0) != sizeof number)
         return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for a port");
-    if (far && pl_engine_add_network(listener))
-        pl_log("engine", 1, "other hosts cannot call at this port: %s", pl_error_detail(NULL));
+    if (far && (rc = pl_engine_add_network(listener)) != MPI_SUCCESS)
+        return port_fail_far(rc);
     pl_engine_enter(listener);
-    rc = pl_port_add(number);
+    rc = pl_port_add(number, far);
     if (rc == MPI_SUCCESS)
-        pl_port_name_format(number, listener->card, listener->card_length, name);
+        pl_port_name_format(number, far, listener->card, listener->card_length, name);
     pl_engine_leave(listener);
     return rc;
 }

@@ -4,7 +4,8 @@
  *
  * Jobs that find each other by a port's name in the file WHERE, or for joining by the TCP address WHERE:PORT, and
  * become one. All ranks of both jobs connect; with "leaders" their first ranks alone do, and then bring their jobs
- * together. Every byte is checked; rank 0 prints one line. "open" only opens a port, until its file is gone.
+ * together. Every byte is checked; rank 0 prints one line. "open" only opens a port, of the default scope, until its file
+ * is gone.
  */
 #include <arpa/inet.h>
 #include <mpi.h>
@@ -46,6 +47,16 @@ static void hear(const char *file, char *port)
     fclose(in);
 }
 
+/* A port of the network. */
+static void open_far(char *port)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "plenum_scope", "network");
+    MPI_Open_port(info, port);
+    MPI_Info_free(&info);
+}
+
 static void open_port(const char *file)
 {
     char port[MPI_MAX_PORT_NAME];
@@ -61,7 +72,7 @@ static MPI_Comm meet(const char *file, int accepts, MPI_Comm own)
     char port[MPI_MAX_PORT_NAME] = "";
     MPI_Comm other;
     if (rank == 0 && accepts) {
-        MPI_Open_port(MPI_INFO_NULL, port);
+        open_far(port);
         tell(file, port);
     } else if (rank == 0) {
         hear(file, port);

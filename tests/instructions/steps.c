@@ -24,6 +24,7 @@ static struct shared {
 } * shared;
 static int rank, turns;
 static double out = 1, in, many[WINDOW], pair[2] = { 1, 2 }, both[2];
+static MPI_Win win, open_win; /* `open_win`: with a shared lock on all ranks */
 
 /* --- what is counted ------------------------------------------------------------------------------------------- */
 
@@ -147,6 +148,27 @@ static void step_alltoallv(void)
     MPI_Alltoallv(pair, counts, displs, MPI_DOUBLE, both, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
+static void step_put(void)
+{
+    MPI_Put(&out, 1, MPI_DOUBLE, rank, 0, 1, MPI_DOUBLE, open_win);
+}
+
+static void step_accumulate(void)
+{
+    MPI_Accumulate(&out, 1, MPI_DOUBLE, rank, 0, 1, MPI_DOUBLE, MPI_SUM, open_win);
+}
+
+static void step_flush(void)
+{
+    MPI_Win_flush(rank, open_win);
+}
+
+static void step_lock_unlock(void)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+    MPI_Win_unlock(rank, win);
+}
+
 /* Callgrind counts while this runs, and then writes the counts. The code behind the call prevents a tail call. */
 __attribute__((noinline, noclone)) void counted(void (*step)(void));
 __attribute__((noinline, noclone)) void counted(void (*step)(void))
@@ -247,6 +269,23 @@ static void given(void (*giving)(void), void (*taking)(void))
     meet();
 }
 
+/* Rank 1 alone acts, on its own part of a window. */
+static void own(void (*body)(void))
+{
+    meet();
+    if (rank == 1)
+        counted(body);
+    meet();
+}
+
+static void make_windows(void)
+{
+    void *memory;
+    MPI_Win_allocate(sizeof out, sizeof out, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_allocate(sizeof out, sizeof out, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &open_win);
+    MPI_Win_lock_all(0, open_win);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -258,6 +297,7 @@ int main(int argc, char **argv)
         MPI_Allreduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }
     share();
+    make_windows();
     for (int i = 0; i < ROUNDS; i++) {
         message(step_send, step_recv);
         message(step_isend_wait, step_recv);
@@ -273,7 +313,14 @@ int main(int argc, char **argv)
         given(step_scan_first, step_scan);
         given(step_ibcast_root, step_ibcast);
         given(step_gatherv_other, step_gatherv);
+        own(step_put);
+        own(step_accumulate);
+        own(step_flush);
+        own(step_lock_unlock);
     }
+    MPI_Win_unlock_all(open_win);
+    MPI_Win_free(&open_win);
+    MPI_Win_free(&win);
     MPI_Finalize();
     return 0;
 }

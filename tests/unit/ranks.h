@@ -45,6 +45,7 @@ struct message {
 static struct pl_instance ranks_instance[RANKS_MAX];
 static struct pl_comm ranks_comm[RANKS_MAX];
 static struct pl_group ranks_group = { .stride = 1 };
+static struct pl_group ranks_sides[2] = { { .stride = 1 }, { .stride = 1 } }; /* of an intercommunicator */
 static int ranks_size;
 static struct message messages[MESSAGES_MAX]; /* in order of their start */
 static int message_count;
@@ -64,6 +65,18 @@ static inline unsigned random_below(unsigned n)
     return (unsigned)((random_state >> 32) % n);
 }
 
+/* --- who is who: ranks are numbered through both groups of an intercommunicator ------------------------------------ */
+
+static inline int ranks_number(const struct pl_comm *comm)
+{
+    return (int)(comm - ranks_comm);
+}
+
+static inline int ranks_peer(const struct pl_comm *comm, int rank)
+{
+    return comm->inter.remote == &ranks_sides[1] ? ranks_sides[0].size + rank : rank;
+}
+
 /* --- what stands in for the library ------------------------------------------------------------------------------ */
 
 static int start_message(bool send, struct pl_comm *comm, struct pl_block data, int peer, int tag,
@@ -72,11 +85,13 @@ static int start_message(bool send, struct pl_comm *comm, struct pl_block data, 
     struct pl_request *made = pl_request_create(send ? PL_REQ_SEND : PL_REQ_RECV, comm, NULL, true);
     if (!made)
         return MPI_ERR_NO_MEM;
-    int rank = comm->rank;
+    int rank = ranks_number(comm);
     EXPECT(message_count < MESSAGES_MAX, "too many messages");
-    EXPECT(peer >= 0 && peer < ranks_size && peer != rank, "rank %d of %d has rank %d as its peer", rank, ranks_size,
-           peer);
+    EXPECT(peer >= 0 && peer < pl_comm_targets(comm), "rank %d has rank %d of %d as its peer", rank, peer,
+           pl_comm_targets(comm));
     made->args.peer_rank = peer;
+    peer = ranks_peer(comm, peer);
+    EXPECT(peer != rank, "rank %d is its own peer", rank);
     pl_engine_enter(&comm->instance->engine); /* as the real ones do: the caller must not hold it */
     pl_engine_leave(&comm->instance->engine);
     messages[message_count++] =
@@ -111,16 +126,18 @@ static bool ranks_recv_short(struct pl_comm *comm, void *buf, MPI_Count count, c
 {
     struct message *first = NULL;
     struct pl_block to = pl_block(buf, count, type);
+    int rank = ranks_number(comm);
     (void)wait;
+    source = ranks_peer(comm, source);
     for (int i = message_count - 1; i >= 0; i--) {
         struct message *m = &messages[i];
-        if (m->from != source || m->to != comm->rank || m->tag != tag || m->moved)
+        if (m->from != source || m->to != rank || m->tag != tag || m->moved)
             continue;
-        EXPECT(m->send, "rank %d takes a message from rank %d that a posted receive has to get", comm->rank, source);
+        EXPECT(m->send, "rank %d takes a message from rank %d that a posted receive has to get", rank, source);
         first = m;
     }
     bool fits = first && pl_block_size(first->data) == pl_block_size(to);
-    if (!fits || comm->rank == ranks_failing || source == ranks_failing || random_below(2) == 0)
+    if (!fits || rank == ranks_failing || source == ranks_failing || random_below(2) == 0)
         return false;
     pl_type_copy(first->data.buf, first->data.count, first->data.type, buf, count, type);
     first->moved = true;
@@ -204,6 +221,21 @@ static void ranks_open(int size)
             .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size, .group = &ranks_group
         };
         pl_list_init(&ranks_comm[rank].requests.spares);
+    }
+}
+
+/* Two groups of ranks. */
+static inline void ranks_open_inter(int left, int right)
+{
+    ranks_open(left + right);
+    ranks_sides[0].size = left;
+    ranks_sides[1].size = right;
+    for (int i = 0; i < left + right; i++) {
+        int side = i >= left;
+        ranks_comm[i].rank = side ? i - left : i;
+        ranks_comm[i].size = ranks_sides[side].size;
+        ranks_comm[i].group = &ranks_sides[side];
+        ranks_comm[i].inter.remote = &ranks_sides[1 - side];
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include "transport_node.h"
 
-#include "plugins/shm/peer.h"
+#include "plugins/shm/shm_peer.h"
 
 static const struct pl_transport_ops *const ops = &pl_transport_shm;
 

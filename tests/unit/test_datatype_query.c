@@ -39,7 +39,7 @@ static const struct {
     C(MPI_UNSIGNED_LONG, long),
     C(MPI_UNSIGNED_LONG_LONG, long long),
     C(MPI_FLOAT, float),
-    C(MPI_C_FLOAT_COMPLEX, float _Complex),
+    C(MPI_C_COMPLEX, float _Complex),
     C(MPI_DOUBLE, double),
     C(MPI_C_DOUBLE_COMPLEX, double _Complex),
     C(MPI_LONG_DOUBLE, long double),

@@ -173,7 +173,7 @@ START_TEST(log_lines)
     expect_line(
         release(),
         "kind=communicator name=\"ocean \\\"\\x01\\x0a\\\\\" function=MPI_Send class=MPI_ERR_RANK code=6 rank=-1 "
-        "message=\"MPI_Send: rank 7 is not in communicator \\\"ocean \\\"\\x01\\x0a\\\\\\\" of 4 processes "
+        "message=\"MPI_Send: rank 7 is not in communicator \\\"ocean \\\"\\\\x01\\\\x0a\\\\\\\" of 4 processes "
         "(MPI_ERR_RANK)\"");
     capture();
     ck_assert_int_eq(MPI_Session_call_errhandler((MPI_Session)session, MPI_ERR_TAG), MPI_SUCCESS);

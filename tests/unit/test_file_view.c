@@ -7,14 +7,15 @@
 
 enum { ROUNDS = 1500, TILES = 4, DISP = 5 };
 
-/* A random datatype whose lowest byte lies at a displacement of 0 to 3, sometimes with room behind it. */
+/* A random datatype whose lowest byte lies at a displacement of 0 to 3, sometimes with room behind it, sometimes with an
+ * extent so short that the next one overlaps it. */
 static struct sample sample_file(uint64_t *seed)
 {
     struct sample old = sample_random(seed, unit_below(seed, 4)), made = { 0 };
     long lb, ub;
     typemap_true_bounds(&old.map, &lb, &ub);
     MPI_Aint shift = unit_below(seed, 4) - lb;
-    long extent = ub + shift + unit_below(seed, 9);
+    long extent = unit_below(seed, 5) ? ub + shift + unit_below(seed, 9) : unit_below(seed, (int)(ub + shift) + 1);
     MPI_Datatype moved;
     MPI_Type_create_hindexed(1, (int[]){ 1 }, &shift, old.type, &moved);
     MPI_Type_create_resized(moved, 0, extent, &made.type);
@@ -69,6 +70,15 @@ static void check_ends(const struct pl_view *view, const long *places, long tota
     }
 }
 
+/* An access within any filetype is possible, and none that extends over two. */
+static void check_single(const struct pl_view *view, const long *places, long each, uint64_t *seed)
+{
+    struct pl_span span;
+    long from = unit_below(seed, (int)each), tile = each * unit_below(seed, TILES);
+    check_runs_of(view, places, tile + from, unit_below(seed, (int)(each - from) + 1), seed);
+    ck_assert_int_eq(pl_view_span(view, tile + from, each - from + 1, &span), MPI_ERR_ARG);
+}
+
 START_TEST(random_filetypes)
 {
     uint64_t seed = (uint64_t)_i + 77;
@@ -79,14 +89,23 @@ START_TEST(random_filetypes)
         struct pl_type *byte = pl_type_predefined((uintptr_t)MPI_BYTE), *type = pl_type_from(sample.type);
         struct pl_view view;
         long total, *places = places_of(&sample, (long)type->extent, &total);
-        bool ascending = true;
-        for (long i = 1; i < total; i++)
-            ascending &= places[i] > places[i - 1];
+        bool ascending = true, tiles_ascending = true;
+        for (long i = 1; i < total; i++) {
+            tiles_ascending &= places[i] > places[i - 1];
+            ascending &= places[i] > places[i - 1] || i >= total / TILES;
+        }
         int rc = pl_view_make(DISP, byte, type, &pl_datarep_native, true, &view);
         ck_assert_int_eq(rc, ascending || total == 0 ? MPI_SUCCESS : MPI_ERR_TYPE);
         if (rc == MPI_SUCCESS && total > 0) {
             ck_assert(view.ascending);
+            ck_assert_int_eq(view.single, !tiles_ascending);
             taken++;
+            if (view.single) {
+                check_single(&view, places, total / TILES, &seed);
+                total = 0;
+            }
+        }
+        if (rc == MPI_SUCCESS && total > 0) {
             for (int i = 0; i < 5; i++) {
                 long from = unit_below(&seed, (int)total);
                 check_runs_of(&view, places, from, unit_below(&seed, (int)(total - from) + 1), &seed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Jobs that mpiexec hands over: the launcher, and the command line, with launchers that are empty files. */
 #include "api/mpiexec/apply.c"
-#include "api/mpiexec/config.c"
+#include "api/mpiexec/configfile.c"
 #include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
 #include "api/mpiexec/parse.c"
@@ -241,7 +241,8 @@ END_TEST
 START_TEST(quotes)
 {
     static const char *const cases[][2] = {
-        { "a-b/c.d", "a-b/c.d" }, { "", "''" }, { "a b", "'a b'" }, { "it's", "'it'\\''s'" }
+        { "a-b/c.d", "a-b/c.d" }, { "", "''" }, { "a b", "'a b'" }, { "it's", "'it'\\''s'" },
+        { "a\nb", "'a\nb'" },   { "\033[2J'\\", "$'\\033[2J\\'\\\\'" }
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *got = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line of mpiexec: what it understands, and what it says when it does not. */
 #include "api/mpiexec/apply.c"
-#include "api/mpiexec/config.c"
+#include "api/mpiexec/configfile.c"
 #include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
 #include "api/mpiexec/parse.c"

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "world/runtime/error.h"
 #include "world/runtime/event/lines.h"
 #include "world/runtime/job/blob.h"
 #include "world/runtime/job/locate.h"
 #include "world/runtime/keeper/sweep.h"
 #include "world/runtime/pmix/published.h"
+#include "world/runtime/runtime_error.h"
 #include "world/runtime/vars.h"
 
 /* --- lines ------------------------------------------------------------------------------------------------- */

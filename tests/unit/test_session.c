@@ -18,7 +18,7 @@
 #include "core/object/errhandler.h"
 #include "core/object/info.h"
 #include "core/object/object.h"
-#include "sessions/create/create.h"
+#include "sessions/create/comm_from_group.h"
 #include "sessions/session.h"
 
 static struct pl_instance *session_of(const char *level)

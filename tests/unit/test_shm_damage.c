@@ -4,6 +4,7 @@
 #include "shm_node.h"
 #include "unit.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -175,4 +176,56 @@ START_TEST(abandoned_slots)
 }
 END_TEST
 
-UNIT_MAIN("shm damage", damaged_ring, damaged_fifo, damaged_inbox, damaged_ring_controls, abandoned_slots)
+static void limit_descriptors(rlim_t most)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = most ? most : limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* An engine without descriptors cannot map the caller's ring. The link is not lost: it is made when there are some. */
+START_TEST(request_postponed)
+{
+    struct node *x = node_new(1), *y = node_new(2);
+    struct pl_endpoint *xy = node_join(x, y);
+    struct message *message = message_send(x, xy, 1, 100, &node_solid);
+    limit_descriptors(3);
+    progress(y, 1);
+    for (int i = 0; i < PL_SHM_POSTPONED_MAX - 1; i++) {
+        check_peers(y);
+        progress(x, 1);
+    }
+    limit_descriptors(0);
+    ck_assert_uint_eq(y->arrived, 0);
+    check_peers(y);
+    NODE_UNTIL(x, y, y->arrived == 1);
+    NODE_UNTIL(x, y, message_done(message));
+    message_free(message);
+    node_close(x);
+    node_close(y);
+}
+END_TEST
+
+/* If there are none for long, the caller gets an error instead of waiting for ever. */
+START_TEST(request_refused)
+{
+    struct node *x = node_new(1), *y = node_new(2);
+    struct pl_endpoint *xy = node_join(x, y);
+    struct message *message = message_send(x, xy, 1, 100, &node_solid);
+    limit_descriptors(3);
+    progress(y, 1);
+    for (int i = 0; i < PL_SHM_POSTPONED_MAX; i++)
+        check_peers(y);
+    limit_descriptors(0);
+    progress(x, 3);
+    struct pl_outgoing more = { .header.size = 100, .data = node_cursor(scrap, 100, &node_solid) };
+    ck_assert_int_eq(ops->send(xy, &more), MPI_ERR_OTHER);
+    message_free(message);
+    node_close(x);
+    node_close(y);
+}
+END_TEST
+
+UNIT_MAIN("shm damage", damaged_ring, damaged_fifo, damaged_inbox, damaged_ring_controls, abandoned_slots,
+          request_postponed, request_refused)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "plugins/shm/inbox.h"
-#include "plugins/shm/read.h"
+#include "plugins/shm/ring_read.h"
 
 /* --- many of them ----------------------------------------------------------------------------------------------- */
 

@@ -52,14 +52,24 @@ START_TEST(test_bad_address)
     ck_assert_int_eq(ops->connect(a->self, card, sizeof card, NULL, &endpoint), PL_UNREACHABLE);
     card[0] ^= 1;
     endpoint = node_connect(a, card, b->card_length);
-    struct message *stray = message_send(a, endpoint, 1, 8, &node_solid);
-    NODE_UNTIL(a, b, node_logged > 0);
+    struct message *stray = NULL;
+    if (_i == 0) { /* UCX shares memory, and its messages arrive */
+        stray = message_send(a, endpoint, 1, 8, &node_solid);
+        NODE_UNTIL(a, b, node_logged > 0);
+    } else {
+        struct pl_outgoing out = { .header = { .kind = PL_MSG_P2P } };
+        int err;
+        while ((err = ops->send(endpoint, &out)) == PL_AGAIN)
+            node_progress_all();
+        ck_assert_int_eq(err, MPI_ERR_PROC_ABORTED);
+    }
     for (unsigned n = 1; n <= 1000; n++)
         one_message(n, n, &node_solid, &node_solid);
     ck_assert_uint_eq(b->arrived, 1000);
     node_close(a);
     node_close(b);
-    message_free(stray);
+    if (stray)
+        message_free(stray);
     free(received);
 }
 END_TEST

@@ -17,10 +17,10 @@
 #include "core/base/clock.h"
 #include "unit.h"
 #include "world/runtime/job.h"
-#include "world/runtime/keeper/link.h"
+#include "world/runtime/keeper/keeper_link.h"
 #include "world/runtime/report/find.h"
-#include "world/runtime/report/json.h"
 #include "world/runtime/report/read.h"
+#include "world/runtime/report/report_json.h"
 #include "world/runtime/report/text.h"
 
 enum { SIZE = 3 };

@@ -30,6 +30,7 @@ struct arrival {
 };
 
 struct node {
+    struct node *next; /* in the list of open nodes */
     uint64_t id;
     const struct pl_transport_ops *ops;
     void *self;
@@ -45,7 +46,9 @@ struct node {
 static const struct pl_type node_solid = { .size = 1, .extent = 1, .true_extent = 1, .dense = true, .solid = true };
 static const struct pl_type node_holes = { .size = 1, .extent = 2, .true_extent = 1, .solid = true };
 
-static const char *node_tls = "", *node_transport = "ucx";
+static const char *node_tls = "", *node_transport = "ucx", *node_net = "";
+static bool node_far;
+static struct node *node_first;
 static long node_eager = 65536;
 static long node_ring = 65536;         /* shm */
 static const char *node_rndv = "auto"; /* shm */
@@ -166,6 +169,12 @@ static inline bool node_threaded(const struct pl_engine *engine)
     return true;
 }
 
+static inline bool node_is_far(const struct pl_engine *engine)
+{
+    (void)engine;
+    return node_far;
+}
+
 __attribute__((format(printf, 2, 3))) static inline int node_fail(int class, const char *format, ...)
 {
     va_list arguments;
@@ -186,7 +195,7 @@ static const char *node_config_text(const char *name)
 {
     if (strcmp(name, "shm_rndv") == 0)
         return node_rndv;
-    return strcmp(name, "ucx_tls") == 0 ? node_tls : node_transport;
+    return strcmp(name, "ucx_tls") == 0 ? node_tls : strcmp(name, "net") == 0 ? node_net : node_transport;
 }
 
 __attribute__((format(printf, 3, 4))) static inline void node_log(const char *subsystem, int level, const char *format,
@@ -213,6 +222,7 @@ static const struct pl_host node_host = {
     .engine_id = node_id,
     .engine_card = node_card,
     .threaded = node_threaded,
+    .far = node_is_far,
     .pack = node_pack,
     .unpack = node_unpack,
     .seek = node_seek,
@@ -231,6 +241,8 @@ static inline struct node *node_open(const struct pl_transport_ops *ops, uint64_
     node->id = id;
     node->ops = ops;
     pl_list_init(&node->inbox);
+    node->next = node_first;
+    node_first = node;
     int err = ops->open((struct pl_engine *)node, &node_host, &node->self);
     ck_assert_msg(err == MPI_SUCCESS, "open: %d: %s", err, node_detail);
     err = ops->address(node->self, node->card, sizeof node->card, &node->card_length);
@@ -240,6 +252,10 @@ static inline struct node *node_open(const struct pl_transport_ops *ops, uint64_
 
 static inline void node_close(struct node *node)
 {
+    struct node **at = &node_first;
+    while (*at != node)
+        at = &(*at)->next;
+    *at = node->next;
     node->ops->close(node->self);
     struct pl_list *entry;
     while ((entry = pl_list_pop(&node->inbox)) != NULL)
@@ -290,6 +306,12 @@ struct message {
     bool done;
 };
 
+static inline void node_progress_all(void)
+{
+    for (struct node *each = node_first; each; each = each->next)
+        each->ops->progress(each->self);
+}
+
 /* Sends a message with `seed` as its tag and its data's seed. The caller frees it with message_free() once it is
  * done. */
 static inline struct message *message_send(struct node *node, struct pl_endpoint *endpoint, unsigned seed, size_t bytes,
@@ -301,7 +323,9 @@ static inline struct message *message_send(struct node *node, struct pl_endpoint
     node_fill(message->data, bytes, step, seed);
     message->out.header = (struct pl_header){ .tag = (int32_t)seed, .size = bytes, .kind = PL_MSG_P2P };
     message->out.data = node_cursor(message->data, bytes, type);
-    int err = node->ops->send(endpoint, &message->out);
+    int err;
+    while ((err = node->ops->send(endpoint, &message->out)) == PL_AGAIN)
+        node_progress_all();
     ck_assert_msg(err == MPI_SUCCESS || err == PL_PENDING, "send: %d: %s", err, node_detail);
     message->done = err == MPI_SUCCESS;
     return message;

@@ -48,10 +48,19 @@ static inline void load(void)
 
 /* --- two nodes in one process ---------------------------------------------------------------------------------- */
 
+/* Both directions are connected afterwards: before, a transport may ask its caller to send again. */
 static inline void open_pair(int choice)
 {
+    unsigned char none;
     choose(choice);
     pair_open(ops);
+    struct message *to_b = message_send(a, ab, 0, 0, &node_solid), *to_a = message_send(b, ba, 0, 0, &node_solid);
+    node_take(a, b, &none, 0, &node_solid);
+    node_take(b, a, &none, 0, &node_solid);
+    NODE_UNTIL(a, b, message_done(to_a) && message_done(to_b));
+    message_free(to_a);
+    message_free(to_b);
+    a->arrived = a->sent = b->arrived = b->sent = 0;
 }
 
 /* The size of message number n of a mix of mostly short ones. */

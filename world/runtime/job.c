@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "core/base/memory.h"
-#include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/runtime_error.h"
 
 enum { GRACE_DEFAULT = 2000 };
 

@@ -19,11 +19,11 @@
 #include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "core/job/stale_files.h"
-#include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/queue.h"
-#include "world/runtime/pmix/pmix.h"
+#include "world/runtime/pmix/server.h"
+#include "world/runtime/runtime_error.h"
 
 enum { READY_MAX = 32 };
 
@@ -283,7 +283,8 @@ static void runtime_sleep(struct plenum_runtime *rt, int64_t deadline)
     struct pollfd p = { .fd = rt->poll.inner, .events = POLLIN };
     rt->poll.driven = true;
     pthread_mutex_unlock(&rt->lock);
-    poll(&p, 1, deadline && left < 0 ? 0 : (int)left);
+    if (poll(&p, 1, deadline && left < 0 ? 0 : (int)left) < 0 && errno != EINTR)
+        pl_clock_sleep_ns(PL_NS_PER_MS); /* denied */
     pthread_mutex_lock(&rt->lock);
     rt->poll.driven = false;
     runtime_progress(rt);

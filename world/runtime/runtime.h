@@ -15,7 +15,7 @@
 
 #include "api/plenum.h"
 #include "core/base/list.h"
-#include "world/runtime/keeper/link.h"
+#include "world/runtime/keeper/keeper_link.h"
 
 /* A descriptor that the runtime polls. `ready` may close its own source and others. */
 struct pl_source {

@@ -18,8 +18,8 @@
 #include "core/coll/area/move.h"
 #include "core/coll/area/reduce.h"
 #include "core/coll/area/vary.h"
+#include "core/coll/rules_file.h"
 #include "core/coll/select.h"
-#include "core/coll/table.h"
 
 enum {
     IN_PARTS = 64 << 10, /* bytes that all ranks together read, beyond which each rank combines only a part */

@@ -14,8 +14,8 @@
 #include "core/coll/hierarchy/alltoall.h"
 #include "core/coll/hierarchy/reduce.h"
 #include "core/coll/hierarchy/step.h"
+#include "core/coll/rules_file.h"
 #include "core/coll/select.h"
-#include "core/coll/table.h"
 
 static void hierarchy_coll_barrier(struct pl_hierarchy_call *call)
 {

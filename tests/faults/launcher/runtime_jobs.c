@@ -166,7 +166,7 @@ static void part_queue_keeper(void)
     plenum_runtime_close(rt);
 }
 
-/* A crowd of jobs, of which some run, until the test kills this process. For test_launcher_deaths. */
+/* A crowd of jobs, of which some run, until the test kills this process. For tests/hard/launcher_kills. */
 static void part_crowd(void)
 {
     struct plenum_runtime *rt;

@@ -19,9 +19,10 @@ PATIENCE = 60  # seconds until something that must happen counts as missing; nev
 class Launcher:
     """One test script: its build, its directory for scratch files, its failures."""
 
-    def __init__(self):
-        if len(sys.argv) != 2:
-            sys.exit('usage: %s BUILD-DIRECTORY' % sys.argv[0])
+    def __init__(self, *more):
+        """`more` are the names of the arguments after the build directory."""
+        if len(sys.argv) != 2 + len(more):
+            sys.exit('usage: %s' % ' '.join([sys.argv[0], 'BUILD-DIRECTORY', *more]))
         for each in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):  # whatever the tests were started under
             signal.signal(each, signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL)
         self.build = os.path.abspath(sys.argv[1])
@@ -73,12 +74,12 @@ class Launcher:
             print('    %s' % str(detail)[:2000])
         sys.stdout.flush()
 
-    def finish(self):
-        """Checks for leftover processes; the exit code of the script."""
+    def finish(self, words='ok'):
+        """Checks for leftover processes; the exit code of the script. The words are said if all went well."""
         self.expect_nothing_left('at the end')
         self.scratch.cleanup()
         if not self.failed:
-            print('ok')
+            print(words)
         sys.exit(1 if self.failed else 0)
 
     # --- leftover processes ---

@@ -156,23 +156,51 @@ static void test_handler(void)
     CHECK_OK(MPI_Errhandler_free(&handler));
 }
 
-/* A collective under way cannot be freed, and goes on (MPI-5.0 section 6.12). */
+/* Frees it once MPI_Request_get_status has seen its end (MPI-5.0 section 3.7.6). */
+static void free_complete(MPI_Request *request)
+{
+    int flag = 0;
+    while (!flag)
+        CHECK_OK(MPI_Request_get_status(*request, &flag, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Request_free(request));
+    CHECK(*request == MPI_REQUEST_NULL);
+}
+
+/* A collective that is not complete cannot be freed, and goes on (MPI-5.0 section 6.12). The last rank begins it when
+ * the others have tried. */
 static void test_free(void)
 {
     MPI_Request request;
-    MPI_Comm copy;
-    CHECK_OK(MPI_Ibarrier(comm, &request));
-    CHECK_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
-    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    CHECK_OK(MPI_Comm_idup(comm, &copy, &request));
-    CHECK_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
-    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    CHECK_OK(MPI_Barrier_init(copy, MPI_INFO_NULL, &request));
-    CHECK_OK(MPI_Start(&request));
-    CHECK_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
-    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    CHECK_OK(MPI_Request_free(&request));
-    CHECK_OK(MPI_Comm_free(&copy));
+    MPI_Comm copy, other;
+    int last, before = -1;
+    CHECK_OK(MPI_Comm_dup(comm, &other));
+    last = mtest_rank == mtest_size - 1 && mtest_size > 1;
+    for (int form = 0; form < 3; form++) {
+        if (last)
+            CHECK_OK(MPI_Barrier(other));
+        if (form == 0)
+            CHECK_OK(MPI_Ibarrier(comm, &request));
+        else if (form == 1)
+            CHECK_OK(MPI_Comm_idup(comm, &copy, &request));
+        else
+            CHECK_OK(MPI_Barrier_init(comm, MPI_INFO_NULL, &request));
+        if (form == 2)
+            CHECK_OK(MPI_Start(&request));
+        if (!last && mtest_size > 1) {
+            CHECK_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
+            CHECK_OK(MPI_Barrier(other));
+        }
+        if (form == 1)
+            CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        else
+            free_complete(&request);
+        if (form == 1)
+            CHECK_OK(MPI_Comm_free(&copy));
+    }
+    CHECK_OK(MPI_Iallreduce(&mtest_rank, &before, 1, MPI_INT, MPI_MAX, comm, &request));
+    free_complete(&request);
+    CHECK(before == mtest_size - 1);
+    CHECK_OK(MPI_Comm_free(&other));
 }
 
 int main(int argc, char **argv)

@@ -36,9 +36,11 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     CHECK_OK(MPI_Info_create_env(argc, argv, &early));
     check_machine(early);
+    int known = value_of(early, "maxprocs", value) ? atoi(value) : -1;
     CHECK_OK(MPI_Info_free(&early));
 
     MTEST_INIT(argc, argv);
+    CHECK(known == mtest_size);
     check_machine(MPI_INFO_ENV);
     CHECK(value_of(MPI_INFO_ENV, "maxprocs", value) && atoi(value) == mtest_size);
     CHECK_OK(MPI_Info_create_env(argc, argv, &made));

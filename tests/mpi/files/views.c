@@ -172,6 +172,49 @@ static void ends(void)
     MPI_Type_free(&filetype);
 }
 
+/* A filetype for one access, as HDF5 makes for chunks: a contiguous part and a resized one, longer than its extent, so
+ * that a second one would overlap the first. */
+static void used_once(void)
+{
+    enum { EACH = 6 };
+    MPI_Datatype column, narrow, filetype, wide;
+    MPI_Aint places[] = { 0, 4 * EACH * (MPI_Aint)sizeof(int) };
+    int lengths[] = { EACH, 1 }, out[2 * EACH], in[2 * EACH], got = -1;
+    MPI_Offset at, disp = mtest_rank * 100 * EACH * (MPI_Offset)sizeof(int);
+    MPI_Status status;
+    MPI_Type_vector(EACH, 1, 2, MPI_INT, &column);
+    MPI_Type_create_resized(column, 0, sizeof(int), &narrow);
+    MPI_Type_create_struct(2, lengths, places, (MPI_Datatype[]){ MPI_INT, narrow }, &wide);
+    MPI_Type_create_resized(wide, 0, 5 * EACH * (MPI_Aint)sizeof(int), &filetype);
+    MPI_Type_commit(&filetype);
+    CHECK_OK(set(disp, MPI_INT, filetype));
+    for (int i = 0; i < 2 * EACH; i++)
+        out[i] = mtest_rank * 100 + i;
+    for (int collective = 0; collective < 2; collective++) {
+        memset(in, 0, sizeof in);
+        if (collective)
+            CHECK_OK(MPI_File_write_at_all(fh, 0, out, 2 * EACH, MPI_INT, &status));
+        else
+            CHECK_OK(MPI_File_write_at(fh, 0, out, 2 * EACH, MPI_INT, &status));
+        CHECK_OK(MPI_Get_count(&status, MPI_INT, &got));
+        CHECK(got == 2 * EACH);
+        CHECK_OK(MPI_File_read_at_all(fh, 0, in, 2 * EACH, MPI_INT, &status));
+        CHECK(memcmp(in, out, sizeof in) == 0);
+    }
+    CHECK_OK(MPI_File_get_byte_offset(fh, EACH + 1, &at));
+    CHECK(at == disp + places[1] + 2 * (MPI_Offset)sizeof(int));
+    CHECK_CLASS(MPI_File_write_at(fh, 0, out, 2 * EACH + 1, MPI_INT, &status), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_File_read_at(fh, 2 * EACH - 1, in, 2, MPI_INT, &status), MPI_ERR_ARG);
+    CHECK_OK(set(disp, MPI_INT, MPI_INT)); /* where the bytes are */
+    for (int i = 0; i < EACH; i++) {
+        int one = -1;
+        CHECK_OK(MPI_File_read_at(fh, 4 * EACH + 2 * i, &one, 1, MPI_INT, &status));
+        CHECK(one == out[EACH + i]);
+    }
+    for (int i = 0; i < 4; i++)
+        MPI_Type_free((MPI_Datatype *[]){ &column, &narrow, &filetype, &wide }[i]);
+}
+
 static void refused(void)
 {
     MPI_Datatype backwards, overlapping, negative, odd, uncommitted, empty;
@@ -217,7 +260,7 @@ int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     files_begin();
-    void (*const parts[])(void) = { interleaved, matrix, nested, queries, ends, refused };
+    void (*const parts[])(void) = { interleaved, matrix, nested, queries, ends, used_once, refused };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         fh = files_open(MPI_MODE_RDWR | MPI_MODE_CREATE);
         parts[i]();

@@ -21,9 +21,9 @@ static void bad_init(void)
     CHECK_CLASS(MPI_Psend_init(data, 1, 1, MPI_INT, 0, 0, world, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Precv_init(data, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, world, MPI_INFO_NULL, &request), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Precv_init(data, 1, 1, MPI_INT, 0, MPI_ANY_TAG, world, MPI_INFO_NULL, &request), MPI_ERR_TAG);
-    CHECK_CLASS(MPI_Precv_init_c(data, 1 << 30, INT64_MAX / 2, MPI_CHAR, 0, 0, world, MPI_INFO_NULL, &request),
+    CHECK_CLASS(MPI_Precv_init(data, 1 << 30, INT64_MAX / 2, MPI_CHAR, 0, 0, world, MPI_INFO_NULL, &request),
                 MPI_ERR_COUNT);
-    CHECK_CLASS(MPI_Precv_init_c(data, 2, INT64_MAX / 4, MPI_INT, 0, 0, world, MPI_INFO_NULL, &request), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Precv_init(data, 2, INT64_MAX / 4, MPI_INT, 0, 0, world, MPI_INFO_NULL, &request), MPI_ERR_COUNT);
     CHECK(request == MPI_REQUEST_NULL);
 }
 

@@ -88,8 +88,8 @@ static void ring(int sent, int received, int unit, MPI_Comm comm, int wide)
     unsigned char *out = malloc((size_t)bytes + 1), *in = malloc((size_t)bytes + 1);
     MPI_Request requests[2];
     if (wide) {
-        CHECK_OK(MPI_Psend_init_c(out, sent, unit, MPI_BYTE, next, 7, comm, MPI_INFO_NULL, &requests[0]));
-        CHECK_OK(MPI_Precv_init_c(in, received, received ? bytes / received : 0, MPI_BYTE, last, 7, comm, MPI_INFO_NULL,
+        CHECK_OK(MPI_Psend_init(out, sent, unit, MPI_BYTE, next, 7, comm, MPI_INFO_NULL, &requests[0]));
+        CHECK_OK(MPI_Precv_init(in, received, received ? bytes / received : 0, MPI_BYTE, last, 7, comm, MPI_INFO_NULL,
                                   &requests[1]));
     } else {
         CHECK_OK(MPI_Precv_init(in, received, received ? bytes / received : 0, MPI_BYTE, last, 7, comm, MPI_INFO_NULL,

@@ -38,7 +38,7 @@ static int holds(uint64_t *memory, int seed, int step)
 static void partitions(uint64_t *out, uint64_t *in, MPI_Datatype wide)
 {
     MPI_Request requests[2];
-    CHECK_OK(MPI_Psend_init_c(out, SENT, ALL / SENT, wide, next, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
+    CHECK_OK(MPI_Psend_init(out, SENT, ALL / SENT, wide, next, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
     CHECK_OK(MPI_Precv_init(in, RECEIVED, ALL / RECEIVED, wide, last, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
     CHECK_OK(MPI_Startall(2, requests));
     for (int i = SENT - 1; i >= 0; i--)
@@ -70,8 +70,8 @@ static void many_of_nothing(void)
     MPI_Count many = (MPI_Count)3 << 31;
     CHECK_OK(MPI_Type_contiguous(0, MPI_INT, &nothing));
     CHECK_OK(MPI_Type_commit(&nothing));
-    CHECK_OK(MPI_Psend_init_c(NULL, 3, many, nothing, next, 2, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
-    CHECK_OK(MPI_Precv_init_c(NULL, 2, many, nothing, last, 2, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
+    CHECK_OK(MPI_Psend_init(NULL, 3, many, nothing, next, 2, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
+    CHECK_OK(MPI_Precv_init(NULL, 2, many, nothing, last, 2, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
     CHECK_OK(MPI_Startall(2, requests));
     CHECK_OK(MPI_Pready_range(0, 2, requests[0]));
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));

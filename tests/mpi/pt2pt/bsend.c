@@ -41,6 +41,35 @@ static void overflow(int to, int from)
     free(buffer);
 }
 
+/* The place of a message that has been received is free again, whichever way a message of its length went. The buffer
+ * has room for one. */
+static void received_one_by_one(MPI_Comm comm, int to, int from)
+{
+    static const int lengths[] = { 100, 5000, 20000, 100000, 3 << 20 };
+    for (int n = 0; n < 5; n++) {
+        int bytes = lengths[n], capacity = bytes + MPI_BSEND_OVERHEAD, ack = n, size;
+        char *buffer = malloc((size_t)capacity), *sent = malloc((size_t)bytes), *got = malloc((size_t)bytes), *back;
+        CHECK_OK(MPI_Buffer_attach(buffer, capacity));
+        for (int round = 0; round < 4; round++) {
+            MPI_Request request = MPI_REQUEST_NULL;
+            memset(sent, 'a' + round, (size_t)bytes);
+            if (round % 2)
+                CHECK_OK(MPI_Ibsend(sent, bytes, MPI_CHAR, to, 4, comm, &request));
+            else
+                CHECK_OK(MPI_Bsend(sent, bytes, MPI_CHAR, to, 4, comm));
+            CHECK_OK(MPI_Recv(got, bytes, MPI_CHAR, from, 4, comm, MPI_STATUS_IGNORE));
+            CHECK(got[0] == 'a' + round && memcmp(got, got + 1, (size_t)bytes - 1) == 0);
+            CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+            if (to != from || comm != MPI_COMM_SELF)
+                CHECK_OK(MPI_Sendrecv(&round, 1, MPI_INT, from, 5, &ack, 1, MPI_INT, to, 5, comm, MPI_STATUS_IGNORE));
+        }
+        CHECK_OK(MPI_Buffer_detach(&back, &size));
+        free(buffer);
+        free(sent);
+        free(got);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -51,6 +80,8 @@ int main(int argc, char **argv)
     char *buffer = malloc((size_t)capacity), *back = NULL;
     unsigned char *data = malloc(LONGEST);
 
+    received_one_by_one(MPI_COMM_SELF, 0, 0);
+    received_one_by_one(MPI_COMM_WORLD, to, from);
     for (int round = 0; round < 3; round++) {
         CHECK_OK(MPI_Buffer_attach(buffer, capacity));
         for (int n = 0; n < MESSAGES; n++) {

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See output.h. An embedder that takes no events reads no pipes, so the ranks wait for it, and the queue of events does
- * not grow. */
+/*
+ * See output.h. An embedder that takes no events reads no pipes, so the ranks wait for it, and the queue of events does
+ * not grow.
+ *
+ * A pseudo-terminal is raw: what is written arrives unchanged. It is the controlling terminal of no process, so it sends
+ * no signals. Its reader gets EIO after the last byte, when no process has the other end open.
+ */
 #include "world/runtime/event/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
-#include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/job.h"
+#include "world/runtime/runtime_error.h"
 
 /* More reads than any pipe holds data for: after them, a process keeps writing. */
 enum { DRAIN_MAX = 64 };
@@ -31,18 +38,23 @@ static void output_emit(void *arg, const char *held, size_t held_length, const c
     pl_event_queue(output->job->runtime, event);
 }
 
-/* Reads once. False: the pipe is empty, or at its end. */
+/* Reads what is there, up to `rt->scratch`: one read takes at most 4 KiB from a terminal. False: it is empty, or at its
+ * end. */
 static bool output_read(struct pl_output *output)
 {
     struct plenum_runtime *rt = output->job->runtime;
-    ssize_t got = read(output->fd, rt->scratch, PL_SCRATCH);
-    if (got > 0) {
-        pl_lines_feed(&output->lines, rt->scratch, (size_t)got, output_emit, output);
-        return true;
-    }
-    if (got == 0 || (errno != EAGAIN && errno != EINTR))
+    size_t used = 0;
+    ssize_t got;
+    do {
+        got = read(output->fd, rt->scratch + used, PL_SCRATCH - used);
+        used += got > 0 ? (size_t)got : 0;
+    } while (got > 0 && output->terminal && used < PL_SCRATCH);
+    bool ended = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+    if (used > 0)
+        pl_lines_feed(&output->lines, rt->scratch, used, output_emit, output);
+    if (ended)
         pl_output_close(output);
-    return false;
+    return used > 0 && !ended;
 }
 
 static void output_ready(struct pl_source *source)
@@ -67,10 +79,32 @@ void pl_output_close(struct pl_output *output)
     pl_lines_end(&output->lines, output_emit, output);
 }
 
+/* The two ends as pipe2() gives them. False: this machine has no pseudo-terminal left, or none at all. */
+static bool output_open_terminal(int end[2])
+{
+    struct termios raw;
+    int locked = 0;
+    end[0] = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (end[0] < 0)
+        return false;
+    end[1] = ioctl(end[0], TIOCSPTLCK, &locked) == 0 ? ioctl(end[0], TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
+    if (end[1] >= 0 && tcgetattr(end[1], &raw) == 0) {
+        cfmakeraw(&raw);
+        if (tcsetattr(end[1], TCSANOW, &raw) == 0)
+            return true;
+    }
+    close(end[0]);
+    if (end[1] >= 0)
+        close(end[1]);
+    return false;
+}
+
 int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, int number, int *write_end)
 {
     int pipe_fd[2];
-    if (pipe2(pipe_fd, O_CLOEXEC) != 0)
+    bool terminal =
+        number == STDOUT_FILENO && job->desc.option[PLENUM_JOB_TERMINAL] && output_open_terminal(pipe_fd);
+    if (!terminal && pipe2(pipe_fd, O_CLOEXEC) != 0)
         return errno == EMFILE || errno == ENFILE
                    ? pl_rt_fail(PLENUM_ERR_LIMIT,
                                 "the output of %d processes needs %d descriptors, more than the "
@@ -79,7 +113,12 @@ int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, i
                    : pl_rt_fail_errno("cannot make a pipe for the output of rank %d", rank);
     fcntl(pipe_fd[0], F_SETFL, O_NONBLOCK);
     *output = (struct pl_output){
-        .source.ready = output_ready, .job = job, .rank = rank, .number = number, .fd = pipe_fd[0]
+        .source.ready = output_ready,
+        .job = job,
+        .rank = rank,
+        .number = number,
+        .fd = pipe_fd[0],
+        .terminal = terminal,
     };
     int err = pl_runtime_watch(job->runtime, pipe_fd[0], &output->source);
     if (err) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The output of the ranks: from pipes to OUTPUT events of whole lines. The caller holds the runtime's lock. */
+/* The output of the ranks: from pipes or terminals to OUTPUT events of whole lines. The caller holds the runtime's lock. */
 #ifndef PLENUM_WORLD_RUNTIME_EVENT_OUTPUT_H
 #define PLENUM_WORLD_RUNTIME_EVENT_OUTPUT_H
 
@@ -14,10 +14,11 @@ struct pl_output {
     struct plenum_job *job;
     int rank, number; /* number of the descriptor: 1 or 2 */
     int fd;           /* -1: closed, or redirected */
+    bool terminal;    /* `fd` is a pseudo-terminal's */
     struct pl_lines lines;
 };
 
-/* Makes the pipe and polls it. `*write_end` is the caller's to close. Returns an enum plenum_error. */
+/* Makes the pipe, or the terminal (PLENUM_JOB_TERMINAL), and polls it. `*write_end` is the caller's to close. Returns an enum plenum_error. */
 int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, int number, int *write_end);
 
 /* Reads what the pipe holds. Returns also when a process keeps writing. */

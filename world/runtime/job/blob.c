@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "core/base/memory.h"
-#include "world/runtime/error.h"
 #include "world/runtime/job/blob.h"
+#include "world/runtime/runtime_error.h"
 
 static bool blob_reserve(struct pl_blob *b, size_t bytes)
 {

@@ -6,16 +6,17 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "world/runtime/error.h"
 #include "world/runtime/job/binding.h"
 #include "world/runtime/job/blob.h"
 #include "world/runtime/job/locate.h"
 #include "world/runtime/job/native.h"
 #include "world/runtime/keeper/plan.h"
-#include "world/runtime/pmix/pmix.h"
+#include "world/runtime/pmix/server.h"
+#include "world/runtime/runtime_error.h"
 
 enum { JOB_FD = 99 }; /* the segment's descriptor in the ranks: scripts use 3 to 9 themselves */
 
@@ -37,10 +38,20 @@ static bool compose_is_identity(const char *name)
     return strncmp(name, "PMIX_", 5) == 0 && strncmp(name, "PMIX_MCA_", 9) != 0;
 }
 
-static void compose_drop_identity(struct pl_vars *vars)
+/* Variables by which the user would steer the MPI of ranks that have more rights than that user. */
+static bool compose_is_steering(const char *name)
+{
+    static const char *const prefix[] = { "PLENUM_", "PMIX_", "UCX_", "HWLOC_" };
+    for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
+        if (strncmp(name, prefix[i], strlen(prefix[i])) == 0)
+            return true;
+    return false;
+}
+
+static void compose_drop(struct pl_vars *vars, bool (*is_dropped)(const char *name))
 {
     for (size_t i = 0; i < vars->count; i++)
-        if (compose_is_identity(vars->var[i].name)) {
+        if (is_dropped(vars->var[i].name)) {
             free(vars->var[i].value);
             vars->var[i].value = NULL;
         }
@@ -52,7 +63,8 @@ static int compose_program_environment(const struct plenum_job *job, const struc
 {
     if (!job->desc.env_clear && !pl_vars_import(vars, environ))
         return compose_no_memory();
-    compose_drop_identity(vars);
+    if (getauxval(AT_SECURE))
+        compose_drop(vars, compose_is_steering);
     /* Otherwise UCX catches SIGSEGV and similar signals, and a crash looks like an exit. */
     if (!pl_vars_has(vars, "UCX_ERROR_SIGNALS") && !pl_vars_set(vars, "UCX_ERROR_SIGNALS", ""))
         return compose_no_memory();
@@ -61,10 +73,10 @@ static int compose_program_environment(const struct plenum_job *job, const struc
     if (access("/sys/class/infiniband", F_OK) != 0 && !pl_vars_has(vars, "UCX_MEM_MMAP_HOOK_MODE") &&
         !pl_vars_set(vars, "UCX_MEM_MMAP_HOOK_MODE", "none"))
         return compose_no_memory();
-    if (!pl_vars_apply(vars, &job->desc.env) || !pl_vars_apply(vars, &program->env) ||
-        !pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size))
+    if (!pl_vars_apply(vars, &job->desc.env) || !pl_vars_apply(vars, &program->env))
         return compose_no_memory();
-    return PLENUM_OK;
+    compose_drop(vars, compose_is_identity); /* also from the description: a rank has one identity */
+    return pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size) ? PLENUM_OK : compose_no_memory();
 }
 
 static int compose_rank_environment(const struct plenum_job *job, int rank, uint32_t job_fd, struct pl_vars *vars)

@@ -9,9 +9,9 @@
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
 #include "core/base/pset_name.h"
-#include "world/runtime/error.h"
 #include "world/runtime/job.h"
-#include "world/runtime/job/psets.h"
+#include "world/runtime/job/job_psets.h"
+#include "world/runtime/runtime_error.h"
 
 enum { RANKS_MAX = 65536 };
 
@@ -290,6 +290,7 @@ static long describe_most(enum plenum_job_option option)
     case PLENUM_JOB_BIND: return PLENUM_BIND_THREAD;
     case PLENUM_JOB_PMIX: return PLENUM_PMIX_AUTO;
     case PLENUM_JOB_MAP: return PLENUM_MAP_NUMA;
+    case PLENUM_JOB_TERMINAL: return 1;
     default: return INT32_MAX;
     }
 }

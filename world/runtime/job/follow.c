@@ -22,14 +22,14 @@
 
 #include "core/base/clock.h"
 #include "core/job/stale_files.h"
-#include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
-#include "world/runtime/job/psets.h"
+#include "world/runtime/job/job_psets.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/job/spawn_tree.h"
 #include "world/runtime/keeper/sweep.h"
-#include "world/runtime/pmix/pmix.h"
+#include "world/runtime/pmix/server.h"
 #include "world/runtime/report/report.h"
+#include "world/runtime/runtime_error.h"
 
 enum { CODE_TIMEOUT = 124, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE_SIGNAL = 128 };
 
@@ -439,10 +439,24 @@ static void follow_kill_remains(const struct plenum_job *job)
     pl_stale_files_sweep();
 }
 
+/* Nothing has started: the processes were not killed, the keeper cannot work here. */
+static void follow_keeper_failed(struct plenum_job *job)
+{
+    pl_job_fail_start(job, PLENUM_ALL, ECHILD,
+                      "the keeper, the process that starts the others, has ended; is it killed, or denied a system call?");
+    for (int r = 0; r < job->desc.size; r++)
+        job->ranks[r].ended = true;
+}
+
 void pl_follow_keeper_death(struct plenum_runtime *rt)
 {
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
         follow_kill_remains(job);
+        bool started = false;
+        for (int r = 0; r < job->desc.size; r++)
+            started |= job->ranks[r].pid > 0 || job->ranks[r].ended;
+        if (!started && job->phase == PL_JOB_RUNNING)
+            follow_keeper_failed(job);
         for (int r = 0; r < job->desc.size; r++)
             if (!job->ranks[r].ended)
                 follow_process_ended(job, r, SIGKILL);

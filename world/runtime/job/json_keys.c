@@ -191,6 +191,7 @@ const struct pl_job_key pl_job_keys[] = {
     { "universe", "an integer from 0 (not set)", job_key_option, PLENUM_JOB_UNIVERSE },
     { "bind", "\"none\", \"core\", \"socket\", \"numa\" or \"thread\"", job_key_option, PLENUM_JOB_BIND },
     { "map", "\"slot\", \"socket\" or \"numa\"", job_key_option, PLENUM_JOB_MAP },
+    { "terminal", "true or false", job_key_option, PLENUM_JOB_TERMINAL },
     { NULL, NULL, NULL, 0 },
 };
 
@@ -214,7 +215,7 @@ bool pl_job_option_is_seconds(long option)
 
 bool pl_job_option_is_flag(long option)
 {
-    return option == PLENUM_JOB_KEEP_GOING || option == PLENUM_JOB_PMIX;
+    return option == PLENUM_JOB_KEEP_GOING || option == PLENUM_JOB_PMIX || option == PLENUM_JOB_TERMINAL;
 }
 
 const struct pl_job_key *pl_job_key_find(const struct pl_job_key *keys, const char *name)

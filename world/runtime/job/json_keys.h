@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The keys of a job described by JSON (docs/RUNTIME.md): json_keys.c says what each means, json.c reads a description
- * and json_write.c writes one. The caller does not hold the runtime's lock. */
+/* The keys of a job described by JSON (docs/RUNTIME.md): json_keys.c says what each means, json_read.c reads a
+ * description and json_write.c writes one. The caller does not hold the runtime's lock. */
 #ifndef PLENUM_WORLD_RUNTIME_JOB_JSON_KEYS_H
 #define PLENUM_WORLD_RUNTIME_JOB_JSON_KEYS_H
 
@@ -24,7 +24,7 @@ struct pl_job_key {
     const char *name;    /* NULL: the end of a table */
     const char *allowed; /* in words */
     /* PLENUM_OK; PL_JOB_REFUSED: not an allowed value; another error: plenum_error() says why.
-     * NULL: json.c handles the key itself */
+     * NULL: json_read.c handles the key itself */
     int (*apply)(struct pl_job_cursor *at, json_t *value);
     long option; /* of plenum_job_set(); 0: the key is not an option */
 };

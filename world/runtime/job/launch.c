@@ -16,12 +16,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/memory.h"
-#include "world/runtime/error.h"
 #include "world/runtime/job/compose.h"
 #include "world/runtime/job/notes.h"
 #include "world/runtime/job/queue.h"
-#include "world/runtime/job/segment.h"
-#include "world/runtime/pmix/pmix.h"
+#include "world/runtime/job/segment_make.h"
+#include "world/runtime/pmix/server.h"
+#include "world/runtime/runtime_error.h"
 
 /* The descriptors that a start needs until the keeper has them. */
 struct launch {
@@ -99,10 +99,8 @@ static int launch_open_one(struct plenum_job *job, struct launch *l, int rank, i
     int *fd = &l->fd[rank][number], err = PLENUM_OK;
     if (redirect && redirect->file) {
         *fd = launch_open_file(redirect, rank);
-        if (*fd < 0) {
-            err = pl_rt_fail_errno("cannot %s \"%s\" for rank %d", number ? "write" : "read", redirect->file, rank);
-            return err == PLENUM_ERR_LIMIT ? err : PLENUM_ERR_SYSTEM; /* PLENUM_ERR_NOT_FOUND is about the program */
-        }
+        if (*fd < 0)
+            return pl_rt_fail_errno("cannot %s \"%s\" for rank %d", number ? "write" : "read", redirect->file, rank);
     } else if (redirect) {
         *fd = redirect->fd;
         return PLENUM_OK;

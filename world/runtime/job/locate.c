@@ -11,8 +11,8 @@
 
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
-#include "world/runtime/error.h"
 #include "world/runtime/job/locate.h"
+#include "world/runtime/runtime_error.h"
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
@@ -65,6 +65,16 @@ static int locate_try(const char *file)
     return S_ISDIR(st.st_mode) ? EISDIR : access(file, X_OK) == 0 ? 0 : errno;
 }
 
+static enum plenum_error locate_error_of(int why)
+{
+    switch (why) {
+    case ENOENT:
+    case ENOTDIR: return PLENUM_ERR_NOT_FOUND;
+    case ENOMEM: return PLENUM_ERR_MEMORY;
+    default: return PLENUM_ERR_NOT_EXECUTABLE;
+    }
+}
+
 static int locate_refuse(const char *name, int why, const char *wdir, bool searched)
 {
     if (searched && why == ENOENT) {
@@ -77,8 +87,7 @@ static int locate_refuse(const char *name, int why, const char *wdir, bool searc
     }
     if (why == EISDIR)
         return pl_rt_fail(PLENUM_ERR_NOT_EXECUTABLE, "cannot run \"%s\": it is a directory", name);
-    errno = why;
-    return pl_rt_fail_errno("cannot run the program \"%s\"", name);
+    return pl_rt_fail(locate_error_of(why), "cannot run the program \"%s\": %s", name, strerrordesc_np(why));
 }
 
 /* Searches a list of directories. *why: the errno of a file that exists but cannot be executed, else unchanged. */

@@ -13,7 +13,7 @@
 
 #include "core/job/note.h"
 #include "world/runtime/event/event.h"
-#include "world/runtime/job/psets.h"
+#include "world/runtime/job/job_psets.h"
 #include "world/runtime/job/spawn_tree.h"
 
 enum { NOTES = 16 }; /* in one read */

@@ -8,10 +8,10 @@
 
 #include <errno.h>
 
-#include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/launch.h"
+#include "world/runtime/runtime_error.h"
 
 static bool queue_fits(const struct plenum_runtime *rt, const struct plenum_job *job)
 {

@@ -12,8 +12,8 @@
 
 #include "core/base/memory.h"
 #include "core/job/spawn.h"
-#include "world/runtime/error.h"
 #include "world/runtime/job/follow.h"
+#include "world/runtime/runtime_error.h"
 
 #define LINK "/memfd:" PL_SPAWN_NAME " (deleted)"
 
@@ -110,6 +110,7 @@ static int spawn_tree_adopt(struct plenum_job *root, const struct plenum_job *pa
     child->desc.option[PLENUM_JOB_KEEP_GOING] = root->desc.option[PLENUM_JOB_KEEP_GOING];
     child->desc.option[PLENUM_JOB_UNIVERSE] = root->desc.option[PLENUM_JOB_UNIVERSE];
     child->desc.option[PLENUM_JOB_PMIX] = root->desc.option[PLENUM_JOB_PMIX];
+    child->desc.option[PLENUM_JOB_TERMINAL] = root->desc.option[PLENUM_JOB_TERMINAL];
     child->desc.env_clear = parent->desc.env_clear;
     bool whole = pl_vars_apply(&env, &parent->desc.env) && pl_vars_apply(&env, &child->desc.env);
     pl_vars_fini(whole ? &child->desc.env : &env);

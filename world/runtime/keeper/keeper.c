@@ -20,11 +20,12 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/job/stale_files.h"
+#include "world/runtime/keeper/keeper_spawn.h"
 #include "world/runtime/keeper/orphans.h"
-#include "world/runtime/keeper/spawn.h"
 
 enum { SOCKET_FD = 3 };
 
@@ -54,9 +55,21 @@ static struct pl_kept_rank *keeper_find_rank(struct keeper *k, pid_t pid, struct
     return NULL;
 }
 
+/* False: the socket is full. If nothing can be sent at all, the embedder must not wait for notices: reading ends too, and
+ * with it the keeper. */
 static bool keeper_send(const struct pl_keeper_notice *notice)
 {
-    return send(SOCKET_FD, notice, sizeof *notice, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *notice;
+    bool sent = send(SOCKET_FD, notice, sizeof *notice, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *notice;
+    if (!sent && errno != EAGAIN && errno != EINTR && errno != ENOBUFS && errno != ENOMEM)
+        shutdown(SOCKET_FD, SHUT_RDWR);
+    return sent;
+}
+
+/* Without poll() the keeper looks every few milliseconds. */
+static void keeper_poll(struct pollfd *p, nfds_t count, int timeout)
+{
+    if (poll(p, count, timeout) < 0 && errno != EINTR)
+        nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
 }
 
 /* --- requests ---------------------------------------------------------------------------------------------- */
@@ -302,7 +315,7 @@ static _Noreturn void keeper_end_everything(struct keeper *k)
         if (pl_keeper_sweep(k->jobs, 0, true) == 0)
             break;
         struct signalfd_siginfo seen;
-        poll(&p, 1, 100);
+        keeper_poll(&p, 1, 100);
         while (read(k->children, &seen, sizeof seen) > 0)
             ;
     } while (true);
@@ -361,7 +374,7 @@ _Noreturn void pl_keeper_run(int socket, pid_t embedder)
         struct pollfd p[] = { { .fd = SOCKET_FD, .events = (short)(writable ? POLLIN : POLLIN | POLLOUT) },
                               { .fd = k.children, .events = POLLIN },
                               { .fd = k.embedder, .events = POLLIN } };
-        poll(p, 3, -1);
+        keeper_poll(p, 3, -1);
         struct signalfd_siginfo seen;
         while (read(k.children, &seen, sizeof seen) > 0)
             ;

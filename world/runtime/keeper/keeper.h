@@ -6,9 +6,9 @@
  * once, adopts the processes that they leave behind, and kills everything when the embedding program is gone. The two
  * talk over a SOCK_SEQPACKET socket pair in the messages below, which carry descriptors.
  *
- * The keeper is forked from the embedding program and never executes another one. So everything in keeper.c, spawn.c,
- * orphans.c and sweep.c (except pl_sweep_machine()) uses only system calls and async-signal-safe functions, no
- * allocation except mmap(), no stdio, and no state of the embedding program.
+ * The keeper is forked from the embedding program and never executes another one. So everything in keeper.c,
+ * keeper_spawn.c, orphans.c and sweep.c (except pl_sweep_machine()) uses only system calls and async-signal-safe
+ * functions, no allocation except mmap(), no stdio, and no state of the embedding program.
  */
 #ifndef PLENUM_WORLD_RUNTIME_KEEPER_KEEPER_H
 #define PLENUM_WORLD_RUNTIME_KEEPER_KEEPER_H

@@ -12,8 +12,8 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-#include "world/runtime/pmix/pmix.h"
 #include "world/runtime/pmix/published.h"
+#include "world/runtime/pmix/server.h"
 
 /* A job that the server knows. The job outlives its entry. */
 struct pl_pmix_entry {

@@ -8,12 +8,12 @@
 
 #include "core/base/clock.h"
 #include "core/base/memory_libc.h"
-#include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/report/find.h"
-#include "world/runtime/report/json.h"
 #include "world/runtime/report/read.h"
+#include "world/runtime/report/report_json.h"
 #include "world/runtime/report/text.h"
+#include "world/runtime/runtime_error.h"
 
 enum {
     CHECK_MS = 30,  /* between checks; the longest sleep of a thread that waits in MPI is 13 ms */

@@ -3,8 +3,8 @@
  * Job reports: what every process of a job is doing, and the crash record of a process that crashed.
  *
  * Processes that wait in MPI answer through their pages (core/job/report.h); /proc describes the others. report.c asks
- * and collects the answers, read.c copies and checks them, find.c searches for likely causes, text.c and json.c write
- * the report. The caller holds the runtime's lock.
+ * and collects the answers, read.c copies and checks them, find.c searches for likely causes, text.c and report_json.c
+ * write the report. The caller holds the runtime's lock.
  */
 #ifndef PLENUM_WORLD_RUNTIME_REPORT_REPORT_H
 #define PLENUM_WORLD_RUNTIME_REPORT_REPORT_H

@@ -15,7 +15,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/memory.h"
-#include "world/runtime/keeper/link.h"
+#include "world/runtime/keeper/keeper_link.h"
 
 enum kind { NAME, LINE, KINDS };
 

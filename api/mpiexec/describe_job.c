@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See describe_job.h. */
+#include "api/mpiexec/describe_job.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/mpiexec/word.h"
+#include "core/base/memory_libc.h"
+
+/* --- the programs ------------------------------------------------------------------------------------------ */
+
+static int describe_set_variables(struct plenum_job *job, int program, const struct settings *settings)
+{
+    int err = PLENUM_OK;
+    for (int i = 0; !err && i < settings->count; i++)
+        err = plenum_job_env(job, program, settings->item[i].name, settings->item[i].value);
+    return err;
+}
+
+static int describe_section(struct plenum_job *job, const struct section *s)
+{
+    int program, err = plenum_job_add_program(job, s->ranks, s->argv, &program);
+    if (!err && s->wdir)
+        err = plenum_job_wdir(job, program, s->wdir);
+    if (!err && s->path)
+        err = plenum_job_path(job, program, s->path);
+    return err ? err : describe_set_variables(job, program, &s->env);
+}
+
+static int describe_create_from_file(struct run *run, const char *name)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = fopen(name, "re");
+    ssize_t length = file ? pl_getdelim(&text, &size, '\0', file) : -1;
+    int err = DESCRIBE_PRINTED;
+    if (!file || ferror(file))
+        run_say(run, "cannot read \"%s\": %s", name, strerror(errno));
+    else
+        err = plenum_job_create_json(run->runtime, length > 0 ? text : "", &run->job);
+    if (err > 0) {
+        run_say(run, "%s: %s", name, plenum_error());
+        err = DESCRIBE_PRINTED;
+    }
+    if (file)
+        fclose(file);
+    free(text);
+    return err;
+}
+
+static int describe_create(struct run *run)
+{
+    const struct options *o = run->options;
+    if (o->job)
+        return describe_create_from_file(run, o->job);
+    int err = plenum_job_create(run->runtime, &run->job);
+    for (int i = 0; !err && i < o->sections; i++)
+        err = describe_section(run->job, &o->section[i]);
+    return err;
+}
+
+/* --- options of the job ------------------------------------------------------------------------------------ */
+
+/* Options that were not given keep the value of the job's file, or the library's default. */
+static int describe_set_options(struct run *run)
+{
+    const struct options *o = run->options;
+    const struct {
+        bool given;
+        enum plenum_job_option option;
+        long value;
+    } all[] = {
+        { o->timeout > 0, PLENUM_JOB_TIME_LIMIT, o->timeout },
+        { o->grace_given, PLENUM_JOB_GRACE, o->grace },
+        { o->keep_going, PLENUM_JOB_KEEP_GOING, 1 },
+        { o->bind_given, PLENUM_JOB_BIND, o->bind },
+        { o->map_given, PLENUM_JOB_MAP, o->map },
+        { o->pmix_given || !o->job, PLENUM_JOB_PMIX, o->pmix },
+        { true, PLENUM_JOB_TERMINAL, !o->buffered },
+    };
+    int err = PLENUM_OK;
+    for (size_t i = 0; !err && i < sizeof all / sizeof *all; i++)
+        if (all[i].given)
+            err = plenum_job_set(run->job, all[i].option, all[i].value);
+    return err;
+}
+
+int describe_job(struct run *run)
+{
+    const struct options *o = run->options;
+    int err = describe_create(run);
+    if (!err && o->env_clear)
+        err = plenum_job_env_clear(run->job);
+    if (!err)
+        err = describe_set_variables(run->job, PLENUM_ALL, &o->env);
+    for (int i = 0; !err && i < o->psets; i++)
+        err = plenum_job_pset(run->job, o->pset[i].name, (const int(*)[2])o->pset[i].ranges, o->pset[i].count);
+    return err ? err : describe_set_options(run);
+}
+
+/* --- standard streams -------------------------------------------------------------------------------------- */
+
+/* DIR/rank.N.out and DIR/rank.N.err, or one file for both when its name contains %r. */
+static int describe_output_files(struct run *run, const char *name)
+{
+    static const char *const kind[] = { "out", "err" };
+    int err = PLENUM_OK;
+    bool pattern = strstr(name, "%r") != NULL;
+    if (!pattern && !run->options->dry_run && mkdir(name, 0777) != 0 && errno != EEXIST) {
+        run_say(run, "cannot create the directory \"%s\": %s", name, strerror(errno));
+        return DESCRIBE_PRINTED;
+    }
+    for (int i = 0; !err && i < 2; i++) {
+        char *file;
+        if (pl_asprintf(&file, pattern ? "%s" : "%s/rank.%%r.%s", name, kind[i]) < 0)
+            return PLENUM_ERR_MEMORY;
+        err = plenum_job_redirect_file(run->job, PLENUM_ALL, 1 + i, file);
+        free(file);
+    }
+    return err;
+}
+
+int describe_streams(struct run *run)
+{
+    const struct options *o = run->options;
+    int err = o->output ? describe_output_files(run, o->output) : PLENUM_OK;
+    if (!err && o->out_pattern)
+        err = plenum_job_redirect_file(run->job, PLENUM_ALL, 1, o->out_pattern);
+    if (!err && o->err_pattern)
+        err = plenum_job_redirect_file(run->job, PLENUM_ALL, 2, o->err_pattern);
+    if (err || o->dry_run || o->stdin_rank < 0 || (o->job && !o->stdin_given))
+        return err;
+    int input = terminal_open(&run->input);
+    err = plenum_job_redirect(run->job, o->stdin_rank, 0, input);
+    if (input > 0)
+        close(input);
+    return err;
+}
+
+/* --- in words ---------------------------------------------------------------------------------------------- */
+
+void describe_bindings(const struct plenum_job *job, FILE *out)
+{
+    char cpus[512];
+    for (int r = 0; r < plenum_job_size(job); r++)
+        if (plenum_job_cpus(job, r, cpus, sizeof cpus) > 0)
+            fprintf(out, "rank %d: processors %s\n", r, cpus);
+}
+
+static void describe_print_range(int first, int last)
+{
+    if (first == last)
+        printf("%d", first);
+    else
+        printf("%d-%d", first, last);
+}
+
+static void describe_print_variables(const struct settings *env)
+{
+    for (int i = 0; i < env->count; i++)
+        printf("  with %s=%s\n", env->item[i].name, env->item[i].value);
+}
+
+static void describe_print_sections(const struct options *o)
+{
+    int first = 0;
+    for (int i = 0; i < o->sections; i++) {
+        const struct section *s = &o->section[i];
+        fputs(s->ranks == 1 ? "rank " : "ranks ", stdout);
+        describe_print_range(first, first + s->ranks - 1);
+        putchar(':');
+        for (int a = 0; a < s->argc; a++) {
+            putchar(' ');
+            print_word(s->argv[a], stdout);
+        }
+        putchar('\n');
+        if (s->wdir)
+            printf("  in %s\n", s->wdir);
+        describe_print_variables(&o->env);
+        describe_print_variables(&s->env);
+        first += s->ranks;
+    }
+}
+
+static void describe_print_psets(const struct options *o)
+{
+    for (int i = 0; i < o->psets; i++) {
+        printf("process set %s:", o->pset[i].name);
+        for (int r = 0; r < o->pset[i].count; r++) {
+            putchar(' ');
+            describe_print_range(o->pset[i].ranges[r][0], o->pset[i].ranges[r][1]);
+        }
+        putchar('\n');
+    }
+}
+
+bool describe_dry_run(const struct run *run)
+{
+    const struct options *o = run->options;
+    if (o->dry_run == DRY_RUN_JSON || o->job) {
+        char *text = plenum_job_json(run->job);
+        bool good = text && puts(text) >= 0;
+        free(text);
+        if (!good)
+            return false;
+    } else {
+        describe_print_sections(o);
+        describe_print_psets(o);
+        describe_bindings(run->job, stdout);
+    }
+    return fflush(stdout) == 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Texts that a user, a file or a peer may have chosen, made fit for one line of a terminal or a log. */
+#ifndef PLENUM_CORE_BASE_VISIBLE_H
+#define PLENUM_CORE_BASE_VISIBLE_H
+
+#include <stddef.h>
+
+/*
+ * Copies `text` to `out` [size], with a NUL, as far as it fits. Characters that a terminal may obey, and bytes that are
+ * not UTF-8, are written as \xNN. Other UTF-8 is kept. `text` and `out` must not overlap.
+ */
+void pl_visible(char *out, size_t size, const char *text);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See plugin_place.h. dladdr() knows a library by its path, but the program itself only by what argv[0] says; the kernel
+ * knows the program's file. */
+#include "core/object/plugin_place.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "core/base/config.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
+
+/* --- the file ------------------------------------------------------------------------------------------------ */
+
+/* dl_iterate_phdr() visits the program first. 1: it has an interpreter, the dynamic loader; -1: it has none. */
+static int place_visit_program(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_INTERP)
+            return 1;
+    return -1;
+}
+
+static bool place_program_is_static(void)
+{
+    return dl_iterate_phdr(place_visit_program, NULL) == -1;
+}
+
+/* The file of a shared object that this code is in; NULL: the code is in the program itself. */
+static const char *place_library(void)
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (place_program_is_static() || !dladdr1((const void *)&place_library, &info, (void **)&map, RTLD_DL_LINKMAP) ||
+        !map)
+        return NULL;
+    return map->l_name && map->l_name[0] ? info.dli_fname : NULL;
+}
+
+/* Without /proc, the name that the program was executed by. */
+static bool place_program(char *path)
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    if (length > 0) {
+        path[length] = '\0';
+        return path[0] == '/';
+    }
+    const char *name = (const char *)getauxval(AT_EXECFN);
+    return name && realpath(name, path);
+}
+
+bool pl_plugin_own_file(char *path)
+{
+    const char *library = place_library();
+    return library ? realpath(library, path) != NULL : place_program(path);
+}
+
+/* --- the directory ------------------------------------------------------------------------------------------- */
+
+/* Writes "BASE/END" if that is a directory. */
+static bool place_try(const char *base, const char *end, char *path, size_t capacity)
+{
+    return base[0] == '/' && (size_t)snprintf(path, capacity, "%s/%s", base, end) < capacity && access(path, X_OK) == 0;
+}
+
+/* Looks where the program looks for its libraries. */
+static bool place_try_search_path(char *path, size_t capacity)
+{
+    Dl_serinfo head, *list = NULL;
+    void *program = dlopen(NULL, RTLD_LAZY);
+    bool found = false;
+    if (program && dlinfo(program, RTLD_DI_SERINFOSIZE, &head) == 0)
+        list = pl_malloc(head.dls_size);
+    if (list) {
+        *list = head;
+        bool filled = dlinfo(program, RTLD_DI_SERINFOSIZE, list) == 0 && dlinfo(program, RTLD_DI_SERINFO, list) == 0;
+        for (unsigned i = 0; filled && !found && i < list->dls_cnt; i++)
+            found = place_try(list->dls_serpath[i].dls_name, "plenum", path, capacity);
+    }
+    free(list);
+    if (program)
+        dlclose(program);
+    return found;
+}
+
+static int place_beside_program(char *file, char *path, size_t capacity)
+{
+    *strrchr(file, '/') = '\0';
+    if (place_try(file, "plenum", path, capacity) || place_try(file, "../lib/plenum", path, capacity) ||
+        place_try_search_path(path, capacity))
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_OTHER,
+                   "this program contains Plenum's library, and there are no plugins in %.200s/plenum, "
+                   "%.200s/../lib/plenum or beside its libraries: set PLENUM_PLUGIN_DIR",
+                   file, file);
+}
+
+static int place_configured(const char *configured, char *path, size_t capacity)
+{
+    if (configured[0] != '/')
+        return pl_fail(MPI_ERR_OTHER, "PLENUM_PLUGIN_DIR is \"%s\": it must be an absolute path", configured);
+    if ((size_t)snprintf(path, capacity, "%s", configured) >= capacity)
+        return pl_fail(MPI_ERR_OTHER, "PLENUM_PLUGIN_DIR is longer than %zu bytes", capacity - 1);
+    return MPI_SUCCESS;
+}
+
+int pl_plugin_directory(char *path, size_t capacity)
+{
+    char file[PATH_MAX];
+    const char *configured = pl_config_text("plugin_dir");
+    if (place_program_is_static())
+        return pl_fail(MPI_ERR_OTHER, "this program is linked with a static libc, so it cannot load plugins, which are "
+                                      "shared objects: link it without -static");
+    if (configured && *configured)
+        return place_configured(configured, path, capacity);
+    if (!pl_plugin_own_file(file))
+        return pl_fail(MPI_ERR_OTHER,
+                       "cannot tell which file this library was loaded from, so plugins cannot be found");
+    if (!place_library())
+        return place_beside_program(file, path, capacity);
+    *strrchr(file, '/') = '\0';
+    if ((size_t)snprintf(path, capacity, "%s/plenum", file) >= capacity)
+        return pl_fail(MPI_ERR_OTHER, "the path of the library is longer than %zu bytes", capacity - 1);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See job_psets.h: the runtime's part in the table of core/job/sets.h. */
+#include "world/runtime/job/job_psets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
+#include "core/base/pset_name.h"
+#include "core/job/sets.h"
+#include "world/runtime/event/event.h"
+#include "world/runtime/runtime_error.h"
+
+static struct pl_job_table *job_psets_table(const struct plenum_job *job)
+{
+    return (struct pl_job_table *)((char *)job->segment + job->segment->table);
+}
+
+/* --- events ------------------------------------------------------------------------------------------------ */
+
+static void job_psets_write(FILE *out, const struct pl_job_set *set)
+{
+    fprintf(out, "%s %llu ", set->name, (unsigned long long)set->version);
+    for (uint32_t i = 0; i < set->count; i++) {
+        const uint32_t *range = set->ranges + 2 * i;
+        fprintf(out, range[0] == range[1] ? "%s%u" : "%s%u-%u", i ? "," : "", (unsigned)range[0], (unsigned)range[1]);
+    }
+    fputc('\n', out);
+}
+
+/* One line for each set; NULL: out of memory. */
+static char *job_psets_describe(const struct pl_job_sets *sets)
+{
+    char *text = NULL;
+    FILE *out = pl_text_open(&text);
+    if (!out)
+        return NULL;
+    for (int i = 0; i < sets->count; i++)
+        job_psets_write(out, &sets->set[i]);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+void pl_job_psets_check(struct plenum_job *job)
+{
+    struct pl_job_sets sets;
+    if (!job->segment || pl_job_sets_version(job_psets_table(job)) == job->psets_version ||
+        pl_job_sets_open(job_psets_table(job), &sets))
+        return;
+    char *text = job_psets_describe(&sets);
+    struct pl_event *event = text ? pl_event_new(job, PLENUM_EVENT_PSETS, PLENUM_ALL, strlen(text)) : NULL;
+    if (event) {
+        memcpy((char *)(event + 1), text, strlen(text));
+        event->public.code = sets.count;
+        job->psets_version = sets.version;
+    }
+    pl_event_queue(job->runtime, event);
+    free(text);
+    pl_job_sets_close(&sets);
+}
+
+/* --- changes ----------------------------------------------------------------------------------------------- */
+
+static int job_psets_check_ranges(const struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
+{
+    if (count < 0 || (count > 0 && !ranges))
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d ranges of ranks are not possible", name, count);
+    for (int i = 0; i < count; i++)
+        if (ranges[i][0] < 0 || ranges[i][0] > ranges[i][1] || ranges[i][1] >= job->desc.size)
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d are not ranks of a job of size %d", name,
+                              ranges[i][0], ranges[i][1], job->desc.size);
+    return PLENUM_OK;
+}
+
+int pl_pset_name_refuse(const char *name)
+{
+    static const char *const reserved[] = { "mpi", "plenum", "hwloc" };
+    char shown[80];
+    const char *wrong = name ? pl_pset_name_check(name) : "is missing";
+    if (wrong)
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\" is not a valid name of a process set: it %s",
+                          pl_pset_name_show(name ? name : "", shown, sizeof shown), wrong);
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (pl_pset_name_has_scheme(name, reserved[i]))
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process sets %s://... are reserved for Plenum", reserved[i]);
+    return PLENUM_OK;
+}
+
+static int job_psets_check_name(const struct plenum_job *job, const char *name)
+{
+    int err = pl_pset_name_refuse(name);
+    for (int i = 0; !err && i < job->desc.pset_count; i++)
+        if (pl_pset_name_same(job->desc.psets[i].name, name))
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT,
+                              "process set \"%s\" is part of the job's description and cannot be changed",
+                              job->desc.psets[i].name);
+    return err;
+}
+
+static int job_psets_change(struct plenum_job *job, const char *name, const uint32_t *ranges, uint32_t count)
+{
+    uint64_t version;
+    const char *wrong = pl_job_sets_change(job_psets_table(job), name, ranges, count, &version);
+    pl_job_psets_check(job);
+    return wrong ? pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %s", name, wrong) : PLENUM_OK;
+}
+
+/* `table`: the ranges in the table's form; NULL: withdraw the set. */
+static int job_psets_change_checked(struct plenum_job *job, const char *name, const int (*ranges)[2], int count,
+                                    const uint32_t *table)
+{
+    pthread_mutex_lock(&job->runtime->lock);
+    int err = job_psets_check_name(job, name);
+    if (!err && !(pl_job_alive(job) && job->segment))
+        err = pl_rt_fail(PLENUM_ERR_STATE, "process set \"%s\": the job is not running", name);
+    if (!err)
+        err = job_psets_check_ranges(job, name, ranges, count);
+    if (!err)
+        err = job_psets_change(job, name, table, (uint32_t)count);
+    pthread_mutex_unlock(&job->runtime->lock);
+    return err;
+}
+
+int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
+{
+    if (!job)
+        return pl_rt_fail_null("job");
+    uint32_t *table = pl_malloc(((size_t)(count > 0 ? count : 0) + 1) * 2 * sizeof *table);
+    if (!table)
+        return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a process set");
+    for (int i = 0; ranges && i < count; i++) {
+        table[2 * i] = (uint32_t)ranges[i][0];
+        table[2 * i + 1] = (uint32_t)ranges[i][1];
+    }
+    int err = job_psets_change_checked(job, name, ranges, count, table);
+    free(table);
+    return err;
+}
+
+int plenum_job_pset_withdraw(struct plenum_job *job, const char *name)
+{
+    return job ? job_psets_change_checked(job, name, NULL, 0, NULL) : pl_rt_fail_null("job");
+}

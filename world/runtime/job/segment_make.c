@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See segment_make.h. */
+#include "world/runtime/job/segment_make.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/job/report.h"
+#include "core/job/sets.h"
+#include "core/job/spawn.h"
+#include "world/runtime/job/blob.h"
+#include "world/runtime/keeper/plan.h"
+#include "world/runtime/runtime_error.h"
+
+enum { TABLE_BYTES = 65536 }; /* for published process sets: about 1500 with names of usual length */
+
+static void segment_add_psets(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+{
+    head->pset_count = (uint32_t)job->desc.pset_count;
+    head->psets = pl_blob_add(b, NULL, (size_t)job->desc.pset_count * sizeof(struct pl_job_pset));
+    for (int i = 0; i < job->desc.pset_count; i++) {
+        const struct pl_pset *from = &job->desc.psets[i];
+        const struct pl_job_pset pset = {
+            .name = pl_blob_text(b, from->name),
+            .ranges = pl_blob_add(b, from->ranges, from->count * 2 * sizeof(uint32_t)),
+            .count = from->count,
+        };
+        struct pl_job_pset *at = pl_blob_at(b, head->psets);
+        if (at)
+            at[i] = pset;
+    }
+}
+
+/* The arguments after argv[0], with one space between them. */
+static uint32_t segment_add_arguments(struct pl_blob *b, char *const *argv)
+{
+    if (!argv[0] || !argv[1])
+        return 0;
+    uint32_t first = pl_blob_text(b, argv[1]);
+    for (argv += 2; *argv; argv++) {
+        unsigned char *end = pl_blob_at(b, (uint32_t)b->used - 1);
+        if (end)
+            *end = ' ';
+        pl_blob_text(b, *argv);
+    }
+    return first;
+}
+
+static void segment_add_programs(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+{
+    head->app_count = (uint32_t)job->desc.program_count;
+    head->apps = pl_blob_add(b, NULL, (size_t)job->desc.program_count * sizeof(struct pl_job_app));
+    head->appnum = pl_blob_add(b, NULL, (size_t)job->desc.size * sizeof(int32_t));
+    for (int i = 0; i < job->desc.program_count; i++) {
+        const struct pl_program *from = &job->desc.programs[i];
+        const struct pl_job_app app = {
+            .command = pl_blob_text(b, from->argv[0]),
+            .argv = segment_add_arguments(b, from->argv),
+            .wdir = from->wdir ? pl_blob_text(b, from->wdir) : 0,
+            .first = (uint32_t)from->first,
+            .count = (uint32_t)from->ranks,
+        };
+        struct pl_job_app *at = pl_blob_at(b, head->apps);
+        int32_t *appnum = pl_blob_at(b, head->appnum);
+        if (!at)
+            return;
+        at[i] = app;
+        for (int r = 0; r < from->ranks; r++)
+            appnum[from->first + r] = i;
+    }
+}
+
+/* The processors of each rank: those of its place, or all that the embedding program may use. */
+static void segment_add_cpus(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+{
+    enum { WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
+    const struct pl_plan *plan = (const void *)job->launch.plan.data;
+    const struct pl_plan_rank *rank = pl_plan_at(plan, plan->ranks);
+    cpu_set_t unbound;
+    uint64_t words[WORDS];
+    CPU_ZERO(&unbound);
+    if (sched_getaffinity(0, sizeof unbound, &unbound) != 0)
+        return;
+    memcpy(words, &unbound, sizeof words);
+    for (head->cpu_words = WORDS; head->cpu_words > 1 && !words[head->cpu_words - 1]; head->cpu_words--)
+        ;
+    size_t bytes = head->cpu_words * sizeof(uint64_t);
+    head->cpus = pl_blob_add(b, NULL, (size_t)job->desc.size * bytes);
+    char *to = pl_blob_at(b, head->cpus);
+    for (int r = 0; to && r < job->desc.size; r++)
+        memcpy(to + (size_t)r * bytes, rank[r].cpus ? pl_plan_at(plan, rank[r].cpus) : &unbound, bytes);
+}
+
+static void segment_add_parent(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+{
+    char port[sizeof job->tree.request->port];
+    memcpy(port, job->tree.request->port, sizeof port);
+    port[sizeof port - 1] = '\0';
+    head->parent = pl_blob_text(b, port);
+}
+
+/* The table of sets that are published while the job runs: its head is written, its buffers are the file's tail. */
+static void segment_add_table(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+{
+    struct pl_job_table table = { .capacity = (TABLE_BYTES + 8 * (uint32_t)job->desc.size + 63) / 64 * 64,
+                                  .size = (uint32_t)job->desc.size };
+    head->table = pl_blob_add(b, &table, sizeof table);
+    b->tail = PL_JOB_TABLE_BYTES(table.capacity) - sizeof table;
+}
+
+/* After the table, one page of untouched memory for each rank. */
+static void segment_add_records(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+{
+    b->tail += (4096 - (b->used + b->tail) % 4096) % 4096;
+    head->records = b->used + b->tail;
+    b->tail += (size_t)job->desc.size * PL_RECORD_BYTES;
+}
+
+int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
+{
+    struct pl_blob b = { 0 };
+    struct pl_job_segment head = {
+        .magic = PL_JOB_MAGIC,
+        .version = PL_JOB_VERSION,
+        .size = (uint32_t)job->desc.size,
+        .cookie = job->cookie,
+        .runtime_pid = getpid(),
+        .universe = (uint32_t)job->desc.option[PLENUM_JOB_UNIVERSE],
+        .survives_failures = (uint32_t)job->desc.option[PLENUM_JOB_KEEP_GOING],
+        .slots = (uint32_t)slots,
+    };
+    int fd = -1;
+
+    snprintf(head.nspace, sizeof head.nspace, "%s", job->nspace);
+    pl_blob_add(&b, NULL, sizeof head + (size_t)job->desc.size * sizeof(struct pl_job_rank));
+    segment_add_psets(&b, job, &head);
+    segment_add_programs(&b, job, &head);
+    segment_add_cpus(&b, job, &head);
+    if (job->tree.request)
+        segment_add_parent(&b, job, &head);
+    segment_add_table(&b, job, &head);
+    segment_add_records(&b, job, &head);
+    head.bytes = b.used + b.tail;
+    if (!b.failed)
+        memcpy(b.data, &head, sizeof head);
+
+    fd = pl_blob_file(&b, "plenum-job", error);
+    if (fd < 0)
+        goto free_buffer;
+    void *mapped = mmap(NULL, head.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (mapped == MAP_FAILED) {
+        *error = pl_rt_fail_errno("cannot map the job segment");
+        close(fd);
+        fd = -1;
+        goto free_buffer;
+    }
+    job->segment = mapped;
+    job->segment_bytes = head.bytes;
+
+free_buffer:
+    pl_blob_fini(&b);
+    return fd;
+}

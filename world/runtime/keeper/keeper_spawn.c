@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See keeper_spawn.h. Between vfork() and execve() the child runs in the keeper's memory and writes only `*shared`.
+ * (Where vfork() is a plain fork(), for example under a sanitizer, `*shared` still arrives.)
+ */
+#include "world/runtime/keeper/keeper_spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PROGRAM_FD = 3 };
+
+struct child {
+    const char *path, *wdir;
+    char **argv, **env;
+    const int *fd;
+    int segment, job_fd;
+    const cpu_set_t *cpus; /* NULL: not bound */
+    pid_t keeper;
+    int *failed; /* [2]: stage, errno */
+};
+
+static _Noreturn void child_fail(const struct child *c, enum pl_keeper_stage stage)
+{
+    c->failed[1] = errno;
+    c->failed[0] = stage;
+    _exit(127);
+}
+
+/* The shell runs a script without a #! line. There is space for one more pointer before c->argv. */
+static void child_exec(const struct child *c)
+{
+    execve(c->path, c->argv, c->env);
+    if (errno != ENOEXEC)
+        return;
+    char **argv = c->argv - 1;
+    argv[0] = "/bin/sh";
+    argv[1] = (char *)c->path;
+    execve(argv[0], argv, c->env);
+}
+
+static _Noreturn void child_run(const struct child *c)
+{
+    sigset_t none;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != c->keeper)
+        _exit(127);
+    for (int s = 0; s < 3; s++)
+        if (dup2(c->fd[s], s) < 0)
+            child_fail(c, PL_STAGE_SETUP);
+    if (c->segment == c->job_fd ? fcntl(c->job_fd, F_SETFD, 0) < 0 : dup2(c->segment, c->job_fd) < 0)
+        child_fail(c, PL_STAGE_SETUP);
+    syscall(SYS_close_range, 3, c->job_fd - 1, 0); /* all of them should be close-on-exec already */
+    syscall(SYS_close_range, c->job_fd + 1, ~0u, 0);
+    if (chdir(c->wdir) != 0)
+        child_fail(c, PL_STAGE_WDIR);
+    if (c->cpus && sched_setaffinity(0, sizeof *c->cpus, c->cpus) != 0)
+        child_fail(c, PL_STAGE_SETUP);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    child_exec(c);
+    child_fail(c, PL_STAGE_EXEC);
+}
+
+static char **child_pointers(const struct pl_plan *plan, uint32_t offset, uint32_t count, char **out)
+{
+    const uint32_t *text = pl_plan_at(plan, offset);
+    for (uint32_t i = 0; i < count; i++)
+        *out++ = (char *)pl_plan_at(plan, text[i]);
+    return out;
+}
+
+void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[3], int *shared,
+                     struct pl_kept_rank *rank)
+{
+    const struct pl_plan *plan = job->plan;
+    const struct pl_plan_rank *p = (const struct pl_plan_rank *)pl_plan_at(plan, plan->ranks) + number;
+    size_t bytes = (3 + p->argc + p->envc + p->ownc) * sizeof(char *);
+    char **pointers = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    rank->phase = PL_KEPT_ENDED;
+    rank->unsent = 1 << PL_KEEPER_FAILED;
+    rank->stage = PL_STAGE_FORK;
+    rank->status = ENOMEM;
+    if (pointers == MAP_FAILED)
+        return;
+
+    char **env = child_pointers(plan, p->argv, p->argc, pointers + 1) + 1;
+    child_pointers(plan, p->own, p->ownc, child_pointers(plan, p->env, p->envc, env));
+    shared[0] = 0;
+    const struct child child = {
+        .path = pl_plan_at(plan, p->path),
+        .wdir = pl_plan_at(plan, p->wdir),
+        .argv = pointers + 1,
+        .env = env,
+        .fd = fd,
+        .segment = job->segment,
+        .job_fd = (int)plan->job_fd,
+        .cpus = p->cpus ? pl_plan_at(plan, p->cpus) : NULL,
+        .keeper = getpid(),
+        .failed = shared,
+    };
+    rank->pid = vfork();
+    if (rank->pid == 0)
+        child_run(&child);
+
+    if (rank->pid < 0) {
+        rank->status = errno;
+    } else if (shared[0]) {
+        rank->stage = (uint8_t)shared[0];
+        rank->status = shared[1];
+    } else {
+        rank->phase = PL_KEPT_RUNNING;
+        rank->unsent = 1 << PL_KEEPER_STARTED;
+        rank->status = 0;
+    }
+    munmap(pointers, bytes);
+}
+
+/* The program keeps its descriptor, so that it may be a script. */
+static _Noreturn void child_symbolizer(int program, int socket)
+{
+    static char *const argv[] = { "symbolizer", NULL }, *const env[] = { NULL };
+    sigset_t none;
+
+    if (dup2(socket, STDIN_FILENO) < 0 || dup2(socket, STDOUT_FILENO) < 0 || dup2(program, PROGRAM_FD) < 0)
+        _exit(127);
+    syscall(SYS_close_range, PROGRAM_FD + 1, ~0u, 0);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execveat(PROGRAM_FD, "", argv, env, AT_EMPTY_PATH);
+    _exit(127);
+}
+
+void pl_keeper_spawn_symbolizer(int program, int socket)
+{
+    if (vfork() == 0)
+        child_symbolizer(program, socket);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How the keeper starts processes. */
+#ifndef PLENUM_WORLD_RUNTIME_KEEPER_KEEPER_SPAWN_H
+#define PLENUM_WORLD_RUNTIME_KEEPER_KEEPER_SPAWN_H
+
+#include "world/runtime/keeper/keeper.h"
+
+/* Starts a rank and stores the result in `*rank`. `fd` are its standard streams, which stay open.
+ * `shared` is a page of MAP_SHARED memory, where the child writes the step that failed. */
+void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[3], int *shared,
+                     struct pl_kept_rank *rank);
+
+/* Starts the symbolizer, with an empty environment. After a failure only its end of the socket is closed. */
+void pl_keeper_spawn_symbolizer(int program, int socket);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes reports as JSON. */
+#ifndef PLENUM_WORLD_RUNTIME_REPORT_REPORT_JSON_H
+#define PLENUM_WORLD_RUNTIME_REPORT_REPORT_JSON_H
+
+#include "world/runtime/report/report.h"
+
+/* The caller frees the text; NULL: out of memory. */
+char *pl_report_json(struct pl_report *report);
+char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_record *page, int rank);
+
+#endif
