@@ -13,8 +13,7 @@
 /* Of an error that its arguments do not explain, the processes that take part in the call learn. */
 static void call_break(const struct pl_call *call)
 {
-    bool unforeseen =
-        call->err == MPI_ERR_NO_MEM || call->err == MPI_ERR_PROC_ABORTED || call->err == MPI_ERR_INTERN;
+    bool unforeseen = call->err == MPI_ERR_NO_MEM || call->err == MPI_ERR_PROC_ABORTED || call->err == MPI_ERR_INTERN;
     struct pl_comm *comm = call->kind == PL_COMM   ? call->object
                            : call->kind == PL_WIN  ? ((struct pl_win *)call->object)->comm
                            : call->kind == PL_FILE ? ((struct pl_file *)call->object)->comm

@@ -108,7 +108,7 @@ static const struct class classes[] = {
 enum { CLASSES = sizeof classes / sizeof classes[0] };
 
 static _Thread_local struct {
-    int class; /* of `detail`; 0: none */
+    int class;   /* of `detail`; 0: none */
     bool agreed; /* the other processes get it too */
     char detail[PL_DETAIL_MAX];
     int code; /* of `published`; 0: none */

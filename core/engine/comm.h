@@ -98,11 +98,11 @@ struct pl_comm_health {
 
 /* What the library made it for. All zero: the user's. */
 struct pl_comm_role {
-    struct pl_comm *whole; /* the communicator that it is a part of; borrowed. NULL: of none */
-    const char *serves;    /* what it belongs to: "window", "file", "": another communicator; NULL: the user's */
-    const char *unnamed;   /* its label while it has no name; NULL: "unnamed communicator" */
+    struct pl_comm *whole;    /* the communicator that it is a part of; borrowed. NULL: of none */
+    const char *serves;       /* what it belongs to: "window", "file", "": another communicator; NULL: the user's */
+    const char *unnamed;      /* its label while it has no name; NULL: "unnamed communicator" */
     struct pl_comm_id parent; /* the communicator that it was made from; serial 0: none */
-    uint32_t made;         /* how many blocking collectives that one had seen then */
+    uint32_t made;            /* how many blocking collectives that one had seen then */
 };
 
 struct pl_comm {

@@ -29,7 +29,7 @@ enum break_part { PART_RANK, PART_LINK };
 /* The data of PL_MSG_BROKEN; its header names the communicator, and the member at fault as the source. */
 struct break_notice {
     int32_t class;
-    uint32_t made; /* when the sender last made a communicator from this one (pl_comm_coll.made) */
+    uint32_t made;           /* when the sender last made a communicator from this one (pl_comm_coll.made) */
     char words[BREAK_WORDS]; /* empty: that member has died */
 };
 
@@ -197,8 +197,8 @@ static bool break_is_card_of(const void *card, size_t length, const struct pl_pe
     return length >= sizeof peer->engine && memcmp(card, &peer->engine, sizeof peer->engine) == 0;
 }
 
-/* A process may have had other engines before, so the address decides: that in the communicator, or the one that a process
- * of the World has published. */
+/* A process may have had other engines before, so the address decides: that in the communicator, or the one that a
+ * process of the World has published. */
 static bool break_is_member(const struct pl_comm *comm, uint64_t proc, const struct pl_peer *peer)
 {
     const struct pl_av *av = comm->peers.av;
@@ -211,8 +211,7 @@ static bool break_is_member(const struct pl_comm *comm, uint64_t proc, const str
     }
     if (!comm->instance->world || PL_PROC_JOB(proc) != 0 || peer->proc != UINT64_MAX)
         return comm->instance->world && proc == peer->proc;
-    return pl_process_lookup(proc, PL_CARD_WORLD, card, &length) == MPI_SUCCESS &&
-           break_is_card_of(card, length, peer);
+    return pl_process_lookup(proc, PL_CARD_WORLD, card, &length) == MPI_SUCCESS && break_is_card_of(card, length, peer);
 }
 
 /* The rank of a peer among the members that `comm` sends to, or -1. */
@@ -250,8 +249,9 @@ void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, in
         struct pl_comm *root = break_root(comm);
         struct break_notice notice = { .class = class };
         if (why)
-            snprintf(notice.words, sizeof notice.words, "%.64s is broken: rank %d lost the connection to %srank %d: %.96s",
-                     pl_comm_label(root), root->rank, comm->inter.remote ? "remote " : "", rank, why);
+            snprintf(notice.words, sizeof notice.words,
+                     "%.64s is broken: rank %d lost the connection to %srank %d: %.96s", pl_comm_label(root),
+                     root->rank, comm->inter.remote ? "remote " : "", rank, why);
         pl_comm_break(root, rank, class, notice.words);
         break_tell_all(root, rank, why ? PART_LINK : PART_RANK, &notice);
     }
@@ -274,8 +274,8 @@ static void break_children(struct pl_comm *comm, int rank, const struct break_no
     }
 }
 
-/* The rank that lost the link cannot tell the one at its other end: the two ranks behind that do, of which one may be the
- * rank that told this one. */
+/* The rank that lost the link cannot tell the one at its other end: the two ranks behind that do, of which one may be
+ * the rank that told this one. */
 static bool break_is_next(const struct pl_comm *comm, int rank)
 {
     return comm->rank != rank && (comm->rank - rank + comm->size) % comm->size <= 2;

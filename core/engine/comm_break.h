@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Broken communicators. A communicator breaks when an operation in it can no longer end as it should: a member has died,
- * the link to a member is lost, a message found no memory, or a collective operation failed on one rank. Every wait in it
- * then ends with the error class and the words of the cause, whichever rank it is for: the other ranks would soon wait
- * for one that has given up. Other communicators go on.
+ * Broken communicators. A communicator breaks when an operation in it can no longer end as it should: a member has
+ * died, the link to a member is lost, a message found no memory, or a collective operation failed on one rank. Every
+ * wait in it then ends with the error class and the words of the cause, whichever rank it is for: the other ranks would
+ * soon wait for one that has given up. Other communicators go on.
  *
- * The rank that notices tells all other members (PL_MSG_BROKEN), since most causes are known to one rank alone. Messages
- * of a communicator that does not exist yet, such notices among them, are kept until it is made.
+ * The rank that notices tells all other members (PL_MSG_BROKEN), since most causes are known to one rank alone.
+ * Messages of a communicator that does not exist yet, such notices among them, are kept until it is made.
  *
  * A communicator is broken together with those that the library made for it: its parts (pl_comm_role.whole) and the one
  * of an intercommunicator's local group. They tell nobody by themselves.
@@ -25,8 +25,8 @@ struct pl_engine;
 struct pl_header;
 struct pl_peer;
 
-/* Breaks a communicator here. `rank` is the member at fault, which the caller may also name in `words`, a line without a
- * newline; NULL: that rank has died. */
+/* Breaks a communicator here. `rank` is the member at fault, which the caller may also name in `words`, a line without
+ * a newline; NULL: that rank has died. */
 void pl_comm_break(struct pl_comm *comm, int rank, int class, const char *words);
 
 /* A collective operation of the communicator has failed on this rank with this class. Unless its arguments were the

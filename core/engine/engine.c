@@ -225,7 +225,7 @@ static void host_lose(struct pl_engine *engine, struct pl_peer *peer, int error,
     bool known = peer->error;
     pl_engine_peer_failed(engine, peer, error);
     if (!known && !peer->closed)
-        pl_failure_lost_link(engine, peer, error, why);
+        pl_failure_link(engine, peer, error, why);
 }
 
 /* A control message: a request with a copy of the data behind it. */
@@ -337,7 +337,7 @@ static void host_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, 
     if (peer)
         host_lose(engine, peer, error, why);
     if (!endpoint && !peer && from)
-        pl_failure_lost_link(engine, &unknown, error, why);
+        pl_failure_link(engine, &unknown, error, why);
 }
 
 static void host_closed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)

@@ -388,7 +388,7 @@ static void arrived_for_engine(struct pl_engine *engine, const struct pl_origin 
     if (!fetched) {
         pl_match_refuse(engine, rndv);
         if (wanted && header->size < PL_LISTENER_MAX)
-            pl_failure_own_message_lost(engine, "out of memory for a message");
+            pl_failure_own_message(engine, "out of memory for a message");
         return;
     }
     fetched->from = from;

@@ -144,9 +144,9 @@ int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct
 
 /* --- send and receive in one -------------------------------------------------------------------------------------- */
 
-/* The parent completes when both children have, with the receive's outcome. When one half fails, the other is withdrawn:
- * its peer may wait for the half that failed. After MPI_ERR_TRUNCATE only the contents of a buffer are wrong, and the
- * other half goes on. Engine lock held in child_completed(). */
+/* The parent completes when both children have, with the receive's outcome. When one half fails, the other is
+ * withdrawn: its peer may wait for the half that failed. After MPI_ERR_TRUNCATE only the contents of a buffer are
+ * wrong, and the other half goes on. Engine lock held in child_completed(). */
 struct pair {
     struct pl_request *parent;
     int left;

@@ -235,17 +235,17 @@ static bool failure_is_death(uint64_t proc)
     return died;
 }
 
-void pl_failure_own_message_lost(struct pl_engine *engine, const char *why)
+void pl_failure_own_message(struct pl_engine *engine, const char *why)
 {
     if (engine->arrived && !engine->instance)
         engine->arrived(engine, NULL, &(struct pl_header){ .kind = PL_MSG_BROKEN, .size = strlen(why) + 1 }, why);
 }
 
-void pl_failure_lost_link(struct pl_engine *engine, const struct pl_peer *peer, int error, const char *why)
+void pl_failure_link(struct pl_engine *engine, const struct pl_peer *peer, int error, const char *why)
 {
     if (!engine->instance) {
         if (error == MPI_ERR_NO_MEM)
-            pl_failure_own_message_lost(engine, why);
+            pl_failure_own_message(engine, why);
         return; /* its users look after the processes that they wait for */
     }
     bool died = !why || failure_is_death(peer->proc);

@@ -38,10 +38,10 @@ void pl_failure_break(struct pl_engine *engine, uint64_t proc);
 /* The link to a peer is lost, for this reason; NULL: its process has died. Breaks the communicators that the peer is a
  * member of, for all members. A process of this job whose end is known, or soon becomes known, has died, whatever the
  * reason. */
-void pl_failure_lost_link(struct pl_engine *engine, const struct pl_peer *peer, int error, const char *why);
+void pl_failure_link(struct pl_engine *engine, const struct pl_peer *peer, int error, const char *why);
 
 /* A message to the engine itself was lost for lack of memory: tells the engine's owner. */
-void pl_failure_own_message_lost(struct pl_engine *engine, const char *why);
+void pl_failure_own_message(struct pl_engine *engine, const char *why);
 
 /* The message of `header` was dropped for lack of memory: breaks its communicator, or remembers to break it when it is
  * made (`comm` is NULL). What waits in it ends with MPI_ERR_NO_MEM. */

@@ -128,9 +128,10 @@ struct pl_host {
     /* A message for which fetch() returned PL_PENDING is in place. */
     void (*fetched)(struct pl_engine *engine, struct pl_incoming *message, int error);
 
-    /* The link to the peer of an endpoint or an origin is lost. Messages under way to or from it have been reported with
-     * an error. Either may be NULL; an origin needs the engine's id only. `error`: an MPI error class; `why`: the cause,
-     * a few words; NULL: the peer's process has died. If the peer has closed before, nothing else is affected. */
+    /* The link to the peer of an endpoint or an origin is lost. Messages under way to or from it have been reported
+     * with an error. Either may be NULL; an origin needs the engine's id only. `error`: an MPI error class; `why`: the
+     * cause, a few words; NULL: the peer's process has died. If the peer has closed before, nothing else is affected.
+     * */
     void (*failed)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from, int error,
                    const char *why);
 

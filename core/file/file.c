@@ -63,8 +63,7 @@ int pl_file_same(struct pl_comm *comm, int error, MPI_Offset value, const char *
     if (error)
         return pl_error_agreed(error);
     if (~range[2])
-        return pl_error_agreed(
-            pl_fail((int)~range[2], "the call failed on another process, which reports the reason"));
+        return pl_error_agreed(pl_fail((int)~range[2], "the call failed on another process, which reports the reason"));
     if (range[0] == ~range[1])
         return MPI_SUCCESS;
     return pl_fail(MPI_ERR_NOT_SAME,

@@ -76,10 +76,10 @@ struct pl_shm_peer {
     struct pl_shm_head *head; /* mapped */
     uint32_t fence;           /* PL_SHM_FENCE when this process is not registered for membarrier, else 0 */
     enum pl_shm_peer_state state;
-    int error;      /* once it is leaving: MPI_SUCCESS if it closed, else an error class */
+    int error;       /* once it is leaving: MPI_SUCCESS if it closed, else an error class */
     const char *why; /* the reason of that error; NULL: its process has died */
-    bool damaged;   /* nothing that it writes is read any more */
-    bool connected; /* the engine has the endpoint */
+    bool damaged;    /* nothing that it writes is read any more */
+    bool connected;  /* the engine has the endpoint */
     struct pl_shm_out out;
     struct pl_shm_in in;
     struct pl_origin origin;
@@ -118,11 +118,11 @@ struct pl_shm {
     uint32_t eager; /* bytes of data in the longest eager message */
     uint32_t lines; /* of a ring */
     enum pl_shm_rndv_mode rndv;
-    bool barriers;       /* the kernel has membarrier */
-    bool registered;     /* this process is registered for it */
-    uint32_t requests;   /* value of head->requests when the inbox was last read */
+    bool barriers;                   /* the kernel has membarrier */
+    bool registered;                 /* this process is registered for it */
+    uint32_t requests;               /* value of head->requests when the inbox was last read */
     uint8_t postponed[PL_SHM_INBOX]; /* how often the request in that slot was postponed */
-    int polls, unpolled; /* rings that are polled, and that are not */
+    int polls, unpolled;             /* rings that are polled, and that are not */
     struct pl_shm_poll poll[PL_SHM_POLLS];
     struct pl_shm_peer *by_bit[PL_SHM_READY_BITS]; /* peers whose rings are not polled, chained by in.same_bit */
     uint32_t next_bit;                             /* the ready bit to assign next, modulo PL_SHM_READY_BITS */

@@ -20,9 +20,9 @@
 #include "plugins/ucx/link.h"
 
 enum {
-    KNOCK_TRIES = 200,      /* at one door */
-    KNOCK_DELAY_MS = 2,     /* before the second try; more before each further one, */
-    KNOCK_DELAY_MAX = 250,  /* up to this */
+    KNOCK_TRIES = 200,     /* at one door */
+    KNOCK_DELAY_MS = 2,    /* before the second try; more before each further one, */
+    KNOCK_DELAY_MAX = 250, /* up to this */
     KNOCK_CONNECT_MS = 10000,
     KNOCK_IDLE_S = 10, /* a host that answers nothing for three times as long is gone */
 };
@@ -78,7 +78,8 @@ void pl_ucx_knock_end(struct pl_ucx_link *link)
 static void knock_fail(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
 {
     struct pl_ucx_link *link = knock->link;
-    ucx->host->log("ucx", 2, "a peer does not let this process connect: it has closed, or another process has its port");
+    ucx->host->log("ucx", 2,
+                   "a peer does not let this process connect: it has closed, or another process has its port");
     pl_ucx_knock_end(link);
     link->departed = true; /* like one that has said so: what waits for it ends, and nothing else */
     pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, "it does not let this process connect");
@@ -216,8 +217,9 @@ int pl_ucx_knock_start(struct pl_ucx_link *link)
         return err;
     }
     pl_ucx_pass_make(PL_UCX_KNOCK, head.engine, nonce, head.key, &knock->pass);
-    *knock = (struct pl_ucx_knock){ .watch = { .fd = -1, .ready = knock_ready }, .link = link, .door = -1,
-                                    .pass = knock->pass };
+    *knock = (struct pl_ucx_knock){
+        .watch = { .fd = -1, .ready = knock_ready }, .link = link, .door = -1, .pass = knock->pass
+    };
     pl_list_append(&ucx->gate.knocks, &knock->entry);
     link->knock = knock;
     knock_at_next_door(ucx, knock);

@@ -12,8 +12,8 @@ struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine);
 
 /* Checks a peer's address, and keeps a copy of the first one. */
 int pl_ucx_link_set_address(struct pl_ucx_link *link, const void *address, size_t length);
-/* Connects the link if it is not connected, and sends a hello. Where the peer has a gate, that happens later: until then
- * the link has neither a connection nor an error. */
+/* Connects the link if it is not connected, and sends a hello. Where the peer has a gate, that happens later: until
+ * then the link has neither a connection nor an error. */
 int pl_ucx_link_open(struct pl_ucx_link *link);
 
 /* Marks a link as failed; the next progress() reports it. `why`: static words; NULL: the peer's process has died. */

@@ -118,7 +118,8 @@ static int ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
     ucx_set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
     if (secure_getenv("UCX_POSIX_DIR"))
         return MPI_SUCCESS;
-    if (ucx->scratch_dir.fd < 0) /* the files of a process without one are named in a way that its peers do not expect */
+    if (ucx->scratch_dir.fd <
+        0) /* the files of a process without one are named in a way that its peers do not expect */
         return ucx->host->fail(PL_UNREACHABLE, "no directory for the memory that UCX shares");
     ucx_set_inner(config, "POSIX_DIR", "DIR", ucx->scratch_dir.name);
     ucx_set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");

@@ -50,8 +50,8 @@ struct pl_ucx_wire {
 /* An address in a card: this, then the address of the UCX worker. */
 struct pl_ucx_address {
     uint64_t engine;
-    uint64_t node;        /* processes with equal values may share memory */
-    uint64_t scratch_dir; /* pl_scratch_dir.number, locked as long as the worker lives; 0: none */
+    uint64_t node;                         /* processes with equal values may share memory */
+    uint64_t scratch_dir;                  /* pl_scratch_dir.number, locked as long as the worker lives; 0: none */
     struct pl_ucx_door door[PL_UCX_DOORS]; /* where to knock before UCX connects; all 0: not necessary */
     unsigned char key[PL_UCX_KEY];
 };
@@ -82,10 +82,10 @@ struct pl_ucx {
     bool ending;                  /* close() has begun: nothing more is handed to the engine */
     ucs_status_ptr_t flush;       /* of the worker, in close() */
     struct pl_ucx_gate gate;
-    bool watches;                 /* it has connected to a peer whose death UCX reports */
-    bool unclaimed;               /* there are new connections, which are to be close-on-exec */
-    int64_t claim_at;             /* ms; when that is done next */
-    struct pl_list retired;       /* in the list of transports whose worker could not be destroyed yet */
+    bool watches;           /* it has connected to a peer whose death UCX reports */
+    bool unclaimed;         /* there are new connections, which are to be close-on-exec */
+    int64_t claim_at;       /* ms; when that is done next */
+    struct pl_list retired; /* in the list of transports whose worker could not be destroyed yet */
 };
 
 /* Another engine, and the traffic with it. Created by connect() or by its first message; lives until close(). */
@@ -97,13 +97,13 @@ struct pl_ucx_link {
     size_t address_length;
     struct pl_ucx_knock *knock; /* under way, else NULL */
     bool admitted;              /* the peer lets this worker connect */
-    ucp_ep_h ep;              /* NULL: not connected */
-    ucs_status_ptr_t closing; /* UCX's request that closes the connection; NULL: none is pending */
-    int error;                /* MPI error class once the link has failed, else 0 */
-    const char *why;          /* then: the cause; NULL: its process has died */
-    bool departed;            /* the peer has sent LEAVE */
-    bool watched;             /* UCX reports the peer's death */
-    uint64_t scratch_dir;     /* of a peer that is not watched: its lock tells whether the peer lives; 0: none */
+    ucp_ep_h ep;                /* NULL: not connected */
+    ucs_status_ptr_t closing;   /* UCX's request that closes the connection; NULL: none is pending */
+    int error;                  /* MPI error class once the link has failed, else 0 */
+    const char *why;            /* then: the cause; NULL: its process has died */
+    bool departed;              /* the peer has sent LEAVE */
+    bool watched;               /* UCX reports the peer's death */
+    uint64_t scratch_dir;       /* of a peer that is not watched: its lock tells whether the peer lives; 0: none */
 
     uint32_t next_out;     /* number of the next outgoing message */
     uint32_t due;          /* one past the number of the engine's last message */

@@ -302,7 +302,7 @@ static void exchange_refusal_arrived(const void *data, size_t size)
 }
 
 /* Each exchange that waits for a message ends; which of them the message was for is not known. */
-void pl_exchange_message_lost(const char *why)
+void pl_exchange_message_starved(const char *why)
 {
     PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link)
         if (exchange->requests ? exchange->joined < exchange->size : exchange->asked && !exchange->answered)

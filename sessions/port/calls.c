@@ -282,7 +282,7 @@ static void port_end_arrived(struct pl_engine *listener, const struct pl_origin 
 
 static unsigned port_losses;
 
-void pl_port_message_lost(const char *why)
+void pl_port_message_starved(const char *why)
 {
     port_losses++;
     PL_LIST_EACH(call, &calls, struct pl_port_call, link)

@@ -38,7 +38,7 @@ void pl_port_message_arrived(struct pl_engine *listener, const struct pl_origin 
 
 /* A message to the listener was lost for lack of memory: the calls that wait for an answer end, and pl_port_losses()
  * counts it for those that wait for a call. */
-void pl_port_message_lost(const char *why);
+void pl_port_message_starved(const char *why);
 unsigned pl_port_losses(void);
 
 /* --- the accepting root ------------------------------------------------------------------------------------------ */

@@ -145,7 +145,7 @@ static const char *port_caller_refusal(const struct port_wait *wait, const struc
 /* The caller has confirmed the proposal; PL_AGAIN: it has not, and another may. MPI_ERR_NO_MEM. The caller is freed in
  * any case. */
 static int port_propose_to(struct port_wait *wait, struct pl_port_caller *caller,
-                            struct pl_port_negotiation *negotiation)
+                           struct pl_port_negotiation *negotiation)
 {
     struct pl_comm_id id = pl_comm_new_id();
     bool must_widen = negotiation->networked && !port_caller_is_networked(caller) && !caller->final;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that does a bit of everything while one of its allocations fails. Each chapter tries calls in turn, leaves at
- * the first error, and frees what it has made. Data is checked where all calls have succeeded.
+ * A program that does a bit of everything while one of its allocations fails. Each chapter tries calls in turn, leaves
+ * at the first error, and frees what it has made. Data is checked where all calls have succeeded.
  */
 #ifndef PLENUM_TESTS_ALLOCATIONS_WORK_H
 #define PLENUM_TESTS_ALLOCATIONS_WORK_H
@@ -19,8 +19,8 @@
 /* True at an error; the first one is printed. */
 bool work_failed(int code);
 
-/* Has no call failed so far? After an error a chapter ends, and no further collective call is made: the processes may no
- * longer agree on what comes next. */
+/* Has no call failed so far? After an error a chapter ends, and no further collective call is made: the processes may
+ * no longer agree on what comes next. */
 bool work_is_well(void);
 
 /* Data must be right whenever no call has failed. */

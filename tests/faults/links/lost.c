@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * usage: lost WHAT MODEL
- * The last rank loses its connections (`reset`: its sockets are shut down), or ends with exit code 0 (`exit`) while MPI is
- * in use. Each of the others waits for something else, and gets an error that names the cause. A communicator without the
- * last rank goes on.
+ * The last rank loses its connections (`reset`: its sockets are shut down), or ends with exit code 0 (`exit`) while MPI
+ * is in use. Each of the others waits for something else, and gets an error that names the cause. A communicator
+ * without the last rank goes on.
  */
 #include <mpi.h>
 #include <stdio.h>

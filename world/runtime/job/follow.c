@@ -248,7 +248,8 @@ static void follow_queue_exit(struct plenum_job *job, int rank, int status, unsi
     pl_event_queue(job->runtime, event);
 }
 
-/* Has the World been initialized and not finalized, or a session opened and not finalized? Then the rank has an owner. */
+/* Has the World been initialized and not finalized, or a session opened and not finalized? Then the rank has an owner.
+ * */
 static bool follow_is_open(const struct plenum_job *job, int rank, uint32_t state)
 {
     if (state == PL_PROCESS_ABORTED)
