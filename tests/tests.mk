@@ -87,8 +87,8 @@ define fort_test
 	@mkdir -p $(@D)
 	$(call say,FC,$<)
 	$(Q)for c in $(filter %.c,$^); do $(B)/bin/mpicc $(CSTD) $(WARN) -g -c $$c -o $(@D)/$$(basename $$c).o || exit 1; done
-	$(Q)$(FC) -g -O1 -Wall -I$(B)/include -Itests/fortran -J$(@D) $(filter %_part.f90 %_part.f,$^) $< \
-	  $(addprefix $(@D)/,$(addsuffix .o,$(notdir $(filter %.c,$^)))) -o $@ -L$(B)/lib -Wl,-rpath,$(abspath $(B))/lib -lmpifort_abi -lmpi_abi
+	$(Q)$(B)/bin/mpifort -g -O1 -Wall -Itests/fortran -J$(@D) $(filter %_part.f90 %_part.f,$^) $< \
+	  $(addprefix $(@D)/,$(addsuffix .o,$(notdir $(filter %.c,$^)))) -o $@
 endef
 $(B)/tests/fortran/%: tests/fortran/%.f90 $(MPI_BUILT) $(FORT_BUILT) tests/tests.mk
 	$(fort_test)
@@ -164,7 +164,7 @@ check-paths: deps-tests all $(call programs,$(PATHS_TESTS))
 	done; exit $$failed
 
 # No collective depends on buffering: every message needs its receive posted. tests/unit/test_coll_inter.c and
-# test_collectives.c look for the same without running processes. Longer data than an eager message's is in few tests.
+# test_collectives.c check the same without running processes.
 .PHONY: check-rendezvous
 check-rendezvous: deps-tests all $(call programs,$(wildcard tests/mpi/coll/*.c))
 	$(Q)failed=0; for path in 'SHM_EAGER=0 PLENUM_COLL_SHM=0' 'TRANSPORT=ucx PLENUM_UCX_EAGER=0 PLENUM_COLL_SHM=0'; do \

@@ -4,14 +4,14 @@
  * C has set is its pointer, as an integer, in Fortran. The predefined ones are values in Fortran, and pointers in C.
  *
  * An integer that Fortran sets lies in a holder, and the attribute in C is the holder's address. A table of holders
- * tells them from pointers of C. The delete callback of a key from Fortran frees the holder. A key from C has a callback
- * that does not know holders: they stay until the library is unloaded.
+ * tells them from pointers of C. The delete callback of a key from Fortran frees the holder. A key from C has a
+ * callback that does not know holders: they stay until the library is unloaded.
  *
  * Locking: `holders_lock` protects the table; callbacks run without it.
  */
 #include <pthread.h>
 
-#include "fortran.h"
+#include "api/fortran/fortran.h"
 
 /* --- Holders ----------------------------------------------------------------------------------------------------- */
 

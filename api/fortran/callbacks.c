@@ -8,8 +8,8 @@
  */
 #include <pthread.h>
 
-#include "extension.h"
-#include "fortran.h"
+#include "api/fortran/extension.h"
+#include "api/fortran/fortran.h"
 
 typedef void plf_user_function(void *in, void *inout, MPI_Fint *count, MPI_Fint *datatype);
 typedef void plf_user_function_c(void *in, void *inout, MPI_Count *count, MPI_Fint *datatype);

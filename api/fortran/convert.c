@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Conversions of arguments: sentinels, arrays, strings. */
-#include "fortran.h"
+#include "api/fortran/convert.h"
+
+#include <string.h>
 
 /* At least as aligned as compilers make common blocks, so that a linker that merges them finds nothing to say. */
 #define PLF_COMMON _Alignas(64)

@@ -6,7 +6,7 @@
 #ifndef PLENUM_FORTRAN_EXTENSION_H
 #define PLENUM_FORTRAN_EXTENSION_H
 
-#include "mpi-ext.h"
+#include "api/mpi-ext.h"
 
 #pragma weak MPIX_Op_create_x
 #pragma weak MPIX_Comm_create_errhandler_x

@@ -354,7 +354,7 @@ def write_bodies(procedures, folder, files=4):
         if any(p.kind == 'cptr' for p in procedure.all):
             out.append(alias(f'p{lower}_cptr_', model) + alias(f'{lower}_cptr_', model))
     for number, out in enumerate(outputs):
-        text = '/* Written by generate.py. */\n#include "fortran.h"\n\n' + '\n'.join(out)
+        text = '/* Written by generate.py. */\n#include "api/fortran/fortran.h"\n\n' + '\n'.join(out)
         write(os.path.join(folder, f'procedures_{number}.c'), text)
 
 
@@ -488,8 +488,9 @@ def number(name, value):
 
 def write_constants(constants, folder):
     """Kinds, numbers and sentinels for mpif.h and for the modules."""
+    offsets = [(name, int(value, 0)) for name, kind, value in constants if kind == 'MPI_Offset']
     numbers = [(name, number(name, value)) for name, kind, value in constants if not kind.startswith('MPI_')]
-    handles = [(name, kind, int(value, 0)) for name, kind, value in constants if kind.startswith('MPI_')]
+    handles = [(name, kind, int(value, 0)) for name, kind, value in constants if kind[4:] in HANDLES.values()]
     common = [
         ('MPI_BOTTOM', 'integer', '', 'mpifort_bottom'), ('MPI_IN_PLACE', 'integer', '', 'mpifort_in_place'),
         ('MPI_BUFFER_AUTOMATIC', 'integer', '', 'mpifort_buffer_automatic'),
@@ -507,6 +508,8 @@ def write_constants(constants, folder):
     fixed = ['! Written by generate.py. The constants of MPI, for INCLUDE in fixed and in free form.']
     for name, value in kinds + numbers + [(name, value) for name, _, value in handles]:
         fixed += [f'      INTEGER {name}', f'      PARAMETER ({name}={value})']
+    for name, value in offsets:
+        fixed += [f'      INTEGER(KIND=MPI_OFFSET_KIND) {name}', f'      PARAMETER ({name}={value})']
     for name, value in (('MPI_SUBARRAYS_SUPPORTED', '.FALSE.'), ('MPI_ASYNC_PROTECTS_NONBLOCKING', '.FALSE.')):
         fixed += [f'      LOGICAL {name}', f'      PARAMETER ({name}={value})']
     for name, kind, shape, block in common + statuses:
@@ -527,6 +530,7 @@ def write_constants(constants, folder):
     free = ['! Written by generate.py.', 'module mpi_constants', '  use, intrinsic :: iso_c_binding, only: c_ptr',
             '  implicit none', '  public']
     free += [f'  integer, parameter :: {name} = {value}' for name, value in kinds + numbers]
+    free += [f'  integer(MPI_OFFSET_KIND), parameter :: {name} = {value}' for name, value in offsets]
     free += [f'  logical, parameter :: {name} = .true.'
              for name in ('MPI_SUBARRAYS_SUPPORTED', 'MPI_ASYNC_PROTECTS_NONBLOCKING')]
     for name, kind, shape, block in common:

@@ -8,9 +8,12 @@
  *
  * Locking: `pending_lock` protects the table. No MPI function is called with it held.
  */
-#include "fortran.h"
+#include "api/fortran/pending.h"
 
 #include <pthread.h>
+#include <stdlib.h>
+
+#include "api/fortran/section.h"
 
 struct pending {
     struct pending *next;

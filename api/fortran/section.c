@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffers with gaps: array sections as datatypes, or as copies in one piece. */
-#include "fortran.h"
+#include "api/fortran/section.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/fortran/pending.h"
 
 /* Where the elements of a section are. */
 struct plf_section_shape {

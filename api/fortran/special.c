@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Procedures whose arguments in Fortran are not those of C one by one. */
-#include "fortran.h"
+#include "api/fortran/fortran.h"
 
 /* --- Start-up ---------------------------------------------------------------------------------------------------- */
 

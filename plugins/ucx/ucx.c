@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,9 +122,11 @@ static int ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
     ucx_set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
     if (secure_getenv("UCX_POSIX_DIR"))
         return MPI_SUCCESS;
-    if (ucx->scratch_dir.fd <
-        0) /* the files of a process without one are named in a way that its peers do not expect */
+    if (ucx->scratch_dir.fd < 0) /* UCX would name its files in a way that the peers do not expect */
         return ucx->host->fail(PL_UNREACHABLE, "no directory for the memory that UCX shares");
+    struct statfs st;
+    if (statfs(ucx->scratch_dir.name, &st) != 0) /* UCX would go on without shared memory, and its peers expect some */
+        return ucx->host->fail(PL_UNREACHABLE, "no information about %s: %s", ucx->scratch_dir.name, strerror(errno));
     ucx_set_inner(config, "POSIX_DIR", "DIR", ucx->scratch_dir.name);
     ucx_set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
     const char *wanted = ucx->host->config_text("ucx_tls");
@@ -233,8 +236,8 @@ static int ucx_init_or_fall_back(struct pl_ucx *ucx)
 static int ucx_init_guarded(struct pl_ucx *ucx)
 {
     struct pl_ucx_fds before;
-    pl_ucx_fds_remember(&before);
-    int err = ucx_init_or_fall_back(ucx);
+    int err = pl_ucx_fds_remember(&before) ? ucx_init_or_fall_back(ucx)
+                                           : ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
     if (!err && (err = pl_ucx_gate_open(ucx, &before))) {
         pl_ucx_gate_close(ucx);
         ucp_worker_destroy(ucx->worker);
