@@ -218,7 +218,7 @@ check-hard-sample: deps-tests all $(call programs,$(HARD_SRC))
 FUZZ_CC  ?= $(or $(shell command -v clang),$(shell command -v clang-14),clang)
 FUZZ_SRC := $(call only,$(filter-out tests/fuzz/fuzz%.c,$(wildcard tests/fuzz/*.c)))
 SECONDS  ?= 60
-SAMPLE_INPUTS ?= 2000
+SAMPLE_INPUTS ?= 1000
 .PHONY: fuzz check-fuzz fuzz-built
 fuzz: deps-tests
 	$(Q)tests/fuzz/run --can '$(FUZZ_CC)' || exit 0; \
