@@ -53,23 +53,6 @@ const char *pl_read_text(struct pl_reader *from, size_t max, size_t *length)
     return NULL;
 }
 
-void pl_read_string(struct pl_reader *from, char *to, size_t capacity)
-{
-    size_t length;
-    const char *text = pl_read_text(from, capacity - 1, &length);
-    if (text)
-        memcpy(to, text, length);
-    to[length] = '\0';
-}
-
-struct pl_reader pl_read_part(struct pl_reader *from, size_t bytes)
-{
-    const unsigned char *data = pl_read_raw(from, bytes);
-    struct pl_reader part = pl_reader(data, data ? bytes : 0);
-    part.failed = !data;
-    return part;
-}
-
 /* --- writing ---------------------------------------------------------------------------------------------------- */
 
 static bool writer_reserve(struct pl_writer *to, size_t bytes)

@@ -149,12 +149,6 @@ size_t pl_read_count(struct pl_reader *from, uint64_t max, size_t each);
 const unsigned char *pl_read_blob(struct pl_reader *from, size_t max, size_t *length);
 const char *pl_read_text(struct pl_reader *from, size_t max, size_t *length);
 
-/* Copies a text, with a NUL, into `capacity` > 0 bytes. A text that is too long is a failure; "" after a failure. */
-void pl_read_string(struct pl_reader *from, char *to, size_t capacity);
-
-/* A reader of the next bytes alone; this one continues behind them. It has failed if this one has, not vice versa. */
-struct pl_reader pl_read_part(struct pl_reader *from, size_t bytes);
-
 /* --- writing ---------------------------------------------------------------------------------------------------- */
 
 struct pl_writer {

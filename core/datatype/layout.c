@@ -59,8 +59,8 @@ static int layout_make_loop(const struct pl_type_layout *part, size_t part_size,
     if (!part && stride == (MPI_Aint)part_size)
         return MPI_SUCCESS;
     MPI_Aint next; /* where the next part of a part would be, if that goes on with the same stride */
-    if (part && part->kind == PL_LAYOUT_LOOP &&
-        !__builtin_mul_overflow((MPI_Aint)part->count, part->stride, &next) && next == stride) {
+    if (part && part->kind == PL_LAYOUT_LOOP && !__builtin_mul_overflow((MPI_Aint)part->count, part->stride, &next) &&
+        next == stride) {
         count *= part->count;
         stride = part->stride;
         part_size = part->part_size;

@@ -15,6 +15,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "core/base/bytes.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
@@ -105,66 +106,55 @@ static int open_transports(struct pl_engine *engine)
     return rc || (engine->instance && engine_is_alone()) ? rc : open_outward(engine);
 }
 
-static unsigned char *card_put_far(const struct pl_engine *engine, unsigned char *at, const unsigned char *end)
-{
-    const unsigned char entry[] = { sizeof PL_FAR - 1, PL_FAR[0], PL_FAR[1], PL_FAR[2], 0, 0 };
-    _Static_assert(sizeof PL_FAR == 4, "the entry has its letters");
-    if (!at || !engine->far || !engine_has_network(engine))
-        return at;
-    if ((size_t)(end - at) < sizeof entry)
-        return NULL;
-    memcpy(at, entry, sizeof entry);
-    return at + sizeof entry;
-}
-
-/* Appends an entry for each client that has settings. Returns the new end; NULL: they do not fit. */
-static unsigned char *card_put_settings(unsigned char *at, const unsigned char *end)
+/* Appends an entry for each client that has settings. */
+static void card_write_settings(struct pl_writer *card)
 {
     for (int i = 0; i < PL_ENGINE_CLIENTS; i++) {
         const struct pl_engine_client *client = &pl_engine_clients[i];
         uint32_t settings = client->settings ? client->settings() : 0;
-        size_t name = strlen(client->name);
         if (!settings)
             continue;
-        if ((size_t)(end - at) < 1 + name + 2 + sizeof settings)
-            return NULL;
-        *at++ = (unsigned char)name;
-        memcpy(at, client->name, name);
-        at += name;
-        *at++ = sizeof settings;
-        *at++ = 0;
-        memcpy(at, &settings, sizeof settings);
-        at += sizeof settings;
+        pl_write_text(card, client->name);
+        pl_write_u16(card, sizeof settings);
+        pl_write_raw(card, &settings, sizeof settings);
     }
-    return at;
+}
+
+static int card_write_address(struct pl_writer *card, const struct pl_transport_ops *ops, void *self)
+{
+    pl_write_text(card, ops->name);
+    size_t at = card->length, length = 0;
+    pl_write_u16(card, 0);
+    size_t begin = card->length, most = pl_writer_left(card);
+    unsigned char *address = pl_write_space(card, most);
+    if (!address)
+        return pl_fail(MPI_ERR_INTERN, "the address card of %u bytes has no room for transport %s", PL_CARD_MAX,
+                       ops->name);
+    int rc = ops->address(self, address, most, &length);
+    pl_writer_trim(card, begin + length);
+    pl_writer_set_u16(card, at, (uint16_t)length);
+    return rc;
 }
 
 static int write_card(struct pl_engine *engine)
 {
-    unsigned char card[PL_CARD_MAX], *at = card, *end = at + sizeof card;
-    memcpy(at, &engine->id, 8);
-    at += 8;
+    unsigned char data[PL_CARD_MAX];
+    struct pl_writer card = pl_writer_fixed(data, sizeof data);
+    pl_write_raw(&card, &engine->id, sizeof engine->id);
     for (int i = 0; i < engine->transports; i++) {
-        const struct pl_transport_ops *ops = engine->transport[i].ops;
-        size_t name = strlen(ops->name), length = 0;
-        if ((size_t)(end - at) < name + 3)
-            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for transport %s", sizeof card,
-                           ops->name);
-        *at++ = (unsigned char)name;
-        memcpy(at, ops->name, name);
-        at += name;
-        int rc = ops->address(engine->transport[i].self, at + 2, (size_t)(end - at - 2), &length);
+        int rc = card_write_address(&card, engine->transport[i].ops, engine->transport[i].self);
         if (rc)
             return rc;
-        at[0] = (unsigned char)(length & 0xff);
-        at[1] = (unsigned char)(length >> 8);
-        at += 2 + length;
     }
-    at = card_put_far(engine, card_put_settings(at, end), end);
-    if (!at)
-        return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for settings", sizeof card);
-    engine->card_length = (size_t)(at - card);
-    memcpy(engine->card, card, engine->card_length);
+    card_write_settings(&card);
+    if (engine->far && engine_has_network(engine)) {
+        pl_write_text(&card, PL_FAR);
+        pl_write_u16(&card, 0);
+    }
+    if (card.failed)
+        return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for settings", sizeof data);
+    engine->card_length = card.length;
+    memcpy(engine->card, data, card.length);
     return MPI_SUCCESS;
 }
 

@@ -18,9 +18,8 @@
 #include "core/engine/wait.h"
 
 enum {
-    FAST_POLLS =
-        100,       /* of the peer's next message, some 30 ns each, before the general path, which yields and sleeps */
-    FAST_RUN = 64, /* one receive of that many takes the general path: other operations must progress too */
+    FAST_POLLS = 100, /* of the peer's next message, some 30 ns each; then the general path yields and sleeps */
+    FAST_RUN = 64,    /* one receive of that many takes the general path: other operations must progress too */
 };
 
 /* A request on the stack of a blocking call: only the fields that are read are set. */

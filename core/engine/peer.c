@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bytes.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
@@ -27,20 +28,15 @@
 /* An entry of a card: a transport's address, or a client's settings. NULL: there is none, or the card is damaged. */
 static const void *card_address(const unsigned char *card, size_t card_length, const char *transport, size_t *length)
 {
-    const unsigned char *at = card + 8, *end = card + card_length;
-    while (at < end) {
-        size_t name = *at++;
-        if ((size_t)(end - at) < name + 2)
-            return NULL;
-        const unsigned char *label = at;
-        at += name;
-        *length = (size_t)at[0] | (size_t)at[1] << 8;
-        at += 2;
-        if ((size_t)(end - at) < *length)
-            return NULL;
-        if (name == strlen(transport) && memcmp(label, transport, name) == 0)
-            return at;
-        at += *length;
+    struct pl_reader from = pl_reader(card, card_length);
+    pl_read_u64(&from); /* the engine's id */
+    while (!from.failed && !pl_reader_done(&from)) {
+        size_t label_length;
+        const char *label = pl_read_text(&from, UINT8_MAX, &label_length);
+        *length = pl_read_u16(&from);
+        const void *address = pl_read_raw(&from, *length);
+        if (address && label_length == strlen(transport) && memcmp(label, transport, label_length) == 0)
+            return address;
     }
     return NULL;
 }

@@ -25,8 +25,8 @@ struct pl_waiting {
     int peer, tag;                      /* as in struct pl_job_item */
     struct pl_request *const *requests; /* [count] handles, null ones among them */
     int count;                          /* of requests */
-    void (*describe)(const void *context,
-                     struct pl_job_item *item); /* fills in more; NULL: nothing. Engine lock held */
+    /* Fills in more; NULL: nothing. Engine lock held. */
+    void (*describe)(const void *context, struct pl_job_item *item);
     const void *context;
 };
 

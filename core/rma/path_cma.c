@@ -239,21 +239,15 @@ static int cma_read_regions(struct pl_win *win, int rank, uint32_t version, bool
     struct pl_win_regions *regions = &target->cma.regions;
     struct pl_endpoint *peer = target->cma.endpoint;
     size_t count = atomic_load(&target->ctl->region_count);
-    struct iovec far = { (void *)(uintptr_t)atomic_load(&target->ctl->regions), count * sizeof *regions->list };
+    struct iovec far = { (void *)(uintptr_t)atomic_load(&target->ctl->regions), count * sizeof *regions->items };
     *valid = atomic_load(&target->ctl->version) == version;
     if (!*valid)
         return MPI_SUCCESS;
-    if (count > regions->capacity) {
-        struct pl_win_region *more =
-            count < PL_CMA_BYTES / sizeof *more ? pl_realloc(regions->list, count * sizeof *more) : NULL;
-        if (!more)
-            return pl_fail_memory("the regions attached to a window");
-        regions->list = more;
-        regions->capacity = count;
-    }
-    struct iovec near = { regions->list, far.iov_len };
-    struct pl_cma cma = { .here = &near, .here_count = 1, .there = &far, .there_count = 1, .bytes = far.iov_len };
     regions->count = 0;
+    if (count >= PL_CMA_BYTES / sizeof *regions->items || !PL_VEC_RESERVE(regions, count))
+        return pl_fail_memory("the regions attached to a window");
+    struct iovec near = { regions->items, far.iov_len };
+    struct pl_cma cma = { .here = &near, .here_count = 1, .there = &far, .there_count = 1, .bytes = far.iov_len };
     int rc = count > 0 ? peer->ops->cma(peer, &cma) : MPI_SUCCESS;
     *valid = atomic_load(&target->ctl->version) == version;
     if (*valid && rc == MPI_SUCCESS) {
@@ -300,7 +294,7 @@ void pl_cma_target_free(struct pl_cma_target *target)
 {
     free(target->batch[0]);
     free(target->batch[1]);
-    free(target->regions.list);
+    PL_VEC_FINI(&target->regions);
 }
 
 const struct pl_rma_path pl_rma_path_cma = {

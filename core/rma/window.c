@@ -179,7 +179,7 @@ void pl_win_destroy(void *object)
     free(win->targets);
     free(win->memory.maps);
     free(win->memory.map_bytes);
-    free(win->dynamic.regions.list);
+    PL_VEC_FINI(&win->dynamic.regions);
     pl_lock_fini(&win->cma.lock);
     pl_object_release(win->epoch.started);
     pl_object_release(win->epoch.exposed);

@@ -2,11 +2,7 @@
 /* Memory that is attached to dynamic windows. See window_dynamic.h. */
 #include "core/rma/window_dynamic.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/base/error.h"
-#include "core/base/memory.h"
 #include "core/engine/instance.h"
 #include "core/rma/window.h"
 
@@ -16,7 +12,7 @@ static size_t regions_find(const struct pl_win_regions *regions, uintptr_t addre
     size_t low = 0, high = regions->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if ((uintptr_t)regions->list[middle].base <= address)
+        if ((uintptr_t)regions->items[middle].base <= address)
             low = middle + 1;
         else
             high = middle;
@@ -27,7 +23,7 @@ static size_t regions_find(const struct pl_win_regions *regions, uintptr_t addre
 bool pl_win_is_attached(const struct pl_win_regions *regions, uintptr_t address, size_t bytes)
 {
     for (size_t index = regions_find(regions, address); index > 0 && bytes > 0; index++) {
-        const struct pl_win_region *region = &regions->list[index - 1];
+        const struct pl_win_region *region = &regions->items[index - 1];
         size_t within = address - (uintptr_t)region->base;
         if (index > regions->count || address < (uintptr_t)region->base || within >= region->bytes)
             return false;
@@ -44,22 +40,15 @@ static int regions_insert(struct pl_win_regions *regions, char *base, size_t byt
 {
     uintptr_t address = (uintptr_t)base;
     size_t index = regions_find(regions, address);
-    const struct pl_win_region *before = index > 0 ? &regions->list[index - 1] : NULL;
+    const struct pl_win_region *before = index > 0 ? &regions->items[index - 1] : NULL;
     if ((before && ((uintptr_t)before->base == address || address - (uintptr_t)before->base < before->bytes)) ||
-        (index < regions->count && (uintptr_t)regions->list[index].base - address < bytes))
+        (index < regions->count && (uintptr_t)regions->items[index].base - address < bytes))
         return pl_fail(MPI_ERR_RMA_ATTACH, "%zu bytes at %p overlap memory that is already attached", bytes,
                        (void *)base);
-    if (regions->count == regions->capacity) {
-        size_t capacity = regions->capacity ? regions->capacity * 2 : 8;
-        struct pl_win_region *more = pl_realloc(regions->list, capacity * sizeof *more);
-        if (!more)
-            return pl_fail_memory("memory attached to a window");
-        regions->list = more;
-        regions->capacity = capacity;
-    }
-    memmove(&regions->list[index + 1], &regions->list[index], (regions->count - index) * sizeof *regions->list);
-    regions->list[index] = (struct pl_win_region){ base, bytes };
-    regions->count++;
+    struct pl_win_region *made = PL_VEC_INSERT(regions, index);
+    if (!made)
+        return pl_fail_memory("memory attached to a window");
+    *made = (struct pl_win_region){ base, bytes };
     return MPI_SUCCESS;
 }
 
@@ -72,7 +61,7 @@ static void regions_begin_change(struct pl_win *win)
 static void regions_end_change(struct pl_win *win)
 {
     struct pl_win_ctl *ctl = pl_win_own_ctl(win);
-    atomic_store(&ctl->regions, (uint64_t)(uintptr_t)win->dynamic.regions.list);
+    atomic_store(&ctl->regions, (uint64_t)(uintptr_t)win->dynamic.regions.items);
     atomic_store(&ctl->region_count, win->dynamic.regions.count);
     atomic_fetch_add(&ctl->version, 1);
 }
@@ -112,11 +101,10 @@ int pl_win_detach(struct pl_win *win, const void *base)
     pl_engine_enter(engine);
     struct pl_win_regions *regions = &win->dynamic.regions;
     size_t index = regions_find(regions, (uintptr_t)base);
-    bool found = index > 0 && regions->list[index - 1].base == base;
+    bool found = index > 0 && regions->items[index - 1].base == base;
     if (found) {
         regions_begin_change(win);
-        regions->count--;
-        memmove(&regions->list[index - 1], &regions->list[index], (regions->count - index + 1) * sizeof *regions->list);
+        PL_VEC_REMOVE(regions, index - 1);
         regions_end_change(win);
     } else if (win->dynamic.empty > 0) {
         found = true;

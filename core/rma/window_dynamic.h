@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/vec.h"
+
 struct pl_win;
 
 /* Other processes copy arrays of these from the owner's memory. */
@@ -17,8 +19,7 @@ struct pl_win_region {
 };
 
 struct pl_win_regions {
-    struct pl_win_region *list; /* [capacity] */
-    size_t count, capacity;
+    PL_VEC(struct pl_win_region);
 };
 
 /* This process's regions. Engine lock. */

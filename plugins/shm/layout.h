@@ -85,7 +85,7 @@ enum pl_shm_kind {
     PL_SHM_CTS,     /* the receiver asks for the data; struct pl_shm_control replaces the header here and below */
     PL_SHM_DATA,    /* answer to a CTS: the data follows in a FIFO */
     PL_SHM_FIN,     /* the receiver does not need the data any more */
-    PL_SHM_NACK,    /* answer to a CTS: the message was withdrawn, or there is no FIFO for it */
+    PL_SHM_NACK,    /* instead of DATA: the message was withdrawn, or there is no FIFO; after it: no more data comes */
 };
 
 /* A record's kind and the number of bytes behind its head, in one word. */

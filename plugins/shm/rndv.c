@@ -18,7 +18,8 @@
  * with the FIN, or when its last byte is in the FIFO.
  *
  * The sender answers a CTS with NACK R if the message was withdrawn meanwhile, or if memory for a FIFO is short. In the
- * latter case the receiver may still have the kernel copy the data. It answers with FIN either way.
+ * latter case the receiver may still have the kernel copy the data. It answers with FIN either way. A sender that gives
+ * up the connection while a FIFO fills sends NACK R as well, behind its DATA.
  */
 #include "plugins/shm/rndv.h"
 

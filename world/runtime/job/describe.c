@@ -283,7 +283,8 @@ int plenum_job_redirect_file(struct plenum_job *job, int rank, int number, const
     return describe_end(job, describe_add_redirect(job, (struct pl_redirect){ rank, number, -1, whole, false }));
 }
 
-/* The largest value of an option. */
+/* The largest value of an option; -1: there is no such option. Without a default, so that the compiler warns of a new
+ * option that is not here; PL_JOB_OPTIONS has to follow, too. */
 static long describe_most(enum plenum_job_option option)
 {
     switch (option) {
@@ -291,17 +292,23 @@ static long describe_most(enum plenum_job_option option)
     case PLENUM_JOB_PMIX: return PLENUM_PMIX_AUTO;
     case PLENUM_JOB_MAP: return PLENUM_MAP_NUMA;
     case PLENUM_JOB_TERMINAL: return 1;
-    default: return INT32_MAX;
+    case PLENUM_JOB_TIME_LIMIT:
+    case PLENUM_JOB_GRACE:
+    case PLENUM_JOB_KEEP_GOING:
+    case PLENUM_JOB_SLOTS:
+    case PLENUM_JOB_UNIVERSE: return INT32_MAX;
     }
+    return -1;
 }
 
 int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value)
 {
-    if (option < PLENUM_JOB_TIME_LIMIT || option >= (enum plenum_job_option)PL_JOB_OPTIONS)
+    long most = describe_most(option);
+    if (most < 0 || option >= (enum plenum_job_option)PL_JOB_OPTIONS)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is not an option of a job", (int)option);
-    if (value < 0 || value > describe_most(option))
+    if (value < 0 || value > most)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%ld is outside the range of option %d of a job (0 to %ld)", value,
-                          (int)option, describe_most(option));
+                          (int)option, most);
     int err = describe_begin(job);
     if (err)
         return err;

@@ -412,16 +412,15 @@ static pid_t follow_pid_of(const struct plenum_job *job, int rank)
 /* A killed rank holds its resources until the kernel has torn it down, which takes a while with much memory. */
 static void follow_await_ends(const struct plenum_job *job)
 {
-    int64_t until = pl_clock_ms() + 1000;
+    int64_t deadline = pl_deadline_after_ms(1000);
     for (int r = 0; r < job->desc.size; r++) {
         pid_t pid = follow_pid_of(job, r);
         if (pid <= 0 || job->ranks[r].ended)
             continue;
         struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
-        int64_t left = until - pl_clock_ms();
         if (p.fd < 0)
             continue;
-        poll(&p, 1, left > 0 ? (int)left : 0);
+        poll(&p, 1, pl_deadline_left_ms(deadline));
         close(p.fd);
     }
 }

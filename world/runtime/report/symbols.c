@@ -64,13 +64,12 @@ static int symbols_open_program(const char *program)
     return open(program, O_PATH | O_CLOEXEC);
 }
 
-static bool symbols_read_line(const struct pl_symbols *symbols, char line[REPLY_MAX], int64_t until)
+static bool symbols_read_line(const struct pl_symbols *symbols, char line[REPLY_MAX], int64_t deadline)
 {
     size_t used = 0;
     while (used == 0 || line[used - 1] != '\n') {
-        int64_t left = until - pl_clock_ms();
         struct pollfd p = { .fd = symbols->fd, .events = POLLIN };
-        int ready = left > 0 ? poll(&p, 1, (int)left) : 0;
+        int left = pl_deadline_left_ms(deadline), ready = left > 0 ? poll(&p, 1, left) : 0;
         if (ready < 0 && errno == EINTR)
             continue;
         ssize_t got = ready > 0 ? recv(symbols->fd, line + used, REPLY_MAX - used, MSG_DONTWAIT) : 0;
@@ -86,7 +85,7 @@ static bool symbols_read_line(const struct pl_symbols *symbols, char line[REPLY_
 }
 
 /* The keeper starts it, like every process: the embedding program gets no child, and no SIGCHLD. */
-static bool symbols_start(struct pl_symbols *symbols, int64_t until)
+static bool symbols_start(struct pl_symbols *symbols, int64_t deadline)
 {
     static const struct pl_keeper_request request = { .op = PL_KEEPER_SYMBOLIZER };
     int pair[2], program = symbols->link ? symbols_open_program(symbols->program) : -1;
@@ -98,7 +97,7 @@ static bool symbols_start(struct pl_symbols *symbols, int64_t until)
         symbols->running = true;
         pl_link_send(symbols->link, &request, (int[]){ program, pair[1] }, 2);
         close(pair[1]);
-        if (!symbols_read_line(symbols, line, until) || strcmp(line, "ready") != 0)
+        if (!symbols_read_line(symbols, line, deadline) || strcmp(line, "ready") != 0)
             symbols_stop(symbols);
     }
     close(program);
@@ -112,16 +111,17 @@ static bool symbols_ask(struct pl_symbols *symbols, enum kind kind, const struct
 {
     static const char *const words[KINDS] = { "name", "line" };
     struct pl_symbol_file *file = about->file;
-    int64_t start = pl_clock_ms(), until = start + most_ms[kind] - symbols->used[kind];
-    if (symbols->missing || file->failed[kind] || start >= until)
+    int64_t start = pl_clock_ms(), left = most_ms[kind] - symbols->used[kind];
+    if (symbols->missing || file->failed[kind] || left <= 0)
         return false;
-    if (!symbols->running && !symbols_start(symbols, until)) {
+    int64_t deadline = pl_deadline_after_ms(left);
+    if (!symbols->running && !symbols_start(symbols, deadline)) {
         symbols->missing = true;
         return false;
     }
     int length = snprintf(line, REPLY_MAX, "%s %llx %s\n", words[kind], (unsigned long long)about->address, file->path);
     bool good = length < REPLY_MAX && send(symbols->fd, line, (size_t)length, MSG_NOSIGNAL) == length &&
-                symbols_read_line(symbols, line, until);
+                symbols_read_line(symbols, line, deadline);
     if (!good) {
         symbols_stop(symbols);
         file->failed[kind] = file->failed[LINE] = true;
