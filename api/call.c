@@ -24,7 +24,7 @@ static void call_break(const struct pl_call *call)
 
 int pl_call_fail(struct pl_call *call)
 {
-    if (call->together)
+    if (call->together && call->object)
         call_break(call);
     char message[MPI_MAX_ERROR_STRING];
     int code = call->err, returned = code;
