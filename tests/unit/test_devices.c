@@ -48,9 +48,9 @@ END_TEST
 START_TEST(mistakes)
 {
     static const char item[] = "an item is the name of an interface";
-    static const char *const malformed[] = { "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0/8",   "10.0.0.0/8/8",
-                                             "lo,,lo",      ",lo",       "lo,",         "10.0.0.0/ 8", "/etc/passwd",
-                                             "../infiniband", "1.2.3.4.5" };
+    static const char *const malformed[] = { "10.0.0.0/33",  "10.0.0.0/",   "10.0.0.0/-1",   "10.0.0/8",
+                                             "10.0.0.0/8/8", "lo,,lo",      ",lo",           "lo,",
+                                             "10.0.0.0/ 8",  "/etc/passwd", "../infiniband", "1.2.3.4.5" };
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
         expect_mistake(malformed[i], item);
     expect_mistake("nosuch7", "it has lo");
