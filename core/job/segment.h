@@ -30,7 +30,7 @@
 
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
-#define PL_JOB_VERSION 8u
+#define PL_JOB_VERSION 9u
 #define PL_CARD_MAX    472u /* bytes of one address card */
 
 enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };

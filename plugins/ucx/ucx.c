@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@
 
 enum { CLAIM_MS = 20 }; /* between two searches for new connections */
 
-enum { UCX_ROOM = 64 << 20 }; /* bytes that opening a context maps, generously */
+enum { UCX_SPACE = 64 << 20 }; /* bytes that opening a context maps, generously */
 
 int pl_ucx_error(struct pl_ucx *ucx, ucs_status_t status, const char *what)
 {
@@ -121,9 +122,11 @@ static int ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
     ucx_set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
     if (secure_getenv("UCX_POSIX_DIR"))
         return MPI_SUCCESS;
-    if (ucx->scratch_dir.fd <
-        0) /* the files of a process without one are named in a way that its peers do not expect */
+    if (ucx->scratch_dir.fd < 0) /* UCX would name its files in a way that the peers do not expect */
         return ucx->host->fail(PL_UNREACHABLE, "no directory for the memory that UCX shares");
+    struct statfs st;
+    if (statfs(ucx->scratch_dir.name, &st) != 0) /* UCX would go on without shared memory, and its peers expect some */
+        return ucx->host->fail(PL_UNREACHABLE, "no information about %s: %s", ucx->scratch_dir.name, strerror(errno));
     ucx_set_inner(config, "POSIX_DIR", "DIR", ucx->scratch_dir.name);
     ucx_set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
     const char *wanted = ucx->host->config_text("ucx_tls");
@@ -138,16 +141,16 @@ static void *ucx_do_nothing(void *nothing)
 }
 
 /* UCX starts a thread of its own and maps memory, and aborts the process if it cannot: it is not asked to where there
- * is no room for either. */
-static int ucx_check_room(struct pl_ucx *ucx)
+ * is no space for either. */
+static int ucx_check_space(struct pl_ucx *ucx)
 {
     pthread_t thread;
-    void *room = mmap(NULL, UCX_ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == MAP_FAILED)
-        return ucx->host->fail(PL_UNREACHABLE, "UCX needs %d MiB of address space: %s", UCX_ROOM >> 20,
+    void *space = mmap(NULL, UCX_SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED)
+        return ucx->host->fail(PL_UNREACHABLE, "UCX needs %d MiB of address space: %s", UCX_SPACE >> 20,
                                strerror(errno));
     int number = pthread_create(&thread, NULL, ucx_do_nothing, NULL);
-    munmap(room, UCX_ROOM);
+    munmap(space, UCX_SPACE);
     if (number)
         return ucx->host->fail(PL_UNREACHABLE, "UCX needs a thread, and none can be created: %s", strerror(number));
     pthread_join(thread, NULL);
@@ -157,9 +160,9 @@ static int ucx_check_room(struct pl_ucx *ucx)
 static int ucx_open_context(struct pl_ucx *ucx)
 {
     ucp_config_t *config;
-    int room = ucx_check_room(ucx);
-    if (room)
-        return room;
+    int lacking = ucx_check_space(ucx);
+    if (lacking)
+        return lacking;
     ucs_status_t status = ucp_config_read(NULL, NULL, &config);
     if (status != UCS_OK)
         return ucx->host->fail(PL_UNREACHABLE, "UCX does not accept its own settings (UCX_* in the environment): %s",

@@ -67,7 +67,7 @@ static json_t *job_json_write_option(long option, long value)
     return pl_job_option_is_flag(option) ? json_boolean(value) : json_integer(value);
 }
 
-static const char *const stream_name[] = { "stdin", "stdout", "stderr" };
+static const char *const redirect_keys[] = { "stdin", "stdout", "stderr" };
 
 static json_t *job_json_write_file(const struct pl_redirect *r, const char **lost)
 {
@@ -92,13 +92,13 @@ static void job_json_write_redirects(json_t *object, const struct plenum_job *jo
         if (!r->file && !r->null)
             continue;
         if (plain) {
-            json_object_set_new(object, stream_name[r->number], job_json_write_file(r, lost));
+            json_object_set_new(object, redirect_keys[r->number], job_json_write_file(r, lost));
             continue;
         }
         json_t *one = json_object();
         if (r->rank != PLENUM_ALL)
             json_object_set_new(one, "rank", json_integer(r->rank));
-        json_object_set_new(one, "stream", json_string(stream_name[r->number]));
+        json_object_set_new(one, "stream", json_string(redirect_keys[r->number]));
         json_object_set_new(one, "file", job_json_write_file(r, lost));
         json_array_append_new(list, one);
     }
