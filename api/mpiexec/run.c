@@ -47,7 +47,8 @@ bool run_catch_signals(struct run *run)
         if (sigaction(all[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup, and background jobs of sh */
             sigaddset(&set, all[i]);
     signal(SIGPIPE, SIG_IGN);
-    sigprocmask(SIG_BLOCK, &set, NULL);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
+        return false;
     run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return run->signals >= 0;
 }
