@@ -66,7 +66,7 @@ LIBRT   := $(if $(RUNTIME_SRC),$(B)/lib/libplenum.so.1)
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 .PHONY: all
-all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(PKGCONFIG)
+all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(PKGCONFIG) fortran
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -170,6 +170,7 @@ $(PKGCONFIG): Makefile core/base/version.h
 	  'Requires.private: jansson' 'Libs.private: -pthread -ldl -lm' >$@
 
 -include $(patsubst %.o,%.d,$(call objs,$(ALL_SRC)))
+include api/fortran/fortran.mk
 include tests/tests.mk
 
 # --- set-up ----------------------------------------------------------------------------------------------------
@@ -189,7 +190,7 @@ install: all
 	$(Q)[ ! -e $(SYMBOLIZER) ] || cp $(SYMBOLIZER) $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)cp $(B)/lib/pkgconfig/plenum.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	$(Q)cp -r $(B)/lib/plenum/pkgconfig $(DESTDIR)$(PREFIX)/lib/plenum/
-	$(Q)cp $(HEADERS) $(DESTDIR)$(PREFIX)/include/
+	$(Q)cp $(HEADERS) $(if $(HAVE_FC),$(FORT_HEADERS)) $(DESTDIR)$(PREFIX)/include/
 
 # --- conveniences ----------------------------------------------------------------------------------------------
 .PHONY: clean format tags docs help

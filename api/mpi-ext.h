@@ -207,6 +207,40 @@ int MPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *functio
 int MPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                  void *extra_state, MPI_Errhandler *errhandler);
 
+/**
+ * Combines elements, as MPI_User_function_c does: inoutvec[i] = invec[i] op inoutvec[i].
+ *
+ * Runs in a thread that calls MPI, with no lock of the library held. Must not call MPI functions that communicate.
+ *
+ * @param[in] invec         [len] elements of `datatype`; borrowed
+ * @param[in,out] inoutvec  [len] elements of `datatype`; borrowed
+ * @param[in] len           number of elements
+ * @param[in] datatype      that of the reduction; borrowed
+ * @param[in] extra_state   of MPIX_Op_create_x(); borrowed
+ * @since 0.1
+ */
+typedef void(MPIX_User_function_x)(void *invec, void *inoutvec, MPI_Count len, MPI_Datatype datatype,
+                                   void *extra_state);
+
+/**
+ * Makes a reduction operation whose function gets a context pointer; MPICH has the same function.
+ *
+ * Does not block. Any thread, at any time. Related to MPI_Op_create_c(): MPI-5.0, section 6.9.5.
+ *
+ * @param[in] user_fn      combines elements
+ * @param[in] destructor   called exactly once with `extra_state`, when the operation is freed and no communication uses
+ *                         it any more; not when this call fails. NULL: none
+ * @param[in] commute      true if the operation is commutative
+ * @param[in] extra_state  handed to `user_fn`; retained until the destructor is called
+ * @param[out] op          owned by the caller, freed with MPI_Op_free()
+ * @retval MPI_SUCCESS     `op` is set
+ * @retval MPI_ERR_ARG     `user_fn` or `op` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
+int MPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor, int commute,
+                     void *extra_state, MPI_Op *op);
+
 /* --- process sets: docs/psets.md ------------------------------------------------------------------------------- */
 
 /**
@@ -396,6 +430,9 @@ int PMPIX_Session_pset_withdraw(MPI_Session session, const char *pset_name);
 /** @copydoc MPIX_Session_pset_watch() */
 int PMPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *callback, void *context);
 
+/** @copydoc MPIX_Op_create_x() */
+int PMPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor, int commute,
+                      void *extra_state, MPI_Op *op);
 /** @copydoc MPIX_Errhandler_from_name() */
 int PMPIX_Errhandler_from_name(const char *name, MPI_Errhandler *errhandler);
 /** @copydoc MPIX_Errhandler_set_callback() */

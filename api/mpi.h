@@ -220,8 +220,8 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
 #define MPI_IN_PLACE         ((void *)1)
 #define MPI_BUFFER_AUTOMATIC ((void *)2)
 
-/* Empty and ignored arguments. Parameters that may be one of the last two are pointers below, not arrays: gcc warns of an
- * array at a small address. */
+/* Empty and ignored arguments. Parameters that may be one of the last two are pointers below, not arrays: gcc warns of
+ * an array at a small address. */
 #define MPI_ARGVS_NULL      ((char ***)0)
 #define MPI_ARGV_NULL       ((char **)0)
 #define MPI_ERRCODES_IGNORE ((int *)0)

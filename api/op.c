@@ -5,35 +5,59 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 
-static int mpi_op_create(struct pl_call *call, MPI_User_function *user, MPI_User_function_c *user_c, int commute,
-                         MPI_Op *op)
+#define NAMES(X) X(MPIX_Op_create_x)
+NAMES(PL_WEAK)
+
+/* An operation without a function yet. NULL after an error, which the call keeps. */
+static struct pl_op *mpi_op_create(struct pl_call *call, bool has_function, int commute, const MPI_Op *op)
 {
-    if (!user && !user_c)
+    if (!has_function)
         pl_call_error(call, MPI_ERR_ARG, "user_fn is NULL");
     pl_arg_output(call, op, "op");
     struct pl_op *o = call->err ? NULL : pl_object_create(PL_OP);
     if (!call->err && !o)
         call->err = MPI_ERR_NO_MEM;
-    if (!call->err) {
+    if (o) {
         o->commute = commute != 0;
-        o->user = user;
-        o->user_c = user_c;
         o->name = "user";
-        *op = pl_object_handle(o);
     }
-    return pl_call_leave(call);
+    return o;
 }
 
 int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     struct pl_call call = PL_CALL(MPI_Op_create);
-    return mpi_op_create(&call, user_fn, NULL, commute, op);
+    struct pl_op *o = mpi_op_create(&call, user_fn != NULL, commute, op);
+    if (o) {
+        o->user = user_fn;
+        *op = pl_object_handle(o);
+    }
+    return pl_call_leave(&call);
 }
 
 int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
     struct pl_call call = PL_CALL(MPI_Op_create_c);
-    return mpi_op_create(&call, NULL, user_fn, commute, op);
+    struct pl_op *o = mpi_op_create(&call, user_fn != NULL, commute, op);
+    if (o) {
+        o->user_c = user_fn;
+        *op = pl_object_handle(o);
+    }
+    return pl_call_leave(&call);
+}
+
+int MPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor, int commute,
+                     void *extra_state, MPI_Op *op)
+{
+    struct pl_call call = PL_CALL(MPIX_Op_create_x);
+    struct pl_op *o = mpi_op_create(&call, user_fn != NULL, commute, op);
+    if (o) {
+        o->user_x = user_fn;
+        o->destructor = destructor;
+        o->extra_state = extra_state;
+        *op = pl_object_handle(o);
+    }
+    return pl_call_leave(&call);
 }
 
 int MPI_Op_free(MPI_Op *op)
@@ -90,3 +114,4 @@ int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_D
 }
 
 PL_NAMES_OP(PL_PMPI)
+NAMES(PL_PMPI)

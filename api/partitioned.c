@@ -53,8 +53,8 @@ int MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype data
  * declared one; programs compiled with them find these names.
  */
 #define PL_FORMER_NAMES(X) X(MPI_Psend_init_c, MPI_Psend_init) X(MPI_Precv_init_c, MPI_Precv_init)
-#define PL_FORMER_NAME(former, name) \
-    extern __typeof__(name) former __attribute__((weak, alias(#name), visibility("default"))); \
+#define PL_FORMER_NAME(former, name)                                                                                   \
+    extern __typeof__(name) former __attribute__((weak, alias(#name), visibility("default")));                         \
     extern __typeof__(name) P##former __attribute__((alias(#name), visibility("default")));
 PL_FORMER_NAMES(PL_FORMER_NAME)
 

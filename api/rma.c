@@ -48,8 +48,8 @@ static bool rma_is_no_op(const struct pl_op *op)
     return op && (uintptr_t)op->obj.abi == (uintptr_t)MPI_NO_OP;
 }
 
-/* Of accumulates: may the operation be applied, and have both ends the same type of elements? The standard demands that
- * the datatypes be of the same elements (MPI-5.0 section 12.3.4); an accumulate of nothing has none that could differ. */
+/* Of accumulates: may the operation be applied, and have both ends the same type of elements? The standard demands
+ * that the datatypes be of the same elements (MPI-5.0 section 12.3.4); without elements none can differ. */
 static void arg_operation(struct pl_call *call, struct pl_rma *rma, MPI_Op op)
 {
     rma->op = pl_arg_op(call, op);

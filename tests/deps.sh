@@ -39,6 +39,7 @@ case $wanted in
 build) ;;
 tests | peers)
     need g++         command -v c++
+    need gfortran    command -v gfortran
     need valgrind    command -v valgrind
     need libc6-dbg   test -d /usr/lib/debug/.build-id
     need python3     command -v python3

@@ -3,6 +3,7 @@
 #
 # tests/unit/test_<file>.c     libcheck programs, linked with the static library and the runtime's objects
 # tests/mpi/<chapter>/*.c      MPI programs, compiled by the build's mpicc and run by its mpiexec
+# tests/fortran/*.f90, *.f     the same in Fortran, if there is a compiler
 # tests/abi/check_*            scripts that compare headers and libraries with the standard
 # tests/house/check_*          programs that compare the source with its own rules: rooms, names, English, format
 # tests/instructions/          what the fast paths cost, counted by valgrind
@@ -79,6 +80,22 @@ $(B)/tests/faults/% $(B)/tests/hosts/%: tests/tests.mk $(MPI_BUILT)
 
 $(call programs,$(FAULT_SRC)): $(B)/%: %.c
 
+# A Fortran test NAME may have parts: NAME_*.f90, NAME_*.f and NAME_*.c, linked with it.
+FORT_TESTS := $(call only,$(filter-out $(foreach t,$(wildcard tests/fortran/*.f90),$(wildcard $(t:.f90=_part*))),$(wildcard tests/fortran/*.f90 tests/fortran/*.f)))
+FORT_BUILT  = $(LIBFORT) $(B)/lib/libmpifort_abi.so $(B)/include/mpif.h tests/fortran/expect.inc
+define fort_test
+	@mkdir -p $(@D)
+	$(call say,FC,$<)
+	$(Q)for c in $(filter %.c,$^); do $(B)/bin/mpicc $(CSTD) $(WARN) -g -c $$c -o $(@D)/$$(basename $$c).o || exit 1; done
+	$(Q)$(B)/bin/mpifort -g -O1 -Wall -Itests/fortran -J$(@D) $(filter %_part.f90 %_part.f,$^) $< \
+	  $(addprefix $(@D)/,$(addsuffix .o,$(notdir $(filter %.c,$^)))) -o $@
+endef
+$(B)/tests/fortran/%: tests/fortran/%.f90 $(MPI_BUILT) $(FORT_BUILT) tests/tests.mk
+	$(fort_test)
+$(B)/tests/fortran/%: tests/fortran/%.f $(MPI_BUILT) $(FORT_BUILT) tests/tests.mk
+	$(fort_test)
+$(B)/tests/fortran/languages: $(wildcard tests/fortran/languages_part*)
+
 # Dependency files are made beside their programs; the rule above would take them for programs.
 $(B)/tests/faults/%.d $(B)/tests/hosts/%.d $(B)/tests/hard/%.d $(B)/tests/fuzz/%.d: ;
 -include $(wildcard $(B)/tests/*/*.d $(B)/tests/*/*/*.d)
@@ -106,7 +123,9 @@ check-layers: deps-tests all
 check-names check-english check-format: check-%: deps-tests
 	$(Q)$(RUN) 'tests/house/check_$* .'
 
-.PHONY: check-unit check-mpi check-ucx check-valgrind
+.PHONY: check-unit check-mpi check-ucx check-valgrind check-fortran
+check-fortran: deps-tests all fortran $(if $(HAVE_FC),$(patsubst %.f,$(B)/%,$(patsubst %.f90,$(B)/%,$(FORT_TESTS))))
+	$(Q)$(if $(HAVE_FC),$(MPIRUN) $(FORT_TESTS),echo 'fortran: 0 passed, 0 failed, 1 skipped')
 check-unit: deps-tests all $(call programs,$(UNIT_SRC))
 	$(Q)$(RUN) $(UNIT_SRC)
 check-mpi: deps-tests all $(call programs,$(MPI_TESTS))
@@ -145,7 +164,7 @@ check-paths: deps-tests all $(call programs,$(PATHS_TESTS))
 	done; exit $$failed
 
 # No collective depends on buffering: every message needs its receive posted. tests/unit/test_coll_inter.c and
-# test_collectives.c look for the same without running processes. Longer data than an eager message's is in few tests.
+# test_collectives.c check the same without running processes.
 .PHONY: check-rendezvous
 check-rendezvous: deps-tests all $(call programs,$(wildcard tests/mpi/coll/*.c))
 	$(Q)failed=0; for path in 'SHM_EAGER=0 PLENUM_COLL_SHM=0' 'TRANSPORT=ucx PLENUM_UCX_EAGER=0 PLENUM_COLL_SHM=0'; do \

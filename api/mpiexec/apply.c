@@ -64,6 +64,22 @@ bool apply_n(struct parse *p, char *const *arg)
     return true;
 }
 
+bool apply_one_per_node(struct parse *p, char *const *arg)
+{
+    (void)arg;
+    p->s->per_node = 1;
+    return true;
+}
+
+bool apply_universe(struct parse *p, char *const *arg)
+{
+    long size;
+    if (!apply_number(p, arg[0], 1, 65536, &size))
+        return false;
+    p->o->universe = (int)size;
+    return true;
+}
+
 bool apply_per_node(struct parse *p, char *const *arg)
 {
     long ranks;
@@ -75,8 +91,8 @@ bool apply_per_node(struct parse *p, char *const *arg)
 
 static bool apply_set_pair(struct parse *p, struct settings *to, char *const *arg)
 {
-    if (strchr(arg[0], '='))
-        return parse_fail(p, "%s expects a name and a value, not \"%s\"; for NAME=VALUE use -x", p->name, arg[0]);
+    if (!arg[0][0])
+        return parse_fail(p, "%s expects a name and a value, or NAME=VALUE", p->name);
     apply_set_variable(to, arg[0], arg[1]);
     return true;
 }
@@ -179,6 +195,10 @@ static bool apply_add_host(struct parse *p, const char *host, size_t length)
         name = (size_t)(colon - host);
     if (name == 0)
         return parse_fail(p, "%s expects names of hosts, and one of them is empty", p->name);
+    long slots = name < length ? strtol(host + name + 1, NULL, 10) : 1;
+    if (slots < 1 || slots > 65536 - p->o->slots)
+        return parse_fail(p, "%s %.*s: the number of slots must be from 1 to 65536", p->name, (int)length, host);
+    p->o->slots += (int)slots;
     p->o->hosts = apply_join(p, p->o->hosts, host, name);
     p->o->hosts_with_slots = apply_join(p, p->o->hosts_with_slots, host, length);
     if (!p->o->elsewhere && !machine_is_this(host, name))
@@ -197,7 +217,20 @@ bool apply_host(struct parse *p, char *const *arg)
     return true;
 }
 
-/* Reads the first word of each line. The rest of a line is for the launcher that the file is passed to. */
+/* Adds the number behind "slots=" in the rest of a line. */
+static bool apply_add_slots(struct parse *p, const char *rest)
+{
+    const char *found = strstr(rest, "slots=");
+    while (found && found > rest && found[-1] != ' ' && found[-1] != '\t') /* max_slots= */
+        found = strstr(found + 1, "slots=");
+    long slots = found ? strtol(found + strlen("slots="), NULL, 10) : 1;
+    if (slots < 1 || slots > 65536 - p->o->slots)
+        return parse_fail(p, "%s: \"%.80s\": the number of slots must be from 1 to 65536", p->name, found);
+    p->o->slots += (int)slots - 1;
+    return true;
+}
+
+/* Reads the name of each line and its slots. The rest is for the launcher that the file is passed to. */
 bool apply_hostfile(struct parse *p, char *const *arg)
 {
     char *line = NULL;
@@ -209,7 +242,7 @@ bool apply_hostfile(struct parse *p, char *const *arg)
     while (good && pl_getline(&line, &capacity, file) >= 0) {
         char *word = line + strspn(line, " \t");
         size_t length = strcspn(word, " \t\r\n#");
-        good = length == 0 || apply_add_host(p, word, length);
+        good = length == 0 || (apply_add_host(p, word, length) && apply_add_slots(p, word + length));
     }
     bool failed = good && !feof(file);
     int why = errno;
@@ -248,11 +281,20 @@ static int apply_word(const char *text, const char *const *words)
     return -1;
 }
 
-/* The words that Open MPI allows after a colon. They have no effect here. */
-static bool apply_qualifiers(const char *text)
+/* A process that needs several cores must not be bound to one. */
+static void apply_several_cores(struct parse *p)
+{
+    p->o->bind = PLENUM_BIND_NONE;
+    p->o->several_cores = true;
+    parse_note(p, pl_strdup("PE=N has no effect: a process is not bound to several cores; it may use all"));
+}
+
+/* The words that Open MPI allows after a colon. They have no other effect here. */
+static bool apply_qualifiers(struct parse *p, const char *text)
 {
     static const char *const known[] = {
-        "oversubscribe", "nooversubscribe", "overload-allowed", "no-overload", "if-supported", "span", NULL
+        "oversubscribe", "nooversubscribe", "overload-allowed", "no-overload", "if-supported", "span", "hwtcpus",
+        "corecpus",      "inherit",         "noinherit",        NULL
     };
     for (text = strchr(text, ':'); text; text = strchr(text + 1, ':')) {
         char word[32];
@@ -260,7 +302,9 @@ static bool apply_qualifiers(const char *text)
         for (i = 0; i < length && i + 1 < sizeof word; i++)
             word[i] = (char)(text[1 + i] | ('A' <= text[1 + i] && text[1 + i] <= 'Z' ? 32 : 0));
         word[i] = '\0';
-        if (apply_word(word, known) < 0)
+        if (strncmp(word, "pe=", 3) == 0)
+            apply_several_cores(p);
+        else if (apply_word(word, known) < 0)
             return false;
     }
     return true;
@@ -273,19 +317,38 @@ bool apply_bind(struct parse *p, char *const *arg)
                                                 PLENUM_BIND_NUMA,  PLENUM_BIND_THREAD, PLENUM_BIND_SOCKET,
                                                 PLENUM_BIND_THREAD };
     int word = apply_word(arg[0], words);
-    if (word < 0 || !apply_qualifiers(arg[0]))
+    if (word < 0 || !apply_qualifiers(p, arg[0]))
         return parse_fail(p, "%s expects none, core, hwthread, socket or numa, not \"%s\"", p->name, arg[0]);
-    p->o->bind = meaning[word];
+    p->o->bind = p->o->several_cores ? PLENUM_BIND_NONE : meaning[word];
     p->o->bind_given = true;
     return true;
+}
+
+/* "ppr:N:" before the resource: N processes for each. The rest of the text; NULL: it is something else. */
+static const char *apply_per_resource(struct parse *p, const char *text)
+{
+    int ranks, used = 0;
+    if (strncmp(text, "ppr:", 4) != 0)
+        return text;
+    if (sscanf(text, "ppr:%d:%n", &ranks, &used) != 1 || used == 0 || ranks < 1 || ranks > 65536)
+        return NULL;
+    if (strcspn(text + used, ":") == 4 && strncmp(text + used, "node", 4) == 0)
+        p->s->per_node = ranks;
+    else
+        p->s->per_resource = true;
+    return text + used;
 }
 
 bool apply_map(struct parse *p, char *const *arg)
 {
     static const char *const words[] = { "slot", "core", "hwthread", "node", "seq", "socket", "package", "numa", NULL };
-    int word = apply_word(arg[0], words);
-    if (word < 0 || !apply_qualifiers(arg[0]))
-        return parse_fail(p, "%s expects slot, core, hwthread, node, socket or numa, not \"%s\"", p->name, arg[0]);
+    const char *text = apply_per_resource(p, arg[0]);
+    int word = text ? apply_word(text, words) : -1;
+    if (word < 0 || !apply_qualifiers(p, text))
+        return parse_fail(p,
+                          "%s expects slot, core, hwthread, node, socket or numa, or ppr:N: before one of them, not "
+                          "\"%s\"",
+                          p->name, arg[0]);
     p->o->map = word < 5 ? PLENUM_MAP_SLOT : word < 7 ? PLENUM_MAP_SOCKET : PLENUM_MAP_NUMA;
     p->o->map_given = true;
     return true;
@@ -293,19 +356,12 @@ bool apply_map(struct parse *p, char *const *arg)
 
 bool apply_stdin(struct parse *p, char *const *arg)
 {
-    long rank = -1;
-    if (strcmp(arg[0], "none") != 0 && !apply_number(p, arg[0], 0, 65535, &rank))
-        return parse_fail(p, "%s expects the rank that gets standard input, or none, not \"%s\"", p->name, arg[0]);
+    long rank = strcmp(arg[0], "all") == 0 ? STDIN_ALL : -1;
+    if (rank == -1 && strcmp(arg[0], "none") != 0 && !apply_number(p, arg[0], 0, 65535, &rank))
+        return parse_fail(p, "%s expects the rank that gets standard input, or all, or none, not \"%s\"", p->name,
+                          arg[0]);
     p->o->stdin_rank = (int)rank;
     p->o->stdin_given = true;
-    return true;
-}
-
-bool apply_output(struct parse *p, char *const *arg)
-{
-    if (!arg[0][0])
-        return parse_fail(p, "%s expects the name of a directory, or of a file with %%r in it", p->name);
-    p->o->output = arg[0];
     return true;
 }
 

@@ -3,8 +3,10 @@
 #include "api/mpiexec/describe_job.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,6 +81,7 @@ static int describe_set_options(struct run *run)
         { o->keep_going, PLENUM_JOB_KEEP_GOING, 1 },
         { o->bind_given, PLENUM_JOB_BIND, o->bind },
         { o->map_given, PLENUM_JOB_MAP, o->map },
+        { o->universe > 0, PLENUM_JOB_UNIVERSE, o->universe },
         { o->pmix_given || !o->job, PLENUM_JOB_PMIX, o->pmix },
         { true, PLENUM_JOB_TERMINAL, !o->buffered },
     };
@@ -124,6 +127,37 @@ static int describe_output_files(struct run *run, const char *name)
     return err;
 }
 
+/* Reads a part of standard input into a file. False: the end, or an error (errno); or a signal has come (EINTR). */
+static bool describe_copy_stdin(const struct run *run, int file)
+{
+    char data[65536];
+    struct pollfd p[] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = run->signals, .events = POLLIN } };
+    poll(p, 2, -1);
+    errno = EINTR;
+    ssize_t got = p[1].revents ? -1 : read(STDIN_FILENO, data, sizeof data);
+    if (got == 0)
+        errno = 0;
+    for (ssize_t done = 0, put; got > 0 && done < got; done += put)
+        if ((put = write(file, data + done, (size_t)(got - done))) < 0)
+            return false;
+    return got > 0;
+}
+
+/* Every rank gets a copy of all that standard input has, at the beginning. Each opens the file for itself. */
+static int describe_stdin_for_all(struct run *run)
+{
+    char name[64];
+    int file = memfd_create("plenum-stdin", MFD_CLOEXEC); /* open until mpiexec ends */
+    while (file >= 0 && describe_copy_stdin(run, file))
+        continue;
+    if (file < 0 || errno) {
+        run_say(run, "cannot read standard input for all ranks: %s", strerror(errno));
+        return DESCRIBE_PRINTED;
+    }
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    return plenum_job_redirect_file(run->job, PLENUM_ALL, 0, name);
+}
+
 int describe_streams(struct run *run)
 {
     const struct options *o = run->options;
@@ -132,6 +166,8 @@ int describe_streams(struct run *run)
         err = plenum_job_redirect_file(run->job, PLENUM_ALL, 1, o->out_pattern);
     if (!err && o->err_pattern)
         err = plenum_job_redirect_file(run->job, PLENUM_ALL, 2, o->err_pattern);
+    if (!err && !o->dry_run && o->stdin_rank == STDIN_ALL)
+        return describe_stdin_for_all(run);
     if (err || o->dry_run || o->stdin_rank < 0 || (o->job && !o->stdin_given))
         return err;
     int input = terminal_open(&run->input);

@@ -28,33 +28,54 @@ static bool handover_fail(struct handover *h, const char *format, ...)
 
 /* --- available launchers ----------------------------------------------------------------------------------- */
 
-/* Is the program in PATH? */
-static bool handover_in_path(const char *program)
+enum { PATH_SIZE = 4096 };
+
+/* The next file of this name in PATH, from *at on; *at is NULL at first. False: there is none. */
+static bool handover_next_in_path(const char *program, const char **at, char file[PATH_SIZE])
 {
-    const char *path = getenv("PATH");
-    char file[4096];
-    for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
-        size_t length = strcspn(at, ":");
-        snprintf(file, sizeof file, "%.*s/%s", (int)length, at, program);
+    if (!*at)
+        *at = getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin";
+    while (**at) {
+        size_t length = strcspn(*at, ":");
+        snprintf(file, PATH_SIZE, "%.*s/%s", (int)length, *at, program);
+        *at += length + ((*at)[length] == ':');
         if (length > 0 && access(file, X_OK) == 0)
             return true;
-        at += length + (at[length] == ':');
     }
     return false;
 }
 
-/* The name of Open MPI's launcher: an mpirun may belong to any MPI library. NULL: there is none. */
-static const char *handover_open_mpi(void)
+/* Is the program in PATH? */
+static bool handover_in_path(const char *program)
 {
-    char line[256] = "";
-    if (handover_in_path("mpirun.openmpi"))
-        return "mpirun.openmpi";
-    FILE *version = handover_in_path("mpirun") ? popen("mpirun --version 2>/dev/null", "re") : NULL;
+    char file[PATH_SIZE];
+    const char *at = NULL;
+    return handover_next_in_path(program, &at, file);
+}
+
+static bool handover_is_open_mpi(const char *mpirun)
+{
+    char command[PATH_SIZE + 64], line[256] = "";
+    snprintf(command, sizeof command, "'%s' --version 2>/dev/null", mpirun);
+    FILE *version = strchr(mpirun, '\'') ? NULL : popen(command, "re");
     bool matches =
         version && fgets(line, sizeof line, version) && (strstr(line, "Open MPI") || strstr(line, "OpenRTE"));
     if (version)
         pclose(version);
-    return matches ? "mpirun" : NULL;
+    return matches;
+}
+
+/* The name of Open MPI's launcher: an mpirun may belong to any MPI library, also to this one. NULL: there is none. */
+static const char *handover_open_mpi(void)
+{
+    static char file[PATH_SIZE];
+    const char *at = NULL;
+    if (handover_in_path("mpirun.openmpi"))
+        return "mpirun.openmpi";
+    for (bool first = true; handover_next_in_path("mpirun", &at, file); first = false)
+        if (handover_is_open_mpi(file))
+            return first ? "mpirun" : file;
+    return NULL;
 }
 
 /* Does this process run in a Slurm allocation with other machines? */

@@ -58,10 +58,16 @@ static const char *handover_words_common(struct handover *h)
 {
     const struct options *o = h->options;
     handover_words_note(h, o->grace_given, "--grace");
+    handover_words_note(h, o->buffered, "--buffered");
+    handover_words_note(h, o->display_map, "--display-map");
     handover_words_note(h, o->pmix_given, "--pmix");
     return o->job           ? "--job"
            : o->psets       ? "--pset"
            : o->json_events ? "--json-events"
+           : o->prefix      ? "--prepend-pattern"
+           : o->timestamp   ? "--timestamp-output"
+           : o->cpus        ? "--cpu-set"
+           : o->universe    ? "--usize"
            : o->env_clear   ? "--genvnone"
                             : NULL;
 }
@@ -219,7 +225,7 @@ const char *handover_words_slurm(struct handover *h)
         handover_addf(h, "--ntasks=%d", ranks);
     handover_add(h, o->keep_going ? "--kill-on-bad-exit=0" : "--kill-on-bad-exit=1");
     if (o->stdin_given && o->stdin_rank < 0)
-        handover_add(h, "--input=none");
+        handover_add(h, o->stdin_rank == STDIN_ALL ? "--input=all" : "--input=none");
     else
         handover_addf(h, "--input=%d", o->stdin_given ? o->stdin_rank : 0);
     if (o->section[0].wdir)
@@ -364,7 +370,7 @@ const char *handover_words_prte(struct handover *h)
     }
     if (o->stdin_given) {
         handover_add(h, "--stdin");
-        handover_addf(h, o->stdin_rank < 0 ? "none" : "%d", o->stdin_rank);
+        handover_addf(h, o->stdin_rank == STDIN_ALL ? "all" : o->stdin_rank < 0 ? "none" : "%d", o->stdin_rank);
     }
     refused = prte_add_output(h);
     prte_add_placement(h);

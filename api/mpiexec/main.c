@@ -2,6 +2,7 @@
 /* mpiexec: a command line for plenum.h. Describes the job that the options ask for, launches it and follows it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,30 @@ static void mpiexec_raise_limit(void)
     }
 }
 
+/* The processes inherit this, and --bind-to chooses among these. */
+static bool mpiexec_keep_to(const char *list)
+{
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    for (const char *at = list; *at;) {
+        int first, last, used = 0;
+        if (sscanf(at, "%d-%d%n", &first, &last, &used) != 2 || used == 0) {
+            if (sscanf(at, "%d%n", &first, &used) != 1)
+                break;
+            last = first;
+        }
+        if (first < 0 || last >= CPU_SETSIZE || last < first || (at[used] && at[used] != ','))
+            break;
+        for (int i = first; i <= last; i++)
+            CPU_SET(i, &cpus);
+        at += used + (at[used] == ',');
+        if (!*at && sched_setaffinity(0, sizeof cpus, &cpus) == 0)
+            return true;
+    }
+    print_message("--cpu-set expects processors that may be used here, such as 0-3,8, not \"%s\"", list);
+    return false;
+}
+
 /* --- running a job ----------------------------------------------------------------------------------------- */
 
 static int mpiexec_fail(struct run *run, int err)
@@ -68,6 +93,10 @@ static int mpiexec_launch(struct run *run)
 {
     const struct options *o = run->options;
     foreign_say(run);
+    for (int i = 0; i < o->notes; i++)
+        run_say(run, "note: %s", o->note[i]);
+    if (o->display_map && !describe_dry_run(run))
+        return EXIT_FAILURE;
     chatter_catch(run);
     int err = plenum_job_launch(run->job);
     if (err)
@@ -138,6 +167,8 @@ static int mpiexec_start(const struct options *o)
 {
     struct handover h;
     int code = EXIT_USAGE;
+    if (o->cpus && !mpiexec_keep_to(o->cpus))
+        return code;
     if (!handover_make(&h, o))
         print_message("%s", h.error);
     else

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/mpiexec/apply.h"
+#include "api/mpiexec/others.h"
 #include "api/mpiexec/parse.h"
 #include "api/mpiexec/suggest.h"
 #include "core/base/memory_libc.h"
@@ -52,6 +53,8 @@ static const struct option table[] = {
     { "N", CALL, 0, apply_per_node, "N", "start N processes on each machine" },
     { "npernode", CALL, 0, apply_per_node, NULL, NULL },
     { "ppn", CALL, 0, apply_per_node, NULL, NULL },
+    { "perhost", CALL, 0, apply_per_node, NULL, NULL },
+    { "pernode", CALL0, 0, apply_one_per_node, "", "start one process on each machine" },
     { "wdir", SECTION, IN_SECTION(wdir), "DIR", "start the processes in DIR" },
     { "wd", SECTION, IN_SECTION(wdir), NULL, NULL },
     { "path", SECTION, IN_SECTION(path), "DIRS", "search for the program in DIRS (a:b:c) before PATH" },
@@ -64,14 +67,16 @@ static const struct option table[] = {
     { "hosts", CALL, 0, apply_host, NULL, NULL },
     { "hostfile", CALL, 0, apply_hostfile, "FILE", "read the hosts from FILE, one host per line" },
     { "machinefile", CALL, 0, apply_hostfile, NULL, NULL },
+    { "f", CALL, 0, apply_hostfile, NULL, NULL },
     { "launcher", CALL, 0, apply_launcher, "WHICH",
       "auto (default), embedded, or a launcher that takes the job over: slurm, prte, openmpi" },
+    { "usize", CALL, 0, apply_universe, "N", "the value of MPI_UNIVERSE_SIZE" },
     { "soft", CALL, 0, apply_soft, "TRIPLETS", "accept fewer processes (mpiexec always starts all)" },
 
     TITLE("Environment (inherited from mpiexec)"),
     { "x", CALL, 0, apply_export, "NAME[=VALUE]", "set a variable, or pass one that must exist" },
-    { "genv", CALL2, 0, apply_genv, "NAME VALUE", "set a variable for all programs" },
-    { "env", CALL2, 0, apply_env, "NAME VALUE", "set a variable for the program that follows" },
+    { "genv", CALL2, 0, apply_genv, "NAME VALUE", "set a variable for all programs; also NAME=VALUE" },
+    { "env", CALL2, 0, apply_env, "NAME VALUE", "set a variable for the program that follows; also NAME=VALUE" },
     { "genvlist", CALL, 0, apply_genvlist, "NAMES", "pass only these variables (A,B,C)" },
     { "genvnone", CALL0, 0, apply_genvnone, "", "pass no variables except those of -x, --env and --genv" },
     { "genvall", ACCEPT, 0, NULL, "", "pass all variables (default)" },
@@ -85,25 +90,33 @@ static const struct option table[] = {
     TITLE("Placement and execution"),
     { "bind-to", CALL, 0, apply_bind, "WHAT", "bind each process to a core, hwthread, socket or numa; none (default)" },
     { "map-by", CALL, 0, apply_map, "WHAT", "the order of binding: slot (default), or socket or numa in turn" },
+    { "cpu-set", TEXT, IN_OPTIONS(cpus), "LIST", "use these processors only, such as 0-3,8" },
+    { "display-map", FLAG, IN_OPTIONS(display_map), "", "print what is started, as --dry-run does, and start it" },
     { "report-bindings", FLAG, IN_OPTIONS(report_bindings), "", "print the processors of each bound rank" },
     { "oversubscribe", ACCEPT, 0, NULL, "", "accepted: more processes than cores are always allowed" },
     { "allow-run-as-root", ACCEPT, 0, NULL, "", "accepted: root needs no permission" },
     { "timeout", CALL, 0, apply_timeout, "SECONDS", "end the job after this time, with exit code 124" },
     { "grace", CALL, 0, apply_grace, "SECONDS", "the time from SIGTERM to SIGKILL when a job is ended (default 2)" },
     { "keep-going", FLAG, IN_OPTIONS(keep_going), "", "let the other processes continue when one fails" },
-    { "stdin", CALL, 0, apply_stdin, "RANK", "the rank that gets standard input (default 0), or none" },
+    { "stdin", CALL, 0, apply_stdin, "RANK", "the rank that gets standard input (default 0), or all, or none" },
     { "pmix", CALL, 0, apply_pmix, "MODE", "a PMIx server for programs that need one: auto, on or off" },
 
     TITLE("Output"),
     { "tag-output", FLAG, IN_OPTIONS(tag), "", "print [rank] before every line" },
     { "l", FLAG, IN_OPTIONS(tag), NULL, NULL },
     { "prepend-rank", FLAG, IN_OPTIONS(tag), NULL, NULL },
+    { "prepend-pattern", CALL, 0, apply_prefix, "TEXT",
+      "print TEXT before every line; %r is the rank, %h the machine" },
+    { "timestamp-output", FLAG, IN_OPTIONS(timestamp), "", "print the time before every line" },
+    { "output", CALL, 0, apply_output_keys, "KEYS", "tag, timestamp, directory=DIR, file=FILE, separated by commas" },
     { "buffered", FLAG, IN_OPTIONS(buffered), "", "standard output is a pipe, for gigabytes of lines, not a terminal" },
     { "output-filename", CALL, 0, apply_output, "DIR", "write to DIR/rank.N.out and DIR/rank.N.err instead" },
-    { "outfile-pattern", TEXT, IN_OPTIONS(out_pattern), "FILE",
-      "write standard output to FILE; %r stands for the rank" },
-    { "errfile-pattern", TEXT, IN_OPTIONS(err_pattern), "FILE",
-      "write standard error to FILE; %r stands for the rank" },
+    { "outfile-pattern", CALL, 0, apply_out_pattern, "FILE",
+      "write standard output to FILE; %r stands for the rank, %h for the machine" },
+    { "outfile", CALL, 0, apply_out_pattern, NULL, NULL },
+    { "errfile-pattern", CALL, 0, apply_err_pattern, "FILE",
+      "write standard error to FILE; %r stands for the rank, %h for the machine" },
+    { "errfile", CALL, 0, apply_err_pattern, NULL, NULL },
     { "json-events", TEXT, IN_OPTIONS(json_events), "FILE", "log events to FILE, one JSON object per line" },
     { "dry-run", MAYBE, 0, apply_dry_run, "[=json]", "print what would be started, and start nothing" },
     { "verbose", FLAG, IN_OPTIONS(verbose), "", "print all events, and what this machine does not allow" },
@@ -210,6 +223,32 @@ static bool options_apply(struct parse *p, const struct option *option, char *co
     return true;
 }
 
+/* An option of another launcher. Moves *at over its arguments. */
+static bool options_take_other(struct parse *p, const char *name, size_t length, int argc, int *at)
+{
+    const struct other *other = others_find(name, length);
+    int wanted = other && !name[length] ? other->arguments : 0;
+    char *note;
+    if (!other)
+        return options_fail_unknown(p, name, length);
+    if (other->refused)
+        return parse_fail(p, "%.*s is not an option here: %s", (int)(name + length - p->name), p->name, other->text);
+    if (*at + wanted >= argc)
+        return parse_fail(p, "%s needs %s", p->name, wanted == 2 ? "two arguments" : "an argument");
+    *at += wanted;
+    if (pl_asprintf(&note, "%.*s has no effect: %s", (int)(name + length - p->name), p->name, other->text) < 0)
+        return parse_fail(p, "out of memory");
+    parse_note(p, note);
+    return true;
+}
+
+/* NAME=VALUE for an option that takes a name and a value. */
+static bool options_apply_assignment(struct parse *p, const struct option *option, char *text)
+{
+    char *name = parse_keep(p, pl_strndup(text, strcspn(text, "=")));
+    return option->apply(p, (char *const[]){ name, strchr(text, '=') + 1 });
+}
+
 /* Applies the option at argv[*at] and moves *at to its last argument. */
 static bool options_parse_option(struct parse *p, int argc, char *const argv[], int *at)
 {
@@ -219,14 +258,20 @@ static bool options_parse_option(struct parse *p, int argc, char *const argv[], 
     p->name = argv[*at];
     p->taken = NULL;
     if (!option)
-        return options_fail_unknown(p, name, length);
+        return options_take_other(p, name, length, argc, at);
     int wanted = options_arguments_of(option);
     if (name[length]) {
         char *value = (char *)name + length + 1;
+        if (wanted == 2 && strchr(value, '='))
+            return options_apply_assignment(p, option, value);
         if (wanted != 1 && option->kind != MAYBE)
             return parse_fail(p, "--%s takes %s", option->name, wanted ? "two arguments" : "no argument");
         p->name = parse_keep(p, pl_strndup(argv[*at], (size_t)(value - 1 - argv[*at])));
         return options_apply(p, option, &value);
+    }
+    if (wanted == 2 && *at + 1 < argc && strchr(argv[*at + 1], '=')) {
+        p->taken = argv[++*at];
+        return options_apply_assignment(p, option, argv[*at]);
     }
     if (*at + wanted >= argc)
         return parse_fail(p, "%s needs %s", p->name, wanted == 2 ? "two arguments" : "an argument");
@@ -245,11 +290,25 @@ static void options_new_section(struct parse *p)
 }
 
 /* All options of a program are known. */
-static void options_end_section(struct parse *p)
+static bool options_end_section(struct parse *p)
 {
     struct section *s = p->s;
+    if (s->per_resource && !s->counted)
+        return parse_fail(p, "--map-by ppr: give the number of processes, with -n; or use ppr:N:node");
     if (s->per_node && !s->counted)
         s->ranks = s->per_node;
+    return true;
+}
+
+/* All options are known. A single program without a number gets a process for each slot of the hosts. */
+static bool options_end(struct parse *p)
+{
+    struct section *s = p->s;
+    char *limit = getenv("MPIEXEC_TIMEOUT");
+    if (p->o->sections == 1 && !s->counted && !s->per_node && p->o->slots)
+        s->ranks = p->o->slots;
+    p->name = "MPIEXEC_TIMEOUT in the environment";
+    return !limit || !*limit || p->o->timeout || apply_timeout(p, &limit);
 }
 
 static void options_add_argument(struct section *s, const char *argument)
@@ -267,7 +326,8 @@ bool options_parse_words(struct parse *p, int argc, char *const argv[])
         if (strcmp(argv[i], ":") == 0) {
             if (p->s->argc == 0)
                 return parse_fail(p, "no program before \":\"");
-            options_end_section(p);
+            if (!options_end_section(p))
+                return false;
             options_new_section(p);
         } else if (p->s->argc == 0 && strcmp(argv[i], "--") == 0) { /* the next word is not an option */
             if (i + 1 < argc)
@@ -313,11 +373,10 @@ bool options_parse(struct options *o, int argc, char *const argv[], char *error,
     if (o->help || o->version)
         return true;
     if (o->job)
-        return options_check_job(&p);
+        return options_check_job(&p) && options_end(&p);
     if (p.s->argc == 0)
         return options_fail_without_program(&p);
-    options_end_section(&p);
-    return true;
+    return options_end_section(&p) && options_end(&p);
 }
 
 void options_free(struct options *o)
@@ -326,6 +385,7 @@ void options_free(struct options *o)
         free(o->section[i].argv);
         free(o->section[i].env.item);
     }
+    free(o->note);
     for (int i = 0; i < o->psets; i++)
         free(o->pset[i].ranges);
     for (int i = 0; i < o->kept_count; i++)

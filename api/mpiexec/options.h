@@ -25,6 +25,7 @@ struct section {
     int ranks;
     bool counted;      /* by -n */
     int per_node;      /* by -N; 0: not given */
+    bool per_resource; /* by --map-by ppr:N:socket and the like: -n must say how many */
     const char **argv; /* NULL-terminated */
     int argc;
     const char *wdir, *path;
@@ -38,6 +39,8 @@ struct pset_option {
 };
 
 enum launcher { LAUNCHER_AUTO, LAUNCHER_EMBEDDED, LAUNCHER_SLURM, LAUNCHER_PRTE, LAUNCHER_OPENMPI };
+
+enum { STDIN_ALL = -2 };
 
 enum dry_run { DRY_RUN_NO, DRY_RUN_TEXT, DRY_RUN_JSON };
 
@@ -54,9 +57,16 @@ struct options {
     enum plenum_bind bind;
     enum plenum_map map;
     bool bind_given, map_given, pmix_given, grace_given, stdin_given;
-    int stdin_rank; /* -1: no rank gets standard input */
+    bool several_cores; /* for each process: then it is not bound */
+    int stdin_rank;     /* -1: no rank gets standard input; or STDIN_ALL */
     enum dry_run dry_run;
-    bool tag, buffered, keep_going, report_bindings, verbose, quiet, help, version;
+    bool tag, timestamp, display_map, buffered, keep_going, report_bindings, verbose, quiet, help, version;
+    const char *prefix; /* of every line, with %r; NULL: that of `tag` */
+    const char *cpus;   /* that mpiexec and the processes may use, "0-3,8"; NULL: not given */
+    int universe;       /* MPI_UNIVERSE_SIZE; 0: not given */
+    int slots;          /* of the hosts; 0: no hosts were given */
+    const char **note;  /* about options without effect */
+    int notes;
     const char *output;                    /* a directory or a file with %r; NULL: mpiexec's own output */
     const char *out_pattern, *err_pattern; /* files with %r, for standard output and standard error; NULL: not given */
     enum launcher launcher;

@@ -35,3 +35,9 @@ void *parse_keep(struct parse *p, void *memory)
     p->o->kept = parse_append(p->o->kept, &p->o->kept_count, sizeof *p->o->kept);
     return p->o->kept[p->o->kept_count - 1] = memory;
 }
+
+void parse_note(struct parse *p, char *text)
+{
+    p->o->note = parse_append(p->o->note, &p->o->notes, sizeof *p->o->note);
+    p->o->note[p->o->notes - 1] = parse_keep(p, text);
+}

@@ -23,6 +23,9 @@ PL_PRINTF(2, 3) bool parse_fail(struct parse *p, const char *format, ...);
 /* Appends one zeroed element to an array. Exits when memory is short. */
 void *parse_append(void *array, int *count, size_t each);
 
+/* Adds a line that is printed before the job starts. Steals `text`. */
+void parse_note(struct parse *p, char *text);
+
 /* Steals memory, which is freed with the options. */
 void *parse_keep(struct parse *p, void *memory);
 

@@ -43,9 +43,13 @@ bool run_catch_signals(struct run *run)
     struct sigaction now;
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (sigaction(all[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup, and background jobs of sh */
-            sigaddset(&set, all[i]);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        bool ignored = sigaction(all[i], NULL, &now) == 0 && now.sa_handler == SIG_IGN; /* nohup */
+        if (!ignored || all[i] == SIGINT || all[i] == SIGQUIT)
+            sigaddset(&set, all[i]); /* also if ignored: the kernel keeps signals that are blocked */
+        if (ignored && (all[i] == SIGINT || all[i] == SIGQUIT))
+            run->background = true;
+    }
     signal(SIGPIPE, SIG_IGN);
     if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
         return false;
@@ -85,15 +89,43 @@ static void run_handle_signal(struct run *run, int signo)
 
 /* --- events ------------------------------------------------------------------------------------------------ */
 
-static void run_put_tagged(struct sink *sink, const struct plenum_event *e)
+/* What precedes each line: the time, then the user's pattern or the rank. */
+static size_t run_make_tag(const struct options *o, const struct plenum_event *e, char *tag, size_t size)
 {
-    char tag[32];
-    int length = snprintf(tag, sizeof tag, e->stream == 1 ? "[%d] " : "[%d:err] ", e->rank);
+    size_t used = 0;
+    struct timespec now;
+    struct tm local;
+    if (o->timestamp) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        used = strftime(tag, size, "%Y-%m-%d %H:%M:%S", localtime_r(&now.tv_sec, &local));
+        used += (size_t)snprintf(tag + used, size - used, ".%03ld ", now.tv_nsec / 1000000);
+    }
+    if (!o->prefix && o->tag)
+        used += (size_t)snprintf(tag + used, size - used, e->stream == 1 ? "[%d] " : "[%d:err] ", e->rank);
+    for (const char *at = o->prefix; at && *at && used + 12 < size; at++) {
+        if (*at == '%' && at[1] == 'r')
+            used += (size_t)sprintf(tag + used, "%d", e->rank);
+        else
+            tag[used++] = *at == '%' && at[1] ? at[1] : *at;
+        at += *at == '%' && at[1];
+    }
+    return used;
+}
+
+static bool run_tags(const struct options *o)
+{
+    return o->tag || o->timestamp || o->prefix;
+}
+
+static void run_put_tagged(const struct options *o, struct sink *sink, const struct plenum_event *e)
+{
+    char tag[512];
+    size_t length = run_make_tag(o, e, tag, sizeof tag);
     const char *at = e->text, *end = e->text + e->length;
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const char *next = newline ? newline + 1 : end;
-        sink_put(sink, tag, (size_t)length);
+        sink_put(sink, tag, length);
         sink_put(sink, at, (size_t)(next - at));
         at = next;
     }
@@ -102,11 +134,11 @@ static void run_put_tagged(struct sink *sink, const struct plenum_event *e)
 static void run_handle_output(struct run *run, const struct plenum_event *e)
 {
     struct sink *sink = e->stream == 1 ? &run->out : &run->err;
-    if (run->options->tag && !sink->midline)
-        run_put_tagged(sink, e);
+    if (run_tags(run->options) && !sink->midline)
+        run_put_tagged(run->options, sink, e);
     else
         sink_put(sink, e->text, e->length);
-    if (run->options->tag && (e->flags & PLENUM_EVENT_PARTIAL))
+    if (run_tags(run->options) && (e->flags & PLENUM_EVENT_PARTIAL))
         sink_put(sink, "\n", 1);
 }
 
@@ -220,7 +252,8 @@ static bool run_poll(struct run *run)
     while (read(run->signals, &got, sizeof got) == sizeof got) {
         if (got.ssi_code == SI_KERNEL && got.ssi_signo != SIGTSTP && isatty(run->err.fd)) /* typed: shown as ^C */
             run->err.midline = true;
-        run_handle_signal(run, (int)got.ssi_signo);
+        if (!run->background || got.ssi_code != SI_KERNEL)
+            run_handle_signal(run, (int)got.ssi_signo);
     }
     if (p[1].revents)
         run_take_events(run);

@@ -23,6 +23,8 @@ struct run {
     int chatter;    /* what libraries print (chatter.h); -1: not caught */
     int interrupts; /* SIGINT, SIGTERM and SIGHUP so far */
     int last_interrupt;
+    /* A shell's background job: it ignores SIGINT and SIGQUIT of the terminal, but not those of kill. */
+    bool background;
     bool finished;
     int code; /* exit code of the job */
 };

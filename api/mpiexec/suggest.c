@@ -12,17 +12,8 @@
 static const struct {
     const char *theirs, *ours;
 } foreign[] = {
-    { "f", "--hostfile" },
-    { "mca", "-x PLENUM_NAME=VALUE, with a name of plenum-info config" },
-    { "gmca", "-x PLENUM_NAME=VALUE, with a name of plenum-info config" },
-    { "display-map", "--report-bindings" },
-    { "print-all-exitcodes", "--verbose" },
-    { "disable-auto-cleanup", "--keep-going" },
-    { "ntasks", "-n" },
-    { "ntasks-per-node", "-N" },
-    { "chdir", "--wdir" },
-    { "export", "-x" },
-    { "label", "--tag-output" },
+    { "ntasks", "-n" }, { "ntasks-per-node", "-N" }, { "chdir", "--wdir" },
+    { "export", "-x" }, { "label", "--tag-output" },
 };
 
 static const char *suggest_dashes(const char *name)

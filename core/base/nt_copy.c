@@ -5,10 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 
-enum { LINE = 64, PART = sizeof(__m128i) };
+enum { LINE = PL_CACHE_LINE, PART = sizeof(__m128i) };
 
 void pl_nt_copy(void *restrict to, const void *restrict from, size_t bytes)
 {

@@ -135,6 +135,8 @@ MPI_Count *pl_parts_make(struct pl_schedule *schedule, MPI_Count count, int n)
     return parts;
 }
 
+/* Segments let the reduction of one part overlap the transfer of the next; each costs a message.
+ * docs/notes/collectives-by-messages.md has a measurement for two ranks. */
 enum { SEGMENT = 128 * 1024, SEGMENTS_MAX = 16 };
 
 /* Sender and receiver segment alike, by what both know: the count and the size of an element. */

@@ -110,6 +110,9 @@ static void append_scatter_allgather(struct pl_schedule *schedule, const struct 
 
 /* --- chain: segments flow from rank to rank, two under way in each direction ------------------------------------ */
 
+/* The last rank has all after as many further segments as there are ranks before it, so short ones are better; but each
+ * costs a rendezvous at every rank. 64 KiB is also what the node transport copies before it notifies the receiver
+ * (plugins/shm/fifo.c). The limit bounds the steps of the schedule. */
 enum { SEGMENT = 64 * 1024, SEGMENTS_MAX = 1024 };
 
 static void append_chain(struct pl_schedule *schedule, const struct pl_coll *coll)

@@ -69,7 +69,7 @@ static void append_alltoall(struct pl_schedule *schedule, const struct pl_coll *
 }
 
 /* The other group's vectors, combined in the order of its ranks: from the last one down, the next one under way. It
- * waits for receives alone: sends of this rank that are under way may need receives that the others post after theirs. */
+ * waits for receives alone: sends of this rank may need receives that the others post after theirs. */
 static void append_reduction_of_remote(struct pl_schedule *schedule, const struct pl_coll *coll, struct pl_block value)
 {
     int n = pl_comm_targets(coll->comm), received = 0;

@@ -48,12 +48,9 @@ void *pl_op_predefined(uintptr_t constant)
 
 void pl_op_destroy(void *op)
 {
-    (void)op; /* holds nothing */
-}
-
-static bool op_is_user(const struct pl_op *op)
-{
-    return op->user || op->user_c;
+    struct pl_op *o = op;
+    if (o->destructor)
+        o->destructor(o->extra_state);
 }
 
 static bool op_is_loc(const struct pl_op *op)
@@ -63,8 +60,8 @@ static bool op_is_loc(const struct pl_op *op)
 
 bool pl_op_fits(const struct pl_op *op, const struct pl_type *type)
 {
-    if (op_is_user(op) || !op->kernels || (!type->obj.predefined && !type->permanent))
-        return op_is_user(op);
+    if (pl_op_is_user(op) || !op->kernels || (!type->obj.predefined && !type->permanent))
+        return pl_op_is_user(op);
     return type->basic == PL_P_CUSTOM && op_is_loc(op) ? pl_op_loc_comparable(type)
                                                        : op->kernels->loop[type->basic] != NULL;
 }
@@ -72,7 +69,7 @@ bool pl_op_fits(const struct pl_op *op, const struct pl_type *type)
 int pl_op_check(const struct pl_op *op, const struct pl_type *type)
 {
     char label[MPI_MAX_OBJECT_NAME];
-    if (op_is_user(op))
+    if (pl_op_is_user(op))
         return MPI_SUCCESS;
     if (!op->kernels)
         return pl_fail(MPI_ERR_OP, "%s is only for one-sided communication, not for reductions", op->name);
@@ -95,6 +92,10 @@ static void op_call_user(const struct pl_op *op, const void *in, void *inout, MP
                          const struct pl_type *type)
 {
     MPI_Datatype handle = pl_type_handle(type);
+    if (op->user_x) {
+        op->user_x((void *)in, inout, count, handle, op->extra_state);
+        return;
+    }
     if (op->user_c) {
         op->user_c((void *)in, inout, &count, &handle);
         return;
@@ -120,7 +121,7 @@ void pl_op_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count 
 {
     if (count == 0)
         return;
-    if (op_is_user(op))
+    if (pl_op_is_user(op))
         op_apply_user(op, in, inout, count, type);
     else if (type->basic == PL_P_CUSTOM && op_is_loc(op))
         pl_op_loc_pairs(type, op->kernels == &pl_kernels_minloc ? 1 : -1, in, inout, (size_t)count);

@@ -6,13 +6,17 @@
 #include "core/datatype/datatype.h"
 #include "core/datatype/op_kernels.h"
 #include "core/object/object.h"
+#include "mpi-ext.h"
 #include "mpi.h"
 
 struct pl_op {
     struct pl_object obj;
     bool commute;
-    MPI_User_function *user; /* user-defined: one of the two */
+    MPI_User_function *user; /* user-defined: one of the three */
     MPI_User_function_c *user_c;
+    MPIX_User_function_x *user_x;
+    MPIX_Destructor_function *destructor; /* of user_x's state; NULL: none */
+    void *extra_state;
     const struct pl_op_kernels *kernels; /* predefined: loops by enum pl_basic */
     const char *name;                    /* "MPI_SUM", or "user" */
 };
@@ -34,6 +38,11 @@ static inline pl_op_kernel *pl_op_loop(const struct pl_op *op, const struct pl_t
 }
 
 void pl_op_destroy(void *op);
+
+static inline bool pl_op_is_user(const struct pl_op *op)
+{
+    return op->user || op->user_c || op->user_x;
+}
 
 /* Whether the operation may be applied to the type: MPI_SUCCESS, or MPI_ERR_OP with the reason recorded. */
 int pl_op_check(const struct pl_op *op, const struct pl_type *type);

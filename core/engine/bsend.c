@@ -157,7 +157,7 @@ static struct segment *enter_segment(struct pl_bsend *bsend, size_t bytes, struc
 
 /* Progress may complete messages whose receives are posted, or done, and so make room. It ends when two rounds in a row
  * bring nothing, or after many: others may send without end. */
-static struct segment *make_room(struct pl_bsend *bsend, struct pl_engine *engine, size_t bytes)
+static struct segment *make_space(struct pl_bsend *bsend, struct pl_engine *engine, size_t bytes)
 {
     enum { ROUNDS = 1000 };
     struct segment *made = NULL;
@@ -181,7 +181,7 @@ static int make_segment(struct pl_bsend *bsend, struct pl_engine *engine, size_t
         return pl_fail_memory("a buffered message");
     struct segment *made = enter_segment(bsend, bytes, allocated);
     if (!made && !automatic && (MPI_Count)bytes <= bsend->size)
-        made = make_room(bsend, engine, bytes);
+        made = make_space(bsend, engine, bytes);
     if (!made)
         return pl_fail(
             MPI_ERR_BUFFER,

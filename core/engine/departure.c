@@ -14,17 +14,45 @@
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 
-/* An unreachable rank has departed if it is of another job, since it cannot reach this process either; if it is of this
- * job, once its process has ended. */
+/* Has a rank that could not be reached departed? One of another job has, since it cannot reach this process either; one
+ * of this job, once its process has finalized or ended. */
+static bool departure_explains(const struct pl_comm *comm, uint64_t proc, int rc)
+{
+    bool finalized = comm->instance->world && pl_process_finalized(proc);
+    return rc != MPI_SUCCESS && rc != PL_AGAIN && rc != MPI_ERR_NO_MEM &&
+           (PL_PROC_JOB(proc) != 0 || finalized || pl_process_alive(proc) == MPI_ERR_PROC_ABORTED);
+}
+
+static uint64_t departure_proc(const struct pl_comm *comm, int rank)
+{
+    return pl_group_proc(comm->inter.remote ? comm->inter.remote : comm->group, rank);
+}
+
 static bool rank_has_departed(struct pl_comm *comm, int rank)
 {
     struct pl_peer *peer = pl_comm_peer(comm, rank);
-    uint64_t proc = pl_group_proc(comm->inter.remote ? comm->inter.remote : comm->group, rank);
     int rc = peer ? MPI_SUCCESS : pl_engine_resolve(comm, rank, &peer);
-    if (rc)
-        return rc != PL_AGAIN && rc != MPI_ERR_NO_MEM &&
-               (PL_PROC_JOB(proc) != 0 || pl_process_alive(proc) == MPI_ERR_PROC_ABORTED);
-    return peer->closed;
+    return rc ? departure_explains(comm, departure_proc(comm, rank), rc) : peer->closed;
+}
+
+/*
+ * A standard send of a short message may be complete before it is received, and is, to a receiver that is connected
+ * when it departs. So it is to one that was not: the message is dropped, which only the receiver could have prevented.
+ */
+int pl_departure_of_send(struct pl_request *request, int rc)
+{
+    enum { SHORT = 16384 };
+    struct pl_comm *comm = request->comm;
+    bool message = request->kind == PL_REQ_SEND && request->context == PL_MSG_P2P;
+    if (!message || atomic_load(&comm->health.failed) ||
+        !departure_explains(comm, departure_proc(comm, request->args.peer_rank), rc))
+        return rc;
+    if (request->mode != PL_SEND_SYNC && request->out.header.size <= SHORT) {
+        pl_error_clear();
+        return MPI_SUCCESS;
+    }
+    comm->health.departed = request->args.peer_rank + 1;
+    return MPI_ERR_PROC_ABORTED;
 }
 
 /* Have all other ranks departed? In an intracommunicator this process remains, of which another thread may send. Stops
@@ -122,5 +150,6 @@ void pl_departure_check(struct pl_engine *engine, struct pl_request *request, co
 
 int pl_departure_record(const struct pl_comm *comm)
 {
-    return pl_failure_record_about(comm, comm->health.departed - 1, "has finalized: nothing comes from there any more");
+    return pl_failure_record_about(comm, comm->health.departed - 1,
+                                   "has finalized: it neither sends nor receives any more");
 }

@@ -28,6 +28,10 @@ void pl_departure_check(struct pl_engine *engine, struct pl_request *request, co
  * thread of this process may send to itself.) Records it in comm->health.departed. Engine lock held. */
 bool pl_departure_has(struct pl_comm *comm, int rank);
 
+/* The outcome of a send whose receiver could not be reached, because of `rc`. If the receiver has departed: MPI_SUCCESS
+ * for a message that need not be received, else MPI_ERR_PROC_ABORTED. If it has not: `rc`. Lock held. */
+PL_COLD int pl_departure_of_send(struct pl_request *request, int rc);
+
 /* "rank 1 of ocean has finalized", of the rank in comm->health.departed: MPI_ERR_PROC_ABORTED, recorded. */
 PL_COLD int pl_departure_record(const struct pl_comm *comm);
 

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/memory.h"
+#include "core/engine/departure.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
@@ -150,7 +151,7 @@ static int send_unresolved(struct pl_engine *engine)
         }
         events++;
         if (rc)
-            pl_request_complete(request, rc);
+            pl_request_complete(request, pl_departure_of_send(request, rc));
         else
             pl_engine_send(engine, peer, request);
     }
@@ -171,7 +172,7 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
     if (rc == MPI_SUCCESS)
         return pl_engine_send(engine, peer, request);
     if (rc != PL_AGAIN) {
-        pl_request_complete(request, rc);
+        pl_request_complete(request, pl_departure_of_send(request, rc));
         return MPI_SUCCESS;
     }
     request->state = PL_STATE_UNRESOLVED;

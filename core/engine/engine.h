@@ -95,6 +95,7 @@ struct pl_engine_wait {
     bool asleep;               /* a thread sleeps in the transports */
     bool oversubscribed;       /* more runnable ranks than cores: yield early */
     _Atomic int contention;    /* above 0: a peer, below 0: unrelated processes ran when a waiting thread yielded */
+    uint32_t described;        /* the job report in which the engine's queues are; engine lock (wait_record.c) */
     _Atomic long moved_apart;  /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
 };
 

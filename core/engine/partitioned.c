@@ -85,8 +85,8 @@ enum { CHUNKS_WITHOUT_DATA = 1 << 16 };
 
 /*
  * Sets the terms of a receive. A send that is longer is refused: its chunks are received and dropped. One that is
- * shorter is received, and the status tells its length: the standard matches partitioned operations like others (MPI-5.0
- * section 4.2.1), and for those a receive buffer may be longer than the message (section 3.2.4).
+ * shorter is received, and the status tells its length. The standard matches partitioned operations like others
+ * (MPI-5.0 section 4.2.1), and for those a receive buffer may be longer than the message (section 3.2.4).
  */
 static void partitioned_settle(struct pl_channel *channel, const struct pl_terms *terms,
                                const struct pl_outcome *outcome)

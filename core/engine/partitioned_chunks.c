@@ -21,8 +21,8 @@ struct division {
     int parts;
 };
 
-/* The range of parts of `other` that part `i` overlaps, at least one. What lies beyond the end of the one belongs to the
- * last part of the other. Empty data is divided in proportion. */
+/* The range of parts of `other` that part `i` overlaps, at least one. What lies beyond the end of the one belongs to
+ * the last part of the other. Empty data is divided in proportion. */
 static void chunks_overlapped(int i, struct division own, struct division other, int *first, int *last)
 {
     uint64_t begin = (uint64_t)i * (uint64_t)other.parts / (uint64_t)own.parts;

@@ -20,6 +20,8 @@
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 
+/* A check reads a counter of each rank of the job, so not every round of progress makes one. The coarse clock ticks
+ * every 1 to 10 ms. */
 enum {
     FAILURE_CHECK_MS = 10,
     FAILURE_DYING_MS = 20, /* from the first resource that a process loses when it ends to the last */

@@ -19,14 +19,12 @@
 #include "core/job/trace.h"
 
 enum {
-    ENGINES = 8,
     TESTS_SAME = 120000000, /* ns of the same unsuccessful test, until it counts as a wait */
     TESTS_ANY = 240000000,  /* ns of changing tests, until the last one does: before the runtime stops asking */
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REPORT);
-static uint32_t begun;                             /* the question that the page answers */
-static const struct pl_engine *described[ENGINES]; /* engines whose queues are in it */
+static uint32_t begun; /* the question that the page answers */
 static _Thread_local uint32_t answered;
 
 /* --- items ----------------------------------------------------------------------------------- */
@@ -39,7 +37,6 @@ static void wait_record_begin(struct pl_job_record *page, uint32_t question)
     begun = question;
     page->items = page->traces = page->modules = 0;
     memset(page->left_out, 0, sizeof page->left_out);
-    memset(described, 0, sizeof described);
 }
 
 static struct pl_job_item *wait_record_add(struct pl_job_record *page, enum pl_item_kind kind, enum pl_item_what what)
@@ -94,13 +91,26 @@ static void put_session(struct pl_job_item *item, const struct pl_instance *inst
         snprintf(item->session, sizeof item->session, "session %llu", (unsigned long long)instance->serial);
 }
 
+/* The end of a long file name says more than its beginning. */
+static void put_object(struct pl_job_item *item, const struct pl_comm *comm)
+{
+    const char *name = pl_comm_label(comm), *serves = comm->name[0] && comm->role.serves ? comm->role.serves : "";
+    size_t length = strlen(name), most = sizeof item->object - 1;
+    bool file = strcmp(serves, "file") == 0;
+    item->object_kind = file ? PL_OBJECT_FILE : strcmp(serves, "window") == 0 ? PL_OBJECT_WINDOW : PL_OBJECT_COMM;
+    if (file && length > most)
+        snprintf(item->object, sizeof item->object, "...%s", name + length - (most - 3));
+    else
+        snprintf(item->object, sizeof item->object, "%.63s", name);
+}
+
 static void put_comm(struct pl_job_item *item, const struct pl_comm *comm)
 {
     if (!comm)
         return;
     item->home = comm->id.home;
     item->serial = comm->id.serial;
-    snprintf(item->object, sizeof item->object, "%.63s", pl_comm_label(comm));
+    put_object(item, comm);
     put_session(item, comm->instance);
     put_members(item, comm->group);
 }
@@ -198,16 +208,11 @@ static void add_list(struct pl_job_record *page, const struct pl_list *list, con
 }
 
 /* Adds an engine's queues, once in each answer. Engine lock held. */
-static void add_queues(struct pl_job_record *page, const struct pl_engine *engine, const struct pl_request *waited)
+static void add_queues(struct pl_job_record *page, struct pl_engine *engine, const struct pl_request *waited)
 {
-    for (int i = 0; i < ENGINES; i++) {
-        if (described[i] == engine)
-            return;
-        if (!described[i]) {
-            described[i] = engine;
-            break;
-        }
-    }
+    if (engine->wait.described == begun)
+        return;
+    engine->wait.described = begun;
     PL_TABLE_EACH(comm, &engine->comms.by_id, const struct pl_comm, by_id)
     add_messages(page, comm);
     PL_TABLE_EACH(comm, &engine->comms.by_id, const struct pl_comm, by_id)
@@ -249,7 +254,7 @@ static void add_requests(struct pl_job_record *page, const struct pl_engine *eng
 }
 
 /* The engine's lock, if there is an engine, and `lock` are held. */
-static void write_answer(struct pl_job_record *page, const struct pl_engine *engine, const struct pl_request *request,
+static void write_answer(struct pl_job_record *page, struct pl_engine *engine, const struct pl_request *request,
                          const struct pl_wait *wait)
 {
     enum pl_item_what what = request ? what_of(request) : wait->what ? wait->what->what : PL_WHAT_OTHER;

@@ -188,7 +188,8 @@ static int file_make_comm(struct pl_comm *parent, const char *name, struct pl_co
     if (rc)
         return rc;
     (*comm)->role.serves = "file";
-    strncpy((*comm)->name, name, MPI_MAX_OBJECT_NAME - 1);
+    size_t length = strlen(name), most = MPI_MAX_OBJECT_NAME - 1;
+    strcpy((*comm)->name, length > most ? name + length - most : name); /* the end says more than the beginning */
     return MPI_SUCCESS;
 }
 

@@ -130,8 +130,8 @@ static int info_env_fill(struct pl_info *info, int argc, char **argv)
     return err;
 }
 
-/* The keys are those of MPI_INFO_ENV once the World has come, so the process asks how it was launched if it has not done
- * so yet. Where that fails, as initialization would, those keys are missing. */
+/* The keys are those of MPI_INFO_ENV once the World has come, so the process asks how it was launched if it has not
+ * done so yet. Where that fails, as initialization would, those keys are missing. */
 int pl_info_create_env(int argc, char **argv, struct pl_info **info)
 {
     bool open = pl_process_open() == MPI_SUCCESS;

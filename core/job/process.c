@@ -221,6 +221,12 @@ int pl_process_alive(uint64_t proc)
     return rc;
 }
 
+bool pl_process_finalized(uint64_t proc)
+{
+    return PL_PROC_JOB(proc) == 0 && pl_process.bootstrap->finalized &&
+           pl_process.bootstrap->finalized(PL_PROC_RANK(proc));
+}
+
 bool pl_process_died(uint64_t proc)
 {
     if (PL_PROC_JOB(proc) != 0 || !pl_process.bootstrap->died)

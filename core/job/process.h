@@ -86,9 +86,11 @@ struct pl_bootstrap_ops {
     /* For a process that fails before it has an identity, while no bootstrap is open: tells the launcher why, if this
      * process has such a launcher. False: it has not. Asked of built-in bootstraps only. NULL: it never has. */
     bool (*abort_early)(int code, const char *object, const char *message);
+    /* Has a rank's process finalized the World, though it may be alive? NULL: unknown. */
+    bool (*finalized)(int rank);
 };
 
-enum { PL_BOOTSTRAP_ABI = 7 };
+enum { PL_BOOTSTRAP_ABI = 8 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 /* What a room above keeps for as long as the process is open. A slot may be NULL. */
@@ -144,6 +146,9 @@ int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length);
 
 /* Is it alive? MPI_ERR_PROC_ABORTED (not recorded): it has ended. PL_AGAIN: unknown. */
 int pl_process_alive(uint64_t proc);
+
+/* Has it finalized the World? Its engine is closed, or about to be. False also if unknown. */
+bool pl_process_finalized(uint64_t proc);
 
 /* Has it ended while it used MPI, and was it not replaced? False also if unknown. */
 bool pl_process_died(uint64_t proc);

@@ -53,6 +53,8 @@ enum pl_item_what {
     PL_WHAT_KINDS
 };
 
+enum pl_item_object { PL_OBJECT_COMM, PL_OBJECT_WINDOW, PL_OBJECT_FILE, PL_OBJECT_KINDS };
+
 struct pl_job_item {
     uint32_t kind, what;
     int32_t thread;    /* WAIT: its id */
@@ -70,8 +72,9 @@ struct pl_job_item {
     uint32_t ranges_cut;               /* 1: there are more members, or members of other jobs */
     int32_t far;                       /* of a peer in another job: its rank there; else PL_NO_PEER */
     char far_job[64];                  /* ... and the job's name */
-    char object[64];                   /* the communicator's name */
+    char object[64];                   /* the name of the communicator, or of the window or file that it belongs to */
     char session[32];                  /* "World", "session 2", "listener" */
+    uint32_t object_kind;              /* enum pl_item_object; COMM also if it has no name */
 };
 
 struct pl_job_frame {

@@ -26,9 +26,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/compiler.h"
+
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
-#define PL_JOB_VERSION 8u
+#define PL_JOB_VERSION 9u
 #define PL_CARD_MAX    472u /* bytes of one address card */
 
 enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };
@@ -76,7 +78,7 @@ struct pl_job_abort {
 /* What all processes of the job write. */
 struct pl_job_shared {
     struct pl_job_abort abort;
-    _Alignas(64) struct pl_job_rank ranks[];
+    PL_CACHE_ALIGNED struct pl_job_rank ranks[];
 };
 
 /* Process sets and other texts lie behind the header: offsets are in bytes from its start, unless they are said to be

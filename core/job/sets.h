@@ -19,14 +19,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/compiler.h"
 #include "core/job/segment.h"
 
 enum { PL_JOB_BUFFERS = 8 };
 
 /* What the processes share of a table. The buffers follow. */
 struct pl_job_table_memory {
-    _Alignas(64) _Atomic uint64_t current; /* changes so far << 8 | number of the buffer; initially 0, which is empty */
-    _Atomic int32_t owner[PL_JOB_BUFFERS]; /* pid of the process that writes the buffer; 0: it is free */
+    PL_CACHE_ALIGNED _Atomic uint64_t current; /* changes so far << 8 | number of the buffer; first 0, which is empty */
+    _Atomic int32_t owner[PL_JOB_BUFFERS];     /* pid of the process that writes the buffer; 0: it is free */
 };
 
 /* Bytes of the memory of a table whose buffers have `capacity` bytes. */

@@ -19,7 +19,7 @@ static bool apply_is_op(const struct pl_op *op, MPI_Op constant)
 int pl_rma_check_op(const struct pl_op *op, const struct pl_type *type)
 {
     char label[MPI_MAX_OBJECT_NAME];
-    if (op->user || op->user_c)
+    if (pl_op_is_user(op))
         return pl_fail(MPI_ERR_OP, "op is user-defined; one-sided communication takes predefined operations only");
     if (!type->element)
         return type->size == 0 ? MPI_SUCCESS

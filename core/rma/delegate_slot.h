@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/compiler.h"
 #include "core/rma/window_ctl.h"
 
 enum pl_delegated_state {
@@ -51,7 +52,7 @@ struct pl_delegated_head {
 };
 
 struct pl_delegated {
-    alignas(PL_WIN_LINE) _Atomic uint32_t state; /* enum pl_delegated_state */
+    PL_CACHE_ALIGNED _Atomic uint32_t state; /* enum pl_delegated_state */
     struct pl_delegated_head head;
     alignas(16) unsigned char body[PL_DELEGATED_HEAD + PL_DELEGATED_BYTES]; /* runs or the datatype, then data */
 };

@@ -9,27 +9,24 @@
 #ifndef PLENUM_CORE_RMA_WINDOW_CTL_H
 #define PLENUM_CORE_RMA_WINDOW_CTL_H
 
-#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/compiler.h"
+
 struct pl_win;
 
-enum {
-    PL_WIN_LINE = 64,  /* bytes of a cache line */
-    PL_WIN_CTL = 4096, /* bytes before the window's memory, which begins at a page */
-};
+enum { PL_WIN_CTL = 4096 /* bytes before the window's memory, which begins at a page */ };
 
 struct pl_win_ctl {
-    alignas(PL_WIN_LINE) _Atomic uint32_t lock;     /* PL_WIN_EXCLUSIVE, or the number of shared locks */
-    _Atomic uint32_t releases;                      /* incremented by each unlock: waiters wait for the next one */
-    _Atomic uint64_t waiting;                       /* ranks that may sleep until then: bit rank % 64 */
-    alignas(PL_WIN_LINE) _Atomic uint32_t acc_lock; /* accumulate lock: rank + 1 of the holder, or 0 */
-    alignas(PL_WIN_LINE) _Atomic uint32_t version; /* of a dynamic window's regions: odd while the owner changes them */
-    _Atomic uint64_t regions, region_count;        /* the owner's address of the list, and its length */
-    alignas(
-        PL_WIN_LINE) _Atomic uint64_t delegated; /* ranks that have delegated to the owner (delegate.h): rank % 64 */
+    PL_CACHE_ALIGNED _Atomic uint32_t lock;      /* PL_WIN_EXCLUSIVE, or the number of shared locks */
+    _Atomic uint32_t releases;                   /* incremented by each unlock: waiters wait for the next one */
+    _Atomic uint64_t waiting;                    /* ranks that may sleep until then: bit rank % 64 */
+    PL_CACHE_ALIGNED _Atomic uint32_t acc_lock;  /* accumulate lock: rank + 1 of the holder, or 0 */
+    PL_CACHE_ALIGNED _Atomic uint32_t version;   /* of a dynamic window's regions: odd while the owner changes them */
+    _Atomic uint64_t regions, region_count;      /* the owner's address of the list, and its length */
+    PL_CACHE_ALIGNED _Atomic uint64_t delegated; /* ranks that delegated to the owner (delegate.h): rank % 64 */
 };
 #define PL_WIN_EXCLUSIVE UINT32_C(0x80000000)
 

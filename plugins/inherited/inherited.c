@@ -112,8 +112,11 @@ static bool inherited_claim(struct pl_job_rank *rank)
     while (!atomic_compare_exchange_strong(&rank->owner, &owner, self))
         if (owner == self || inherited_taken(owner, self) || ++tries == CLAIMS)
             return false;
-    if (claimed_by != self)
+    if (claimed_by != self) {
+        uint32_t earlier = PL_PROCESS_FINALIZED; /* the program before it has */
+        atomic_compare_exchange_strong(&rank->state, &earlier, PL_PROCESS_STARTED);
         generation = atomic_fetch_add(&rank->claims, 1) + 1;
+    }
     claimed_by = self;
     return true;
 }
@@ -187,6 +190,14 @@ static int inherited_publish(enum pl_card_slot slot, const void *card, size_t le
     return MPI_SUCCESS;
 }
 
+/* Did the program of this claim finalize, or has a later one claimed the rank? */
+static bool inherited_finalized(int rank)
+{
+    const struct pl_job_rank *peer = &shared->ranks[rank];
+    uint32_t claims = atomic_load(&peer->claims);
+    return claims > generation || (claims == generation && atomic_load(&peer->state) == PL_PROCESS_FINALIZED);
+}
+
 static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
 {
     const struct pl_job_rank *peer = &shared->ranks[rank];
@@ -195,6 +206,8 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
         return MPI_SUCCESS;
     if (atomic_load(pl_job_gone(job, rank)))
         return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", rank);
+    if (slot == PL_CARD_WORLD && inherited_finalized(rank))
+        return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d has finalized", rank);
     return PL_AGAIN;
 }
 
@@ -293,5 +306,6 @@ const struct pl_bootstrap_ops pl_bootstrap_inherited = {
     .state = inherited_state,
     .alive = inherited_alive,
     .died = inherited_died,
+    .finalized = inherited_finalized,
     .abort_early = inherited_abort_early,
 };

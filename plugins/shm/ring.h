@@ -78,7 +78,8 @@ static inline void pl_shm_publish(struct pl_shm_out *out, struct pl_shm_record *
 /*
  * Prefetches the lines of the next record for writing, `ahead` of them, while the sender of a record waits for the
  * answer. They are in the reader's cache, since it read them a lap ago, and fetching them takes as long as a message
- * does. Longer records are not prefetched: the instruction that writes them fetches lines by itself.
+ * does. Longer records are not prefetched: the instruction that writes them fetches lines by itself. The limit is that
+ * of 3 KiB, the head and 48 lines: from 4 KiB on prefetching was measured to lose (docs/notes/p2p.md).
  */
 enum { PL_SHM_AHEAD_MAX = 49 };
 void pl_shm_prefetch_ahead(struct pl_shm_out *out);

@@ -29,6 +29,8 @@
 #include "plugins/shm/region.h"
 #include "plugins/shm/token.h"
 
+/* A round of progress reads a line of each polled ring, which is in the first-level cache while nothing is written: 16
+ * lines are a kilobyte of it. Ranks with that many peers or fewer never pay for ready bits. */
 enum {
     PL_SHM_POLLS = 16,             /* rings that are polled; writers of further rings set a ready bit */
     PL_SHM_FIFO_BYTES = 512 << 10, /* capacity of a FIFO */

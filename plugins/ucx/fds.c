@@ -40,6 +40,7 @@ static void fds_visit_remember(void *context, int fd)
     if ((size_t)fd >= before->size) {
         size_t size = ((size_t)fd + 1) * 2;
         bool *open = pl_realloc(before->open, size * sizeof *open);
+        before->incomplete |= !open;
         if (!open)
             return;
         memset(open + before->size, 0, size - before->size);
@@ -49,10 +50,11 @@ static void fds_visit_remember(void *context, int fd)
     before->open[fd] = true;
 }
 
-void pl_ucx_fds_remember(struct pl_ucx_fds *before)
+bool pl_ucx_fds_remember(struct pl_ucx_fds *before)
 {
     *before = (struct pl_ucx_fds){ .open = NULL };
     fds_each(fds_visit_remember, before);
+    return !before->incomplete;
 }
 
 void pl_ucx_fds_forget(struct pl_ucx_fds *before)

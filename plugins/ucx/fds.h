@@ -26,10 +26,11 @@ struct pl_ucx_listener {
 struct pl_ucx_fds {
     bool *open;
     size_t size;
+    bool incomplete;
 };
 
-/* Remembers the descriptors that are open; out of memory: none. */
-void pl_ucx_fds_remember(struct pl_ucx_fds *before);
+/* Remembers the descriptors that are open. False: out of memory. pl_ucx_fds_forget() follows in any case. */
+bool pl_ucx_fds_remember(struct pl_ucx_fds *before);
 void pl_ucx_fds_forget(struct pl_ucx_fds *before);
 
 /* Makes those that UCX has opened since close-on-exec, and finds the listening sockets of the worker that has this

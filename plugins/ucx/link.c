@@ -104,9 +104,8 @@ static int ucx_link_connect(struct pl_ucx_link *link)
         .err_handler = { .cb = ucx_link_on_error, .arg = link },
     };
     struct pl_ucx_fds before = { .open = NULL };
-    bool first = link->watched && !ucx->watches; /* UCX opens a timer with the first one */
-    if (first)
-        pl_ucx_fds_remember(&before);
+    /* UCX opens a timer with the first one. */
+    bool first = link->watched && !ucx->watches && pl_ucx_fds_remember(&before);
     ucs_status_t status = ucp_ep_create(ucx->worker, &params, &link->ep);
     if (first)
         pl_ucx_fds_claim(&before, NULL, 0, NULL);

@@ -26,7 +26,7 @@
 
 enum { CLAIM_MS = 20 }; /* between two searches for new connections */
 
-enum { UCX_ROOM = 64 << 20 }; /* bytes that opening a context maps, generously */
+enum { UCX_SPACE = 64 << 20 }; /* bytes that opening a context maps, generously */
 
 int pl_ucx_error(struct pl_ucx *ucx, ucs_status_t status, const char *what)
 {
@@ -141,16 +141,16 @@ static void *ucx_do_nothing(void *nothing)
 }
 
 /* UCX starts a thread of its own and maps memory, and aborts the process if it cannot: it is not asked to where there
- * is no room for either. */
-static int ucx_check_room(struct pl_ucx *ucx)
+ * is no space for either. */
+static int ucx_check_space(struct pl_ucx *ucx)
 {
     pthread_t thread;
-    void *room = mmap(NULL, UCX_ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (room == MAP_FAILED)
-        return ucx->host->fail(PL_UNREACHABLE, "UCX needs %d MiB of address space: %s", UCX_ROOM >> 20,
+    void *space = mmap(NULL, UCX_SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (space == MAP_FAILED)
+        return ucx->host->fail(PL_UNREACHABLE, "UCX needs %d MiB of address space: %s", UCX_SPACE >> 20,
                                strerror(errno));
     int number = pthread_create(&thread, NULL, ucx_do_nothing, NULL);
-    munmap(room, UCX_ROOM);
+    munmap(space, UCX_SPACE);
     if (number)
         return ucx->host->fail(PL_UNREACHABLE, "UCX needs a thread, and none can be created: %s", strerror(number));
     pthread_join(thread, NULL);
@@ -160,9 +160,9 @@ static int ucx_check_room(struct pl_ucx *ucx)
 static int ucx_open_context(struct pl_ucx *ucx)
 {
     ucp_config_t *config;
-    int room = ucx_check_room(ucx);
-    if (room)
-        return room;
+    int lacking = ucx_check_space(ucx);
+    if (lacking)
+        return lacking;
     ucs_status_t status = ucp_config_read(NULL, NULL, &config);
     if (status != UCS_OK)
         return ucx->host->fail(PL_UNREACHABLE, "UCX does not accept its own settings (UCX_* in the environment): %s",
@@ -236,8 +236,8 @@ static int ucx_init_or_fall_back(struct pl_ucx *ucx)
 static int ucx_init_guarded(struct pl_ucx *ucx)
 {
     struct pl_ucx_fds before;
-    pl_ucx_fds_remember(&before);
-    int err = ucx_init_or_fall_back(ucx);
+    int err = pl_ucx_fds_remember(&before) ? ucx_init_or_fall_back(ucx)
+                                           : ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
     if (!err && (err = pl_ucx_gate_open(ucx, &before))) {
         pl_ucx_gate_close(ucx);
         ucp_worker_destroy(ucx->worker);

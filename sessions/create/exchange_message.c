@@ -22,6 +22,8 @@
 #include "sessions/create/exchange_wait.h"
 #include "sessions/create/listener.h"
 
+/* A request that a LEAVE has overtaken follows at once, so few are remembered at a time; those that were answered before
+ * the LEAVE came would otherwise stay for ever. */
 enum { WITHDRAWN_MAX = 64 };
 
 static struct pl_list exchanges = { &exchanges, &exchanges };

@@ -18,13 +18,13 @@
 #include "sessions/create/listener.h"
 
 enum {
-    CHECK_MS = 20,         /* between checks for ended members */
-    CHECK_ROUNDS = 64,     /* rounds of progress before the clock is read */
-    UNREACHABLE_MS = 5000, /* of grace: an unreachable listener may have just closed */
-    LEAVE_MS = 1000,       /* for the coordinator to reply to a participant that gives up */
-    CATCH_UP_ROUNDS = 1000,
-    SLEEP_MAX_US = 10000, /* while the coordinator's listener is not open */
-    NAMED_MAX = 8,        /* processes that a message names */
+    CHECK_MS = 20,          /* between checks for ended members */
+    CHECK_ROUNDS = 64,      /* rounds of progress before the clock is read */
+    UNREACHABLE_MS = 5000,  /* of grace: an unreachable listener may have just closed */
+    LEAVE_MS = 1000,        /* for the coordinator to reply to a participant that gives up */
+    CATCH_UP_ROUNDS = 1000, /* of progress at most: other processes may send to the listener without a pause */
+    SLEEP_MAX_US = 10000,   /* while the coordinator's listener is not open */
+    NAMED_MAX = 8,          /* processes that a message names */
 };
 
 /* A listener that cannot be reached may have just closed, with its address still posted: true for a while. */

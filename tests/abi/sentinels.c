@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A correct program that passes each special value of the standard in the places where it may stand, and NULL for empty
- * arrays. check_sentinels compiles it, as C and as C++, and no compiler may warn: a parameter that may be a small
- * address must not be declared as an array, or gcc says that the function reads beyond its end. It is not run.
+ * arrays. check_sentinels compiles it, as C and as C++, and no compiler may warn. A parameter that may be a small
+ * address must not be declared as an array: gcc would say that the function reads beyond its end. It is not run.
  */
 #include <mpi.h>
 #include <stddef.h>
@@ -23,7 +23,8 @@ void topologies(MPI_Comm comm, MPI_Comm *graph, int ranks[2], int degrees[1], in
     MPI_Dist_graph_create(comm, 0, ranks, degrees, ranks, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, graph);
     MPI_Dist_graph_create(comm, 0, NULL, NULL, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, graph);
     MPI_Dist_graph_create_adjacent(comm, 2, ranks, MPI_UNWEIGHTED, 2, ranks, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, graph);
-    MPI_Dist_graph_create_adjacent(comm, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, graph);
+    MPI_Dist_graph_create_adjacent(comm, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0,
+                                   graph);
     MPI_Dist_graph_neighbors(comm, count, ranks, MPI_UNWEIGHTED, count, ranks, MPI_UNWEIGHTED);
     MPI_Dist_graph_neighbors(comm, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL, MPI_WEIGHTS_EMPTY);
     PMPI_Dist_graph_create(comm, 1, ranks, degrees, ranks, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, graph);

@@ -6,8 +6,8 @@
  *     FUZZ(start, "a valid text", "another");   // start(): once, may be NULL; the texts are the first inputs
  *     int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { ... FUZZ_CHECK(...); return 0; }
  *
- * An input is the text itself, or a stream of choices (struct fuzz) from which the fuzzer builds a message that is
- * valid but for some damage, where bytes at random never get past the first check.
+ * An input is the text itself, or a stream of choices (struct fuzz). From these a fuzzer builds a valid message and
+ * then damages it, because random bytes never get past the first check.
  */
 #ifndef PLENUM_TESTS_FUZZ_H
 #define PLENUM_TESTS_FUZZ_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JSON for the fuzzers: an input that begins with '{' is the text itself; any other is a stream of choices, from which
- * a text of the right form is made out of the words that the parser knows. */
+/* JSON for the fuzzers. An input that begins with '{' is the text itself. Any other is a stream of choices: they make a
+ * text of the right form out of the words that the parser knows. */
 #ifndef PLENUM_TESTS_FUZZ_JSON_H
 #define PLENUM_TESTS_FUZZ_JSON_H
 

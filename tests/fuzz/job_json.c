@@ -12,10 +12,10 @@ static void start(void)
     FUZZ_CHECK(plenum_runtime_open(&runtime) == PLENUM_OK);
 }
 
-FUZZ(
-    start, "{ \"programs\": [ { \"argv\": [\"true\"], \"ranks\": 3, \"env\": { \"A\": \"b\", \"C\": null } } ] }",
-    "{ \"programs\": [ { \"argv\": [\"a\"], \"wdir\": \"/tmp\", \"path\": \"/bin\" } ], \"psets\": { \"app://a\": [[0, 0]] },"
-    " \"time_limit\": 1.5, \"bind\": \"core\", \"keep_going\": true, \"stdout\": \"o.%r\", \"grace\": 2 }")
+FUZZ(start, "{ \"programs\": [ { \"argv\": [\"true\"], \"ranks\": 3, \"env\": { \"A\": \"b\", \"C\": null } } ] }",
+     "{ \"programs\": [ { \"argv\": [\"a\"], \"wdir\": \"/tmp\", \"path\": \"/bin\" } ],"
+     " \"psets\": { \"app://a\": [[0, 0]] },"
+     " \"time_limit\": 1.5, \"bind\": \"core\", \"keep_going\": true, \"stdout\": \"o.%r\", \"grace\": 2 }")
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

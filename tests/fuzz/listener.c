@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages between listeners: exchanges and ports. A real exchange waits, and a port is open; what arrives is valid but
- * for some damage, or anything. The senders' cards are bytes of the input too. */
+/* Messages between listeners, for exchanges and ports. A real exchange waits, and a port is open. What arrives is
+ * valid, damaged, or anything. The senders' cards are bytes of the input too. */
 #include "fuzz.h"
 
 #include "core/base/bytes.h"

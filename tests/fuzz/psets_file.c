@@ -12,11 +12,12 @@ enum { SIZE = 8, RANK = 2 };
 
 static struct pl_instance *session;
 
-FUZZ(
-    NULL,
-    "{ \"psets\": { \"app://a\": { \"ranks\": [0, 2, [4, 6]] }, \"app://b\": { \"union\": [\"app://a\", \"mpi://SELF\"] } } }",
-    "{ \"psets\": { \"app://a\": { \"difference\": [\"mpi://WORLD\", \"app://b\"] }, \"app://b\": { \"host\": \"h*\" } } }",
-    "{ \"psets\": { \"app://a\": { \"intersection\": [\"app://c\", \"app://a\"], \"info\": { \"k\": \"v\" } } } }")
+FUZZ(NULL,
+     "{ \"psets\": { \"app://a\": { \"ranks\": [0, 2, [4, 6]] }, \"app://b\": { \"union\": "
+     "[\"app://a\", \"mpi://SELF\"] } } }",
+     "{ \"psets\": { \"app://a\": { \"difference\": [\"mpi://WORLD\", \"app://b\"] }, \"app://b\": "
+     "{ \"host\": \"h*\" } } }",
+     "{ \"psets\": { \"app://a\": { \"intersection\": [\"app://c\", \"app://a\"], \"info\": { \"k\": \"v\" } } } }")
 
 static void check_set(const char *name)
 {

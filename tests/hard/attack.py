@@ -15,7 +15,8 @@ long the sample may take:
     # seconds: 300
 
 `make check-hard` runs the long form of all; ONLY=NAME of one; HARD=ROUNDS SEED=N repeats a run. `make check-hard-sample`
-is the part of `make check`. The programs that attacks start lie in tests/hard/programs/; mpicc() compiles them.
+is the part of `make check`. The programs that attacks start lie in folders of tests/hard/; mpicc()
+compiles them.
 """
 import fcntl
 import glob
@@ -65,8 +66,8 @@ class Attack(Launcher):
             yield number
 
     def mpicc(self, source, *flags):
-        """Compiles tests/hard/programs/SOURCE with the build's mpicc; returns the program."""
+        """Compiles tests/hard/SOURCE with the build's mpicc; returns the program."""
         program = os.path.join(self.work, os.path.splitext(os.path.basename(source))[0])
         subprocess.run([os.path.join(self.build, 'bin', 'mpicc'), '-std=gnu11', '-Wall', '-Wextra', '-D_GNU_SOURCE', '-g',
-                        '-O1', '-o', program, os.path.join(HERE, 'programs', source), *flags, '-pthread'], check=True)
+                        '-O1', '-o', program, os.path.join(HERE, source), *flags, '-pthread'], check=True)
         return program

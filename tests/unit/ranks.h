@@ -65,7 +65,7 @@ static inline unsigned random_below(unsigned n)
     return (unsigned)((random_state >> 32) % n);
 }
 
-/* --- who is who: ranks are numbered through both groups of an intercommunicator ------------------------------------ */
+/* --- numbers of ranks, through both groups of an intercommunicator --------------------------------------------- */
 
 static inline int ranks_number(const struct pl_comm *comm)
 {

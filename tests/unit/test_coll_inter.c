@@ -97,7 +97,8 @@ static struct pl_coll describe(enum pl_coll_kind kind, int i, int root)
         coll.sendcounts.wide = counts[i];
         coll.senddispls.wide = kind == PL_COLL_ALLTOALLW ? bytes[i] : displs[i];
     }
-    if (kind == PL_COLL_GATHERV || kind == PL_COLL_ALLGATHERV || kind == PL_COLL_ALLTOALLV || kind == PL_COLL_ALLTOALLW) {
+    if (kind == PL_COLL_GATHERV || kind == PL_COLL_ALLGATHERV || kind == PL_COLL_ALLTOALLV ||
+        kind == PL_COLL_ALLTOALLW) {
         coll.recvcounts.wide = counts[i];
         coll.recvdispls.wide = kind == PL_COLL_ALLTOALLW ? bytes[i] : displs[i];
     }
@@ -125,7 +126,8 @@ static void check_received(enum pl_coll_kind kind, const char *what, int i, int 
     const struct pl_comm *comm = &ranks_comm[i];
     int side = comm->inter.remote == &ranks_sides[0], remote = pl_comm_targets(comm), base = side ? 0 : sides[0];
     int first = 0, total = EACH * remote * (kind == PL_COLL_REDUCE_SCATTER_BLOCK ? 1 : comm->size), n = EACH;
-    bool receiver = !is_rooted(kind) || ((kind == PL_COLL_BCAST || is_each(kind)) ? side != (root >= sides[0]) : i == root);
+    bool receiver =
+        !is_rooted(kind) || ((kind == PL_COLL_BCAST || is_each(kind)) ? side != (root >= sides[0]) : i == root);
     if (!receiver)
         return;
     if (kind == PL_COLL_REDUCE_SCATTER_BLOCK)

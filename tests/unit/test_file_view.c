@@ -7,8 +7,8 @@
 
 enum { ROUNDS = 1500, TILES = 4, DISP = 5 };
 
-/* A random datatype whose lowest byte lies at a displacement of 0 to 3, sometimes with room behind it, sometimes with an
- * extent so short that the next one overlaps it. */
+/* A random datatype whose lowest byte lies at a displacement of 0 to 3, sometimes with a gap behind it, sometimes with
+ * an extent so short that the next one overlaps it. */
 static struct sample sample_file(uint64_t *seed)
 {
     struct sample old = sample_random(seed, unit_below(seed, 4)), made = { 0 };

@@ -142,10 +142,10 @@ START_TEST(damage)
 }
 END_TEST
 
-/* A card that names the transport between nodes, also truncated and changed. */
+/* A card that says that other hosts can reach its engine, also truncated and changed. */
 START_TEST(networked)
 {
-    static const unsigned char entry[] = { 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
+    static const unsigned char entry[] = { 3, 'f', 'a', 'r', 0, 0 };
     struct pl_engine *engine = &instance->engine;
     struct pl_comm *comm;
     unsigned char *wire;

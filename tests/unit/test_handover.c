@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Jobs that mpiexec hands over: the launcher, and the command line, with launchers that are empty files. */
 #include "api/mpiexec/apply.c"
+#include "api/mpiexec/apply_output.c"
 #include "api/mpiexec/configfile.c"
 #include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
+#include "api/mpiexec/others.c"
 #include "api/mpiexec/parse.c"
 #include "api/mpiexec/suggest.c"
 /* both have a function of this name */
@@ -146,7 +148,7 @@ START_TEST(words_slurm)
     gives("--launcher slurm -x A=b -env C d -n 2 --timeout 61.5 -q -l --stdin 1 -wdir /x p",
           "A=b C=d " SRUN "--ntasks=2 --kill-on-bad-exit=1 --input=1 --chdir=/x --time=1:02 --label --quiet p");
     gives("--launcher slurm --bind-to core --map-by socket --report-bindings -host a:2,b,a p", SRUN
-          "--ntasks=1 --kill-on-bad-exit=1 --input=0 --distribution=block:cyclic --cpu-bind=verbose,cores --nodes=2 "
+          "--ntasks=4 --kill-on-bad-exit=1 --input=0 --distribution=block:cyclic --cpu-bind=verbose,cores --nodes=2 "
           "--nodelist=a,b,a p");
     gives("--launcher slurm --dry-run --output-filename d p",
           SRUN "--ntasks=1 --kill-on-bad-exit=1 --input=0 --output=d/rank.%t.out --error=d/rank.%t.err p");
@@ -154,6 +156,11 @@ START_TEST(words_slurm)
           SRUN "--ntasks=1 --kill-on-bad-exit=1 --input=0 --output=o%t%% --error=e p");
     refused("--launcher slurm --pset a=0 p", "--pset cannot be passed on to srun");
     refused("--launcher slurm --genvnone p", "--genvnone");
+    refused("--launcher slurm --timestamp-output p", "--timestamp-output");
+    refused("--launcher slurm --prepend-pattern x p", "--prepend-pattern");
+    refused("--launcher slurm --cpu-set 0 p", "--cpu-set");
+    refused("--launcher slurm --usize 3 p", "--usize");
+    gives("--launcher slurm --stdin all p", SRUN "--ntasks=1 --kill-on-bad-exit=1 --input=all p");
     refused("--launcher slurm --json-events f p", "--json-events");
     refused("--launcher slurm --map-by numa p", "--map-by numa");
     refused("--launcher slurm -path /x p", "--path");
@@ -194,7 +201,7 @@ START_TEST(words_prte)
         snprintf(wanted, sizeof wanted, "%s %s%s", before, root, after);                                               \
         gives(line, wanted);                                                                                           \
     } while (0)
-    GIVES("-host a:2,b p x", "prterun", "--map-by slot:OVERSUBSCRIBE --bind-to none --host a:2,b -np 1 p x");
+    GIVES("-host a:2,b p x", "prterun", "--map-by slot:OVERSUBSCRIBE --bind-to none --host a:2,b -np 3 p x");
     GIVES("--launcher openmpi --bind-to socket --map-by socket -n 2 p", "mpirun.openmpi",
           "--map-by socket:OVERSUBSCRIBE --bind-to socket -np 2 p");
     GIVES("--launcher prte --bind-to socket --map-by numa -l --output-filename d -n 2 p", "prterun",

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line of mpiexec: what it understands, and what it says when it does not. */
 #include "api/mpiexec/apply.c"
+#include "api/mpiexec/apply_output.c"
 #include "api/mpiexec/configfile.c"
 #include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
+#include "api/mpiexec/others.c"
 #include "api/mpiexec/parse.c"
 #include "api/mpiexec/suggest.c"
 
@@ -190,11 +192,11 @@ START_TEST(mistyped)
     refused("--verbos p", "--verbose");
     refused("--zzzzzzzz p", "--help");
     refused("--map-by board p", "slot, core");
-    refused("--map-by ppr:2:node p", "slot, core");
-    refused("--map-by socket:PE=2 p", "slot, core");
+    refused("--map-by ppr:2:rack p", "slot, core");
+    refused("--map-by socket:PS=2 p", "slot, core");
     refused("--bind-to sockets p", "none, core");
     refused("--dry-run=xml p", "--dry-run=json");
-    refused("--stdin all p", "the rank");
+    refused("--stdin every p", "the rank");
     refused("--job", "needs an argument");
     refused("--job file p", "so others cannot");
     refused("--quiet=1 p", "no argument");

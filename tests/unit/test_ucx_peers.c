@@ -165,11 +165,11 @@ START_TEST(test_close_on_exec)
     open_pair(_i);
     ck_assert_int_eq(pipe(ends), 0); /* another thread's, for a child: left alone */
     one_message(8, 1, &node_solid, &node_solid);
-    NODE_UNTIL(a, b, inherited_by_exec(before) == 2);
     for (int round = 0; round < 100; round++) {
         one_message(8, 1, &node_solid, &node_solid);
-        ck_assert_int_eq(inherited_by_exec(before), 2);
+        NODE_UNTIL(a, b, inherited_by_exec(before) == 2); /* a connection soon after it was made */
     }
+    ck_assert(!(fcntl(ends[0], F_GETFD) & FD_CLOEXEC) && !(fcntl(ends[1], F_GETFD) & FD_CLOEXEC));
     close(ends[0]);
     close(ends[1]);
     close_pair();

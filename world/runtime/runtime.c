@@ -25,6 +25,7 @@
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/runtime_error.h"
 
+/* Sources that are handled before waiters hear of their events: an output that is always ready must not delay them. */
 enum { READY_MAX = 32 };
 
 /* --- sources ----------------------------------------------------------------------------------------------- */

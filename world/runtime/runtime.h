@@ -49,7 +49,7 @@ struct pl_runtime_slots {
     int next_place; /* the number of the next bound rank: jobs take their places in turn */
 };
 
-enum { PL_SCRATCH = 65536 };
+enum { PL_SCRATCH = 65536 }; /* bytes of one read of an output: the capacity of a pipe, so that one read empties it */
 
 struct plenum_runtime {
     pthread_mutex_t lock;

@@ -33,7 +33,9 @@ enum {
     PL_AREA_RANKS = 64,      /* at most: sets of ranks are words of 64 bits */
     PL_AREA_SHORT = 4096,    /* bytes of each rank's data that count as short */
     PL_AREA_MAX = 256 << 10, /* bytes of data in a slot */
-    PL_AREA_AFTER = 3,       /* collectives without a reduction before an area is made for them */
+    /* Collectives without a reduction before an area is made for them. Making it is a collective by messages, and takes
+     * shared memory: a communicator that is freed after a bcast or a barrier or two does not repay that. */
+    PL_AREA_AFTER = 3,
 };
 
 /* The area of a communicator, made now if there is none yet and it is worth it. For a reduction it always is, so that

@@ -67,7 +67,7 @@ size_t pl_area_bytes(const struct pl_coll *coll)
     case PL_COLL_EXSCAN: break;
     default: return SIZE_MAX;
     }
-    bool predefined = !coll->op->user && !coll->op->user_c && coll->recvtype->size == coll->recvtype->extent;
+    bool predefined = !pl_op_is_user(coll->op) && coll->recvtype->size == coll->recvtype->extent;
     return predefined ? (size_t)count * (size_t)coll->recvtype->size : SIZE_MAX;
 }
 

@@ -32,7 +32,7 @@ void *pl_area_data_in_ring(const struct pl_area *area, int rank, size_t bytes)
     bool is_long = bytes > PL_AREA_SHORT;
     size_t whole = is_long ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING;
     size_t offset = pl_read_shared(&area->slots[rank].offset), most = whole - bytes;
-    size_t within = (offset < most ? offset : most) & ~(size_t)(PL_AREA_LINE - 1);
+    size_t within = (offset < most ? offset : most) & ~(size_t)(PL_CACHE_LINE - 1);
     return area->ring[is_long] + (size_t)rank * whole + within;
 }
 
@@ -103,7 +103,7 @@ int pl_area_take_space(struct pl_area *area, size_t bytes, uint32_t *offset)
 {
     int ring = bytes > PL_AREA_SHORT;
     size_t whole = ring ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING, within = area->head[ring] & (whole - 1);
-    size_t lines = (bytes + PL_AREA_LINE - 1) / PL_AREA_LINE * PL_AREA_LINE;
+    size_t lines = (bytes + PL_CACHE_LINE - 1) / PL_CACHE_LINE * PL_CACHE_LINE;
     struct pl_area_written now = { area->next, { area->head[0], area->head[1] } };
     area_forget_read(area);
     bool together = within > 0 && area->newest - area->oldest <= 1;

@@ -7,7 +7,6 @@
 #ifndef PLENUM_CORE_COLL_AREA_SLOTS_H
 #define PLENUM_CORE_COLL_AREA_SLOTS_H
 
-#include <stdalign.h>
 #include <stdatomic.h>
 
 #include "core/base/compiler.h"
@@ -19,7 +18,6 @@
 #include "core/engine/engine.h"
 
 enum {
-    PL_AREA_LINE = 64,
     PL_AREA_SMALL = 48,                  /* bytes of data in the slot itself, beside its number */
     PL_AREA_SETS = 512,                  /* of slots: operations that may be under way at once */
     PL_AREA_SHORT_RING = 32 << 10,       /* bytes of a rank's ring for longer data, up to PL_AREA_SHORT ... */
@@ -33,22 +31,22 @@ enum {
 
 /* Everything that one rank writes and others poll has a line of its own. */
 struct pl_area_slot {
-    alignas(PL_AREA_LINE) _Atomic uint32_t word; /* its operation, plus 1; or the number of those completed */
-    uint32_t bytes;                              /* of data, here or in one of the owner's rings */
-    uint32_t offset;                             /* in that ring */
+    PL_CACHE_ALIGNED _Atomic uint32_t word; /* its operation, plus 1; or the number of those completed */
+    uint32_t bytes;                         /* of data, here or in one of the owner's rings */
+    uint32_t offset;                        /* in that ring */
     _Atomic uint32_t core; /* with completed operations: where the rank waited last, plus 1; 0: unknown */
     unsigned char data[PL_AREA_SMALL];
 };
-_Static_assert(sizeof(struct pl_area_slot) == PL_AREA_LINE, "short data is in the line of its number");
+_Static_assert(sizeof(struct pl_area_slot) == PL_CACHE_LINE, "short data is in the line of its number");
 _Static_assert(PL_AREA_LONG_RING >= 2 * PL_AREA_MAX && PL_AREA_SHORT_RING >= 2 * PL_AREA_SHORT,
                "a rank can write a second operation before the first is read");
 
 /* The shared memory. A set of ranks is a word with a bit for each. */
 struct pl_area_memory {
-    struct pl_area_slot released;                  /* number of ranks, the owner aside, that use it no more */
-    alignas(PL_AREA_LINE) _Atomic uint64_t asleep; /* ranks that may sleep until a slot is published to them */
-    _Atomic uint64_t wanting;                      /* ranks that wait for space */
-    _Atomic uint64_t wanted[PL_AREA_RANKS];        /* and what for: area_wish_of() */
+    struct pl_area_slot released;             /* number of ranks, the owner aside, that use it no more */
+    PL_CACHE_ALIGNED _Atomic uint64_t asleep; /* ranks that may sleep until a slot is published to them */
+    _Atomic uint64_t wanting;                 /* ranks that wait for space */
+    _Atomic uint64_t wanted[PL_AREA_RANKS];   /* and what for: area_wish_of() */
     /* [size] operations completed by each; [PL_AREA_SETS][size] slots; then [size] rings of each kind */
     struct pl_area_slot lines[];
 };

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,68 @@ static void session(void)
     MPI_Recv(&number, 1, MPI_INT, 1 - rank, 2, comm, MPI_STATUS_IGNORE);
 }
 
+static void *receive_there(void *comm)
+{
+    static atomic_int tags;
+    int number;
+    MPI_Recv(&number, 1, MPI_INT, 0, atomic_fetch_add(&tags, 1), *(MPI_Comm *)comm, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+/* Ten sessions, two threads in each, and beside them an operation that is pending. */
+static void sessions(void)
+{
+    enum { SESSIONS = 10 };
+    static MPI_Comm comm[SESSIONS];
+    static int number[SESSIONS];
+    pthread_t thread[2 * SESSIONS];
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
+    for (int i = 0; i < SESSIONS; i++) {
+        MPI_Session session;
+        MPI_Group group;
+        MPI_Request request;
+        char name[32];
+        snprintf(name, sizeof name, "session %d", i);
+        MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &session);
+        MPI_Group_from_session_pset(session, "mpi://SELF", &group);
+        MPI_Comm_create_from_group(group, name, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm[i]);
+        MPI_Irecv(&number[i], 1, MPI_INT, 0, 100 + i, comm[i], &request);
+    }
+    for (int i = 0; i < 2 * SESSIONS; i++)
+        pthread_create(&thread[i], NULL, receive_there, &comm[i / 2]);
+    for (int i = 0; i < 2 * SESSIONS; i++)
+        pthread_join(thread[i], NULL);
+}
+
+/* A file whose name is longer than a report shows. Rank 0 does not come. */
+static void file(void)
+{
+    char name[256];
+    int maker = getpid();
+    MPI_File fh;
+    MPI_Bcast(&maker, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    snprintf(name, sizeof name, "/tmp/plenum-hang-%d-%0150d-end", maker, 0);
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &fh);
+    MPI_Barrier(MPI_COMM_WORLD);
+    unlink(name);
+    if (rank == 0)
+        pause();
+    MPI_File_set_size(fh, 8);
+}
+
+static void window(void)
+{
+    MPI_Win win;
+    void *memory;
+    MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_set_name(win, "halo");
+    if (rank == 0)
+        pause();
+    MPI_Win_fence(0, win);
+}
+
 static void crash(void)
 {
     if (rank == 1)
@@ -250,6 +313,9 @@ static const struct {
     { "wrong_shift", wrong_shift, 0 },
     { "exchange", exchange, 1 },
     { "session", session, 1 },
+    { "sessions", sessions, 1 },
+    { "file", file, 0 },
+    { "window", window, 0 },
     { "crash", crash, 0 },
     { "crash_inside", crash_inside, 0 },
     { "crash_removed", crash_removed, 0 },

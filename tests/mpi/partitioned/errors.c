@@ -98,14 +98,14 @@ static void bad_sizes(int sent, int bytes, int received, int capacity, int class
 static void larger(int sent, int bytes, int received, int capacity)
 {
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size, got = -1;
-    int all = sent * bytes, room = received * capacity;
-    char *out = malloc((size_t)all + 1), *in = malloc((size_t)room + 1);
+    int all = sent * bytes, space = received * capacity;
+    char *out = malloc((size_t)all + 1), *in = malloc((size_t)space + 1);
     MPI_Request requests[2];
     MPI_Status status;
     CHECK_OK(MPI_Psend_init(out, sent, bytes, MPI_CHAR, next, 1, world, MPI_INFO_NULL, &requests[0]));
     CHECK_OK(MPI_Precv_init(in, received, capacity, MPI_CHAR, last, 1, world, MPI_INFO_NULL, &requests[1]));
     for (int time = 0; time < 3; time++) {
-        memset(in, 'x', (size_t)room);
+        memset(in, 'x', (size_t)space);
         for (int i = 0; i < all; i++)
             out[i] = (char)(mtest_rank + time + i % 97);
         CHECK_OK(MPI_Startall(2, requests));
@@ -114,7 +114,7 @@ static void larger(int sent, int bytes, int received, int capacity)
         for (int i = received - 1; i >= 0; i--)
             for (int flag = 0; !flag;)
                 CHECK_OK(MPI_Parrived(requests[1], i, &flag));
-        for (int i = 0; i < room; i++)
+        for (int i = 0; i < space; i++)
             if (in[i] != (i < all ? (char)(last + time + i % 97) : 'x'))
                 CHECK(!"wrong data when all partitions have arrived");
         CHECK_OK(MPI_Wait(&requests[1], &status));

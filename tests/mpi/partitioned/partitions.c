@@ -90,7 +90,7 @@ static void ring(int sent, int received, int unit, MPI_Comm comm, int wide)
     if (wide) {
         CHECK_OK(MPI_Psend_init(out, sent, unit, MPI_BYTE, next, 7, comm, MPI_INFO_NULL, &requests[0]));
         CHECK_OK(MPI_Precv_init(in, received, received ? bytes / received : 0, MPI_BYTE, last, 7, comm, MPI_INFO_NULL,
-                                  &requests[1]));
+                                &requests[1]));
     } else {
         CHECK_OK(MPI_Precv_init(in, received, received ? bytes / received : 0, MPI_BYTE, last, 7, comm, MPI_INFO_NULL,
                                 &requests[1]));

@@ -30,10 +30,45 @@ static int compose_no_memory(void)
 /* Variables by which another launcher, or an outer job, gives its processes their identity. */
 static bool compose_is_identity(const char *name)
 {
-    static const char *const exact[] = { PL_JOB_ENV, "PLENUM_ATTACH", "PLENUM_RANK", "PLENUM_SIZE",
-                                         "PMI_RANK", "PMI_SIZE",      "PMI_FD" };
+    static const char *const exact[] = {
+        PL_JOB_ENV,
+        "PLENUM_ATTACH",
+        "PLENUM_RANK",
+        "PLENUM_SIZE",
+        "PLENUM_LOCAL_RANK",
+        "PLENUM_LOCAL_SIZE",
+        "PLENUM_NODE",
+        "MPI_LOCALRANKID",
+        "MPI_LOCALNRANKS",
+        "OMPI_UNIVERSE_SIZE",
+        "OMPI_APP_CTX_NUM_PROCS",
+        "OMPI_NUM_APP_CTX",
+        "OMPI_FIRST_RANKS",
+        "OMPI_ARGV",
+        "OMPI_COMMAND",
+        "OMPI_VERSION",
+        "OMPI_FILE_LOCATION",
+        "SLURM_PROCID",
+        "SLURM_LOCALID",
+        "SLURM_NODEID",
+        "SLURM_GTIDS",
+        "SLURM_STEPID",
+        "SLURM_TASK_PID",
+        "SLURM_MPI_TYPE",
+        "SLURM_SRUN_COMM_HOST",
+        "SLURM_SRUN_COMM_PORT",
+        "SLURM_LAUNCH_NODE_IPADDR",
+        "ALPS_APP_PE",
+    };
+    static const char *const beginnings[] = {
+        "PMI_",       "HYDI_",     "OMPI_COMM_WORLD_", "OMPI_MCA_orte_", "OMPI_MCA_ess_",   "PALS_",
+        "FLUX_TASK_", "FLUX_JOB_", "SLURM_STEP_",      "SLURM_PMIX",     "MV2_COMM_WORLD_", "MPISPAWN_",
+    };
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         if (strcmp(name, exact[i]) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
             return true;
     return strncmp(name, "PMIX_", 5) == 0 && strncmp(name, "PMIX_MCA_", 9) != 0;
 }
@@ -76,13 +111,16 @@ static int compose_program_environment(const struct plenum_job *job, const struc
     if (!pl_vars_apply(vars, &job->desc.env) || !pl_vars_apply(vars, &program->env))
         return compose_no_memory();
     compose_drop(vars, compose_is_identity); /* also from the description: a rank has one identity */
-    return pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size) ? PLENUM_OK : compose_no_memory();
+    bool whole = pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size) &&
+                 pl_vars_format(vars, "PLENUM_LOCAL_SIZE", "%d", job->desc.size) &&
+                 pl_vars_set(vars, "PLENUM_NODE", "0");
+    return whole ? PLENUM_OK : compose_no_memory();
 }
 
 static int compose_rank_environment(const struct plenum_job *job, int rank, uint32_t job_fd, struct pl_vars *vars)
 {
     if (!pl_vars_format(vars, PL_JOB_ENV, "%" PRIu32 ":%016" PRIx64 ":%d", job_fd, job->cookie, rank) ||
-        !pl_vars_format(vars, "PLENUM_RANK", "%d", rank))
+        !pl_vars_format(vars, "PLENUM_RANK", "%d", rank) || !pl_vars_format(vars, "PLENUM_LOCAL_RANK", "%d", rank))
         return compose_no_memory();
     return job->launch.registered ? pl_pmix_environment(job, rank, vars) : PLENUM_OK;
 }

@@ -97,7 +97,8 @@ static void report_find_write_cycle(struct search *s, int first)
         fprintf(out, "%srank %d for rank %d (%s", count ? ", " : "", r, wait->item->awaited[0], wait->function);
         if (wait->item->tag != PL_ANY && wait->item->what != PL_WHAT_COLLECTIVE)
             fprintf(out, ", tag %d", wait->item->tag);
-        fprintf(out, wait->item->object[0] ? " on %s)" : ")", wait->item->object);
+        pl_report_write_on(wait->item, out);
+        fputc(')', out);
         r = wait->item->awaited[0];
     } while (++count < CYCLE_NAMED && r != first);
     if (r != first)
@@ -193,8 +194,10 @@ static void report_find_write_missing(struct search *s, int first)
         }
     pl_report_write_ranks(s->marked, report->size, out);
     fprintf(out, " %s in %s", count == 1 ? "waits" : "wait", wait->function);
-    if (wait->item->object[0])
-        fprintf(out, wait->item->what == PL_WHAT_EXCHANGE ? " of \"%s\"" : " on %s", wait->item->object);
+    if (wait->item->what != PL_WHAT_EXCHANGE)
+        pl_report_write_on(wait->item, out);
+    else if (wait->item->object[0])
+        fprintf(out, " of \"%s\"", wait->item->object);
     if ((wait->item->awaited[0] != last || count > 1) && wait->item->what != PL_WHAT_COLLECTIVE)
         fprintf(out, ", ultimately for rank %d", last);
     if (report->rank[last].waits == 0) {
@@ -265,7 +268,9 @@ static void report_find_write_different(struct search *s, int first)
     FILE *out = report_find_begin(s);
     if (!out)
         return;
-    fprintf(out, "different collectives at the same time on %s: ", wait[first].item->object);
+    fputs("different collectives at the same time", out);
+    pl_report_write_on(wait[first].item, out);
+    fputs(": ", out);
     for (int i = first; i < report->waits; i++) {
         if (s->named[wait[i].rank] || !report_find_same_collective(&wait[i], &wait[first]))
             continue;

@@ -46,6 +46,8 @@ static void report_read_tidy_item(struct pl_job_item *item, int size)
         report_read_limit(&item->range[i][1], (uint32_t)size - 1);
         report_read_limit(&item->range[i][0], item->range[i][1]);
     }
+    if (item->object_kind >= PL_OBJECT_KINDS)
+        item->object_kind = PL_OBJECT_COMM;
     report_read_tidy(item->object, sizeof item->object);
     report_read_tidy(item->session, sizeof item->session);
     report_read_tidy(item->far_job, sizeof item->far_job);

@@ -33,10 +33,11 @@ static json_t *report_json_item(const struct pl_job_item *item)
     static const char *const names[PL_WHAT_KINDS] = { "operation",  "receive", "send",     "probe",
                                                       "collective", "some",    "exchange", "close",
                                                       "address",    "accept",  "connect",  "generalized" };
+    static const char *const objects[PL_OBJECT_KINDS] = { "communicator", "window", "file" };
     json_t *object = json_object();
     if (item->kind != PL_ITEM_MESSAGE)
         report_json_put_text(object, "for", names[item->what]);
-    report_json_put_text(object, item->what == PL_WHAT_EXCHANGE ? "tag" : "communicator", item->object);
+    report_json_put_text(object, item->what == PL_WHAT_EXCHANGE ? "tag" : objects[item->object_kind], item->object);
     report_json_put_text(object, "session", item->session);
     report_json_put_envelope(object, "peer", item->peer);
     if (item->far >= 0) {

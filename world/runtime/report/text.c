@@ -37,10 +37,16 @@ void pl_report_write_ranks(const bool *marked, int size, FILE *out)
     }
 }
 
+void pl_report_write_on(const struct pl_job_item *item, FILE *out)
+{
+    static const char *const kinds[PL_OBJECT_KINDS] = { "", "window ", "file " };
+    if (item->object[0])
+        fprintf(out, " on %s%s", kinds[item->object_kind], item->object);
+}
+
 static void report_text_on(const struct pl_job_item *item, FILE *out)
 {
-    if (item->object[0])
-        fprintf(out, " on %s", item->object);
+    pl_report_write_on(item, out);
     if (item->session[0] && strcmp(item->session, "World") != 0)
         fprintf(out, " (%s)", item->session);
 }

@@ -12,6 +12,9 @@ void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_recor
 
 enum { PL_EACH = -3 }; /* a peer: "another rank each" */
 
+/* " on ocean", " on window halo", " on file /tmp/out"; nothing for an item without an object. */
+void pl_report_write_on(const struct pl_job_item *item, FILE *out);
+
 /* "a message from rank 1 with tag 7 on ocean" */
 void pl_report_write_item(const struct pl_job_item *item, FILE *out);
 

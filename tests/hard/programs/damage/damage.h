@@ -55,9 +55,13 @@ static inline void damage_add(struct damage *d, void *at, size_t bytes)
         d->area[d->areas++] = (struct damage_area){ at, bytes };
 }
 
+/* A memory file of this name, or a file of this name in a directory. */
 static inline bool damage_is_file(const char *link, const char *name)
 {
     size_t length = strlen(name);
+    const char *slash = strrchr(link, '/');
+    if (slash && strcmp(slash + 1, name) == 0)
+        return true;
     return strncmp(link, "/memfd:", 7) == 0 && strncmp(link + 7, name, length) == 0 &&
            (link[7 + length] == '\0' || link[7 + length] == ' ');
 }
@@ -83,7 +87,7 @@ static inline void damage_add_files(struct damage *d, const char *name)
         closedir(dir);
 }
 
-/* What is mapped and writable of such files: those of other processes, too. Each is mapped once more, since the library
+/* What is mapped and writable of such files, those of other processes, too. Each is mapped once more, since the library
  * may unmap its own. */
 static inline void damage_add_mappings(struct damage *d, const char *name)
 {

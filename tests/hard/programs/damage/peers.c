@@ -7,12 +7,14 @@
  *                       with each other, and their data is right
  *     peers all SEED    it damages all memory that it can write, that of others too, while all are in every kind of
  *                       operation. They may get errors, or wait until the time limit
+ *     peers pool SEED   the processes are attached to a pool, and the last one damages its memory
  */
 #include <mpi.h>
 #include <signal.h>
 #include <time.h>
 
 #include "damage.h"
+#include "mpi-ext.h"
 
 enum { LONG = 40000, ROUNDS = 30 };
 
@@ -166,15 +168,62 @@ static int own(void)
     _exit(wrong ? 9 : 0);
 }
 
+/* --- a pool: processes that no launcher started ------------------------------------------------------------------ */
+
+static void pool_round(MPI_Session session, int round)
+{
+    char name[MPI_MAX_PSET_NAME_LEN], tag[20];
+    int sets = 0;
+    MPI_Group group;
+    MPI_Comm comm;
+    snprintf(name, sizeof name, "app://set-%d", round % 5);
+    snprintf(tag, sizeof tag, "round-%d", round);
+    if (MPI_Group_from_session_pset(session, "mpi://WORLD", &group) != MPI_SUCCESS)
+        return;
+    MPIX_Session_pset_publish(session, name, group);
+    if (round % 3 == 0)
+        MPIX_Session_pset_withdraw(session, name);
+    MPI_Session_get_num_psets(session, MPI_INFO_NULL, &sets);
+    for (int i = 0; i < sets && i < 20; i++) {
+        int length = sizeof name;
+        MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, name);
+    }
+    if (round % 4 == 0 &&
+        MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS)
+        MPI_Comm_free(&comm);
+    MPI_Group_free(&group);
+}
+
+static int pool(void)
+{
+    const char *place = strchr(getenv("PLENUM_ATTACH"), ':');
+    if (sscanf(place, ":%d:%d", &rank, &size) != 2)
+        return 2;
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Session session;
+        if (MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) != MPI_SUCCESS)
+            continue;
+        if (rank == size - 1 && damage.areas == 0)
+            damage_add_mappings(&damage, "plenum-pool");
+        if (rank == size - 1)
+            strike(4);
+        pool_round(session, round);
+        MPI_Session_finalize(&session);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
+    damage.state = strtoull(argv[2], NULL, 10) * 64;
+    if (strcmp(argv[1], "pool") == 0)
+        return pool();
     MPI_Init(NULL, NULL);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    damage.state = strtoull(argv[2], NULL, 10) * 64;
     if (strcmp(argv[1], "all") == 0)
         all();
     return own();

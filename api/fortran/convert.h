@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Conversions of arguments: sentinels, LOGICAL, arrays, strings. */
+#ifndef PLENUM_FORTRAN_CONVERT_H
+#define PLENUM_FORTRAN_CONVERT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "api/fortran/pending.h"
+#include "api/mpi.h"
+
+/* --- Sentinels: their addresses count --------------------------------------------------------------------------- */
+
+#pragma GCC visibility push(default)
+extern MPI_Fint mpifort_bottom_[], mpifort_in_place_[], mpifort_buffer_automatic_[];
+extern MPI_Fint mpifort_status_ignore_[], mpifort_statuses_ignore_[], mpifort_errcodes_ignore_[];
+extern MPI_Fint mpifort_unweighted_[], mpifort_weights_empty_[];
+extern char mpifort_argv_null_[], mpifort_argvs_null_[];
+#pragma GCC visibility pop
+
+#pragma GCC visibility push(hidden)
+
+/* The address of a buffer for C. */
+static inline void *plf_address(const void *buffer)
+{
+    if (buffer == mpifort_bottom_)
+        return MPI_BOTTOM;
+    if (buffer == mpifort_in_place_)
+        return MPI_IN_PLACE;
+    if (buffer == mpifort_buffer_automatic_)
+        return MPI_BUFFER_AUTOMATIC;
+    return (void *)buffer;
+}
+
+static inline MPI_Status *plf_status(MPI_Fint *status)
+{
+    return status == mpifort_status_ignore_ ? MPI_STATUS_IGNORE : (MPI_Status *)status;
+}
+
+static inline MPI_Status *plf_statuses(MPI_Fint *statuses)
+{
+    return statuses == mpifort_statuses_ignore_ ? MPI_STATUSES_IGNORE : (MPI_Status *)statuses;
+}
+
+static inline int *plf_weights(const MPI_Fint *weights)
+{
+    if (weights == mpifort_unweighted_)
+        return MPI_UNWEIGHTED;
+    return weights == mpifort_weights_empty_ ? MPI_WEIGHTS_EMPTY : (int *)weights;
+}
+
+/* --- Results ----------------------------------------------------------------------------------------------------- */
+
+/* Stores the error code, unless the caller left the optional argument out. */
+static inline void plf_return(MPI_Fint *ierror, int code)
+{
+    if (ierror)
+        *ierror = code;
+}
+
+/* Adds one to indices that C counts from zero. */
+static inline void plf_count_from_one(MPI_Fint *index, int count, int code)
+{
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS)
+        return;
+    for (int i = 0; i < count; i++)
+        if (index[i] != MPI_UNDEFINED)
+            index[i]++;
+}
+
+/* --- LOGICAL: values.f90 tells the compiler's -------------------------------------------------------------------- */
+
+extern const MPI_Fint plf_true, plf_false;
+
+static inline int plf_truth(MPI_Fint logical)
+{
+    return logical != plf_false;
+}
+
+static inline MPI_Fint plf_logical(int truth)
+{
+    return truth ? plf_true : plf_false;
+}
+
+/* --- Arrays that need conversion --------------------------------------------------------------------------------- */
+
+/* The C form of an array; short ones need no memory. */
+struct plf_array {
+    int count;
+    void *space; /* NULL: memory is short, or the count is negative, which the C function finds */
+    void *small[16];
+};
+
+/* Gives space for the elements of an array, filled with zeros. NULL if memory is short. */
+void *plf_array_open(struct plf_array *array, int count);
+
+static inline void plf_array_free(struct plf_array *array)
+{
+    if (array->space != array->small)
+        free(array->space);
+}
+
+static inline bool plf_array_failed(const struct plf_array *array)
+{
+    return array->space == NULL;
+}
+
+/*
+ * Converts an array of handles to C. Without an array to convert, all elements are NULL, which no handle is. The
+ * function _store gives back the elements that the call has set.
+ */
+#define PLF_HANDLE_ARRAY(kind, lower, handle)                                                                          \
+    static inline handle *plf_##lower##_array(struct plf_array *array, int count, const MPI_Fint *from)                \
+    {                                                                                                                  \
+        handle *to = plf_array_open(array, count);                                                                     \
+        for (int i = 0; to && from && i < array->count; i++)                                                           \
+            to[i] = MPI_##kind##_fromint(from[i]);                                                                     \
+        return to;                                                                                                     \
+    }                                                                                                                  \
+    static inline void plf_##lower##_array_store(const struct plf_array *array, MPI_Fint *to)                          \
+    {                                                                                                                  \
+        handle const *from = array->space;                                                                             \
+        for (int i = 0; from && i < array->count; i++)                                                                 \
+            if (from[i])                                                                                               \
+                to[i] = MPI_##kind##_toint(from[i]);                                                                   \
+    }
+PLF_HANDLE_ARRAY(Request, request, MPI_Request)
+PLF_HANDLE_ARRAY(Type, type, MPI_Datatype)
+PLF_HANDLE_ARRAY(Info, info, MPI_Info)
+
+#define plf_type_array_return(array, to) plf_type_array_store(array, to)
+
+/* Stores the requests of a completing call, and ends the copies of those that are complete (pending.c). */
+void plf_request_array_return(const struct plf_array *array, MPI_Fint *requests);
+void plf_request_array_settle(const struct plf_array *array, const MPI_Fint *requests);
+
+int *plf_truths(struct plf_array *array, int count, const MPI_Fint *from);
+void plf_truths_return(const struct plf_array *array, MPI_Fint *to, int code);
+
+/* The lengths of arrays that the communicator decides. */
+enum plf_side { PLF_SENT, PLF_RECEIVED };
+int plf_members(MPI_Comm comm, enum plf_side side);
+int plf_neighbors(MPI_Comm comm, enum plf_side side);
+int plf_cart_dimensions(MPI_Comm comm);
+
+/* --- Strings ----------------------------------------------------------------------------------------------------- */
+
+/* A C string: in itself if it is short. */
+struct plf_string {
+    char *text;
+    char small[120];
+};
+
+/* A copy without the trailing blanks; plf_word(): without the leading blanks, too. NULL if memory is short. */
+char *plf_string(struct plf_string *string, const char *text, size_t length);
+char *plf_word(struct plf_string *string, const char *text, size_t length);
+void plf_string_free(struct plf_string *string);
+/* Copies a C string into a CHARACTER of this length and fills it with blanks. */
+void plf_fill(char *to, size_t length, const char *from);
+
+#pragma GCC visibility pop
+
+#endif

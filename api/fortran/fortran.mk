@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The Fortran interfaces: libmpifort_abi, the modules mpi and mpi_f08, mpif.h. Included by the Makefile; built if there
+# is a Fortran compiler.
+
+FFLAGS ?=
+ALL_FFLAGS := $(OPT.$(MODE)) -fPIC $(FFLAGS)
+HAVE_FC := $(shell command -v $(FC) 2>/dev/null)
+
+FORT     := $(B)/fortran
+LIBFORT  := $(B)/lib/libmpifort_abi.so.1
+FORT_C   := $(wildcard api/fortran/*.c)
+FORT_GEN := $(FORT)/mpif.h $(FORT)/mpi_constants.f90 $(FORT)/mpi_f08_types.f90 $(FORT)/mpi.f90 $(FORT)/mpi_f08.f90 \
+            $(foreach n,0 1 2 3,$(FORT)/procedures_$(n).c)
+FORT_HEADERS := $(foreach f,mpif.h mpi.mod mpi_f08.mod mpi_constants.mod mpi_f08_types.mod mpi_callbacks.mod mpi_f08_callbacks.mod,$(B)/include/$(f))
+FORT_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(FORT_C)) $(foreach n,0 1 2 3,$(FORT)/procedures_$(n).o) \
+            $(foreach m,values mpi_constants mpi_f08_types mpi_callbacks mpi_f08_callbacks mpi mpi_f08,$(FORT)/$(m).o)
+
+.PHONY: fortran
+ifneq ($(HAVE_FC),)
+fortran: $(LIBFORT) $(B)/lib/libmpifort_abi.so $(B)/include/mpif.h
+else
+fortran:
+	@echo 'Without a Fortran compiler ($(FC)) there are no mpif.h and no modules mpi and mpi_f08: apt-get install gfortran'
+endif
+
+# One run writes all; it leaves files that do not change alone, so a stamp stands for them.
+$(FORT)/generated: api/fortran/generate.py api/fortran/procedures.txt api/mpi.h
+	$(call say,GEN,$(FORT))
+	$(Q)python3 api/fortran/generate.py api/fortran/procedures.txt api/mpi.h $(FORT) && touch $@
+$(FORT_GEN): $(FORT)/generated ;
+
+$(FORT)/%.o: $(FORT)/%.c $(B)/flags
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(HARDEN) $(PROTECT) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+define fort_module
+	$(call say,FC,$<)
+	$(Q)mkdir -p $(B)/include && $(FC) $(ALL_FFLAGS) -J$(B)/include -c $< -o $@
+endef
+$(FORT)/%.o: $(FORT)/%.f90 $(B)/flags
+	$(fort_module)
+$(FORT)/%.o: api/fortran/%.f90 $(B)/flags | $(FORT)/generated
+	$(fort_module)
+$(FORT)/mpi_f08_types.o: $(FORT)/mpi_constants.o
+$(FORT)/mpi_callbacks.o: $(FORT)/mpi_constants.o
+$(FORT)/mpi_f08_callbacks.o: $(FORT)/mpi_f08_types.o
+$(FORT)/mpi.o: $(FORT)/mpi_f08_types.o $(FORT)/mpi_callbacks.o
+$(FORT)/mpi_f08.o: $(FORT)/mpi_f08_callbacks.o
+
+$(LIBFORT): $(FORT_OBJ) $(LIBMPI)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libmpifort_abi.so.1 -Wl,-z,defs $(HARDEN_LD) -o $@ $(FORT_OBJ) -L$(B)/lib -lmpi_abi -Wl,-rpath,'$$ORIGIN' $(ALL_LDFLAGS)
+$(B)/lib/libmpifort_abi.so: | $(LIBFORT)
+	$(Q)ln -sf libmpifort_abi.so.1 $@
+$(B)/include/mpif.h: $(FORT)/mpif.h
+	$(Q)mkdir -p $(@D) && cp $< $@
+
+-include $(patsubst %.o,%.d,$(filter $(FORT)/procedures% $(B)/obj/%,$(FORT_OBJ)))

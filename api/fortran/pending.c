@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies of sections that a request still uses. A call that completes the request copies back what was received; the
+ * copies of a persistent request stay until it is freed, and are filled again at each start.
+ *
+ * The copies belong to the Fortran procedures: a request that Fortran made with a section that needed a copy must be
+ * completed in Fortran, too. Sections that became datatypes have no such limit.
+ *
+ * Locking: `pending_lock` protects the table. No MPI function is called with it held.
+ */
+#include "api/fortran/pending.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "api/fortran/section.h"
+
+struct pending {
+    struct pending *next;
+    MPI_Fint request;
+    bool active; /* what is received is not copied back yet */
+    struct plf_section section;
+};
+
+enum { PENDING_BUCKETS = 256 }; /* sections that need copies in nonblocking operations are few */
+static struct pending *pending_table[PENDING_BUCKETS];
+static pthread_mutex_t pending_lock = PTHREAD_MUTEX_INITIALIZER;
+int plf_pending_total;
+
+static struct pending **pending_bucket(MPI_Fint request)
+{
+    return &pending_table[((unsigned)request * 2654435761u) >> 24];
+}
+
+int plf_pending_add(MPI_Request request, const struct plf_section *section, bool persistent)
+{
+    struct pending *added = malloc(sizeof *added);
+    if (!added)
+        return MPI_ERR_NO_MEM;
+    *added = (struct pending){ .request = MPI_Request_toint(request), .active = !persistent, .section = *section };
+    pthread_mutex_lock(&pending_lock);
+    struct pending **bucket = pending_bucket(added->request);
+    added->next = *bucket;
+    *bucket = added;
+    __atomic_add_fetch(&plf_pending_total, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&pending_lock);
+    return MPI_SUCCESS;
+}
+
+/* Copies back what the request's operation has received; once an activation. */
+static void pending_copy_out(MPI_Fint request)
+{
+    pthread_mutex_lock(&pending_lock);
+    for (struct pending *p = *pending_bucket(request); p; p = p->next) {
+        if (p->request == request && p->active) {
+            plf_section_copy_out(&p->section);
+            p->active = false;
+        }
+    }
+    pthread_mutex_unlock(&pending_lock);
+}
+
+/* Forgets the sections of a request that is no more. */
+static void pending_remove(MPI_Fint request)
+{
+    pthread_mutex_lock(&pending_lock);
+    for (struct pending **at = pending_bucket(request); *at;) {
+        struct pending *p = *at;
+        if (p->request != request) {
+            at = &p->next;
+            continue;
+        }
+        *at = p->next;
+        __atomic_sub_fetch(&plf_pending_total, 1, __ATOMIC_RELAXED);
+        plf_section_free(&p->section);
+        free(p);
+    }
+    pthread_mutex_unlock(&pending_lock);
+}
+
+static bool pending_has(MPI_Fint request)
+{
+    pthread_mutex_lock(&pending_lock);
+    struct pending *p = *pending_bucket(request);
+    while (p && p->request != request)
+        p = p->next;
+    pthread_mutex_unlock(&pending_lock);
+    return p != NULL;
+}
+
+void plf_pending_settle_slow(MPI_Fint before, MPI_Request now)
+{
+    int complete = now == MPI_REQUEST_NULL;
+    if (!pending_has(before))
+        return;
+    if (!complete && MPI_Request_get_status(now, &complete, MPI_STATUS_IGNORE))
+        complete = 0;
+    if (complete)
+        pending_copy_out(before);
+    if (now == MPI_REQUEST_NULL)
+        pending_remove(before);
+}
+
+void plf_pending_start_slow(const MPI_Fint *requests, int count)
+{
+    for (int i = 0; i < count; i++) {
+        pthread_mutex_lock(&pending_lock);
+        for (struct pending *p = *pending_bucket(requests[i]); p; p = p->next)
+            if (p->request == requests[i]) {
+                plf_section_copy_in(&p->section);
+                p->active = true;
+            }
+        pthread_mutex_unlock(&pending_lock);
+    }
+}
+
+void plf_pending_free_slow(MPI_Fint request)
+{
+    if (!pending_has(request))
+        return;
+    /* The operation still uses the copy, and nothing tells of its end after the request is freed. */
+    MPI_Request pending = MPI_Request_fromint(request);
+    int complete = 0;
+    while (MPI_Request_get_status(pending, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && !complete)
+        ;
+    pending_copy_out(request);
+    pending_remove(request);
+}

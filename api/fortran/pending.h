@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies of sections that a request still uses. */
+#ifndef PLENUM_FORTRAN_PENDING_H
+#define PLENUM_FORTRAN_PENDING_H
+
+#include <stdbool.h>
+
+#include "api/mpi.h"
+
+#pragma GCC visibility push(hidden)
+
+struct plf_section;
+
+extern int plf_pending_total; /* read without the lock: a thread that completes a request has seen it made */
+
+int plf_pending_add(MPI_Request request, const struct plf_section *section, bool persistent);
+void plf_pending_settle_slow(MPI_Fint before, MPI_Request now);
+void plf_pending_start_slow(const MPI_Fint *requests, int count);
+void plf_pending_free_slow(MPI_Fint request);
+
+/* After a call that may have completed a request. */
+static inline void plf_pending_settle(MPI_Fint before, MPI_Request now)
+{
+    if (__atomic_load_n(&plf_pending_total, __ATOMIC_RELAXED))
+        plf_pending_settle_slow(before, now);
+}
+
+/* Before a persistent request is started. */
+static inline void plf_pending_startall(int count, const MPI_Fint *requests)
+{
+    if (__atomic_load_n(&plf_pending_total, __ATOMIC_RELAXED))
+        plf_pending_start_slow(requests, count);
+}
+
+static inline void plf_pending_start(MPI_Fint request)
+{
+    plf_pending_startall(1, &request);
+}
+
+/* Before a request is freed. */
+static inline void plf_pending_request_free(MPI_Fint request)
+{
+    if (__atomic_load_n(&plf_pending_total, __ATOMIC_RELAXED))
+        plf_pending_free_slow(request);
+}
+
+#pragma GCC visibility pop
+
+#endif

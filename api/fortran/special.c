@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Procedures whose arguments in Fortran are not those of C one by one. */
+#include "api/fortran/fortran.h"
+
+/* --- Start-up ---------------------------------------------------------------------------------------------------- */
+
+/* Tells the library the compiler's values of LOGICAL, once. Both functions may be called before initialization. */
+static void tell_logical(void)
+{
+    MPI_Fint yes, no;
+    int told = 0;
+    if (MPI_Abi_get_fortran_booleans(sizeof(MPI_Fint), &yes, &no, &told) == MPI_SUCCESS && !told)
+        MPI_Abi_set_fortran_booleans(sizeof(MPI_Fint), (void *)&plf_true, (void *)&plf_false);
+}
+
+PLF_NAMES(init)
+void pmpi_init_(MPI_Fint *ierror)
+{
+    tell_logical();
+    plf_return(ierror, MPI_Init(NULL, NULL));
+}
+
+PLF_NAMES(init_thread)
+void pmpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+{
+    tell_logical();
+    plf_return(ierror, MPI_Init_thread(NULL, NULL, *required, provided));
+}
+
+PLF_NAMES(session_init)
+void pmpi_session_init_(const MPI_Fint *info, const MPI_Fint *errhandler, MPI_Fint *session, MPI_Fint *ierror)
+{
+    MPI_Session opened = MPI_SESSION_NULL;
+    tell_logical();
+    int code = MPI_Session_init(MPI_Info_fromint(*info), MPI_Errhandler_fromint(*errhandler), &opened);
+    if (code == MPI_SUCCESS)
+        *session = MPI_Session_toint(opened);
+    plf_return(ierror, code);
+}
+
+/* --- Info and process sets: the length of a Fortran string has no place for a terminator ------------------------- */
+
+PLF_NAMES(info_create_env)
+void pmpi_info_create_env_(MPI_Fint *info, MPI_Fint *ierror)
+{
+    MPI_Info made = MPI_INFO_NULL;
+    int code = MPI_Info_create_env(0, NULL, &made);
+    if (code == MPI_SUCCESS)
+        *info = MPI_Info_toint(made);
+    plf_return(ierror, code);
+}
+
+PLF_NAMES(info_get)
+void pmpi_info_get_(const MPI_Fint *info, const char *key, const MPI_Fint *valuelen, char *value, MPI_Fint *flag,
+                    MPI_Fint *ierror, size_t key_len, size_t value_len)
+{
+    struct plf_string name;
+    int code = MPI_ERR_NO_MEM, found = 0;
+    char *text = malloc(*valuelen > 0 ? (size_t)*valuelen + 1 : 1);
+    if (plf_word(&name, key, key_len) && text)
+        code = MPI_Info_get(MPI_Info_fromint(*info), name.text, *valuelen, text, &found);
+    if (code == MPI_SUCCESS) {
+        *flag = plf_logical(found);
+        if (found)
+            plf_fill(value, value_len, text);
+    }
+    plf_string_free(&name);
+    free(text);
+    plf_return(ierror, code);
+}
+
+PLF_NAMES(info_get_string)
+void pmpi_info_get_string_(const MPI_Fint *info, const char *key, MPI_Fint *buflen, char *value, MPI_Fint *flag,
+                           MPI_Fint *ierror, size_t key_len, size_t value_len)
+{
+    struct plf_string name;
+    int code = MPI_ERR_NO_MEM, found = 0, length = *buflen > 0 ? *buflen + 1 : 0;
+    char *text = malloc((size_t)length + 1);
+    if (plf_word(&name, key, key_len) && text)
+        code = MPI_Info_get_string(MPI_Info_fromint(*info), name.text, &length, text, &found);
+    if (code == MPI_SUCCESS) {
+        *flag = plf_logical(found);
+        if (found && *buflen > 0)
+            plf_fill(value, value_len, text);
+        if (found)
+            *buflen = length - 1;
+    }
+    plf_string_free(&name);
+    free(text);
+    plf_return(ierror, code);
+}
+
+PLF_NAMES(session_get_nth_pset)
+void pmpi_session_get_nth_pset_(const MPI_Fint *session, const MPI_Fint *info, const MPI_Fint *n, MPI_Fint *pset_len,
+                                char *pset_name, MPI_Fint *ierror, size_t pset_name_len)
+{
+    int code = MPI_ERR_NO_MEM, length = *pset_len > 0 ? *pset_len + 1 : 0;
+    char *text = malloc((size_t)length + 1);
+    if (text)
+        code = MPI_Session_get_nth_pset(MPI_Session_fromint(*session), MPI_Info_fromint(*info), *n, &length, text);
+    if (code == MPI_SUCCESS) {
+        if (*pset_len > 0)
+            plf_fill(pset_name, pset_name_len, text);
+        *pset_len = length - 1;
+    }
+    free(text);
+    plf_return(ierror, code);
+}
+
+/* --- Statuses ---------------------------------------------------------------------------------------------------- */
+
+PLF_NAMES(status_f2f08)
+void pmpi_status_f2f08_(const MPI_Fint *f_status, MPI_Fint *f08_status, MPI_Fint *ierror)
+{
+    memcpy(f08_status, f_status, sizeof(MPI_Status));
+    plf_return(ierror, MPI_SUCCESS);
+}
+
+PLF_NAMES(status_f082f)
+void pmpi_status_f082f_(const MPI_Fint *f08_status, MPI_Fint *f_status, MPI_Fint *ierror)
+{
+    memcpy(f_status, f08_status, sizeof(MPI_Status));
+    plf_return(ierror, MPI_SUCCESS);
+}
+
+/* --- Buffers ----------------------------------------------------------------------------------------------------- */
+
+PLF_WEAK(weak mpi_f_sync_reg_ = pmpi_f_sync_reg_)
+void pmpi_f_sync_reg_(void *buf, MPI_Fint *ierror)
+{
+    (void)buf;
+    plf_return(ierror, MPI_SUCCESS);
+}
+
+PLF_WEAK(weak mpi_f_sync_reg_f08ts_ = pmpi_f_sync_reg_f08ts_)
+PLF_WEAK(weak mpi_f_sync_reg_fts_ = pmpi_f_sync_reg_f08ts_)
+PLF_WEAK(weak pmpi_f_sync_reg_fts_ = pmpi_f_sync_reg_f08ts_)
+void pmpi_f_sync_reg_f08ts_(const CFI_cdesc_t *buf, MPI_Fint *ierror)
+{
+    (void)buf;
+    plf_return(ierror, MPI_SUCCESS);
+}
+
+PLF_WEAK(weak mpi_sizeof_f08ts_ = pmpi_sizeof_f08ts_)
+PLF_WEAK(weak mpi_sizeof_fts_ = pmpi_sizeof_f08ts_)
+PLF_WEAK(weak pmpi_sizeof_fts_ = pmpi_sizeof_f08ts_)
+void pmpi_sizeof_f08ts_(const CFI_cdesc_t *x, MPI_Fint *size, MPI_Fint *ierror)
+{
+    *size = (MPI_Fint)x->elem_len;
+    plf_return(ierror, MPI_SUCCESS);
+}
+
+/*
+ * Each attached buffer is given back as its address in mpi_f08. In mpif.h and in module mpi the address has no use, and
+ * the argument may be too short to hold one.
+ */
+#define PLF_DETACH(name, OBJECT, object, call, call_c)                                                                 \
+    PLF_WEAK(weak mpi_##name##_ = pmpi_##name##_)                                                                      \
+    void pmpi_##name##_(OBJECT void *address, MPI_Fint *size, MPI_Fint *ierror)                                        \
+    {                                                                                                                  \
+        void *detached = NULL;                                                                                         \
+        (void)address;                                                                                                 \
+        plf_return(ierror, call(object &detached, size));                                                              \
+    }                                                                                                                  \
+    PLF_WEAK(weak mpi_##name##_f08_ = pmpi_##name##_f08_)                                                              \
+    void pmpi_##name##_f08_(OBJECT void **address, MPI_Fint *size, MPI_Fint *ierror)                                   \
+    {                                                                                                                  \
+        int code = call(object address, size);                                                                         \
+        if (code == MPI_SUCCESS && *address == MPI_BUFFER_AUTOMATIC)                                                   \
+            *address = mpifort_buffer_automatic_;                                                                      \
+        plf_return(ierror, code);                                                                                      \
+    }                                                                                                                  \
+    PLF_WEAK(weak mpi_##name##_c_f08_ = pmpi_##name##_c_f08_)                                                          \
+    void pmpi_##name##_c_f08_(OBJECT void **address, MPI_Count *size, MPI_Fint *ierror)                                \
+    {                                                                                                                  \
+        int code = call_c(object address, size);                                                                       \
+        if (code == MPI_SUCCESS && *address == MPI_BUFFER_AUTOMATIC)                                                   \
+            *address = mpifort_buffer_automatic_;                                                                      \
+        plf_return(ierror, code);                                                                                      \
+    }
+#define NOTHING
+#define COMM_PARAMETER    const MPI_Fint *comm,
+#define SESSION_PARAMETER const MPI_Fint *session,
+#define COMM_ARGUMENT     MPI_Comm_fromint(*comm),
+#define SESSION_ARGUMENT  MPI_Session_fromint(*session),
+PLF_DETACH(buffer_detach, NOTHING, NOTHING, MPI_Buffer_detach, MPI_Buffer_detach_c)
+PLF_DETACH(comm_detach_buffer, COMM_PARAMETER, COMM_ARGUMENT, MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c)
+PLF_DETACH(session_detach_buffer, SESSION_PARAMETER, SESSION_ARGUMENT, MPI_Session_detach_buffer,
+           MPI_Session_detach_buffer_c)
+
+/* --- Spawning ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * Makes an argument vector of Fortran strings `stride` strings apart, which ends at a blank one. One allocation holds
+ * the pointers and the text.
+ */
+static char **argument_vector(const char *strings, size_t length, size_t stride)
+{
+    size_t count = 0, at = 0;
+    for (;; count++) {
+        const char *text = strings + count * stride * length;
+        size_t used = length;
+        while (used > 0 && text[used - 1] == ' ')
+            used--;
+        if (used == 0)
+            break;
+        at += used + 1;
+    }
+    char **vector = malloc((count + 1) * sizeof *vector + at);
+    if (!vector)
+        return NULL;
+    char *place = (char *)(vector + count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = strings + i * stride * length;
+        size_t used = length;
+        while (used > 0 && text[used - 1] == ' ')
+            used--;
+        vector[i] = place;
+        memcpy(place, text, used);
+        place[used] = '\0';
+        place += used + 1;
+    }
+    vector[count] = NULL;
+    return vector;
+}
+
+static int *error_codes(MPI_Fint *codes)
+{
+    return codes == mpifort_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : codes;
+}
+
+PLF_NAMES(comm_spawn)
+void pmpi_comm_spawn_(const char *command, const char *argv, const MPI_Fint *maxprocs, const MPI_Fint *info,
+                      const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes,
+                      MPI_Fint *ierror, size_t command_len, size_t argv_len)
+{
+    struct plf_string program;
+    MPI_Comm made = MPI_COMM_NULL;
+    bool plain = argv == mpifort_argv_null_;
+    char **vector = plain ? MPI_ARGV_NULL : argument_vector(argv, argv_len, 1);
+    int code = MPI_ERR_NO_MEM;
+
+    if (plf_string(&program, command, command_len) && (plain || vector))
+        code = MPI_Comm_spawn(program.text, vector, *maxprocs, MPI_Info_fromint(*info), *root, MPI_Comm_fromint(*comm),
+                              &made, error_codes(array_of_errcodes));
+    if (code == MPI_SUCCESS)
+        *intercomm = MPI_Comm_toint(made);
+    plf_string_free(&program);
+    free(vector);
+    plf_return(ierror, code);
+}
+
+/* The root's arguments of MPI_Comm_spawn_multiple(). */
+struct spawn_list {
+    int count;
+    char **commands;
+    char ***vectors;
+    MPI_Info *infos;
+};
+
+static void spawn_list_free(struct spawn_list *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        if (list->commands)
+            free(list->commands[i]);
+        if (list->vectors)
+            free(list->vectors[i]);
+    }
+    free(list->commands);
+    free(list->vectors);
+    free(list->infos);
+}
+
+static bool spawn_list_make(struct spawn_list *list, const char *commands, size_t command_len, const char *argv,
+                            size_t argv_len, const MPI_Fint *info)
+{
+    size_t count = (size_t)list->count;
+    bool plain = argv == mpifort_argvs_null_;
+    list->commands = calloc(count + 1, sizeof *list->commands);
+    list->infos = calloc(count + 1, sizeof *list->infos);
+    list->vectors = plain ? NULL : calloc(count + 1, sizeof *list->vectors);
+    if (!list->commands || !list->infos || !(plain || list->vectors))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct plf_string program;
+        if (plf_string(&program, commands + i * command_len, command_len))
+            list->commands[i] = strdup(program.text);
+        plf_string_free(&program);
+        list->infos[i] = MPI_Info_fromint(info[i]);
+        if (!plain)
+            list->vectors[i] = argument_vector(argv + i * argv_len, argv_len, count);
+        if (!list->commands[i] || !(plain || list->vectors[i]))
+            return false;
+    }
+    return true;
+}
+
+PLF_NAMES(comm_spawn_multiple)
+void pmpi_comm_spawn_multiple_(const MPI_Fint *count, const char *array_of_commands, const char *array_of_argv,
+                               const MPI_Fint *array_of_maxprocs, const MPI_Fint *array_of_info, const MPI_Fint *root,
+                               const MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror,
+                               size_t command_len, size_t argv_len)
+{
+    struct spawn_list list = { 0 };
+    MPI_Comm made = MPI_COMM_NULL, c_comm = MPI_Comm_fromint(*comm);
+    int code = MPI_SUCCESS, rank = 0;
+
+    if (c_comm != MPI_COMM_NULL)
+        code = MPI_Comm_rank(c_comm, &rank);
+    if (code == MPI_SUCCESS && rank == *root) {
+        list.count = *count > 0 ? *count : 0;
+        if (!spawn_list_make(&list, array_of_commands, command_len, array_of_argv, argv_len, array_of_info))
+            code = MPI_ERR_NO_MEM;
+    }
+    if (code == MPI_SUCCESS)
+        code = MPI_Comm_spawn_multiple(*count, list.commands, list.vectors, array_of_maxprocs, list.infos, *root,
+                                       c_comm, &made, error_codes(array_of_errcodes));
+    if (code == MPI_SUCCESS)
+        *intercomm = MPI_Comm_toint(made);
+    spawn_list_free(&list);
+    plf_return(ierror, code);
+}
