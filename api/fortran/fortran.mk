@@ -15,6 +15,10 @@ FORT_HEADERS := $(foreach f,mpif.h mpi.mod mpi_f08.mod mpi_constants.mod mpi_f08
 FORT_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(FORT_C)) $(foreach n,0 1 2 3,$(FORT)/procedures_$(n).o) \
             $(foreach m,values mpi_constants mpi_f08_types mpi_callbacks mpi_f08_callbacks mpi mpi_f08,$(FORT)/$(m).o)
 
+# The descriptors of gfortran are described beside its own headers, which another C compiler does not search.
+FORT_CPP := $(addprefix -idirafter ,$(filter /%,$(dir $(shell $(FC) -print-file-name=include/ISO_Fortran_binding.h 2>/dev/null))))
+$(B)/obj/api/fortran/%.o: EXTRA = $(FORT_CPP)
+
 .PHONY: fortran
 ifneq ($(HAVE_FC),)
 fortran: $(LIBFORT) $(B)/lib/libmpifort_abi.so $(B)/include/mpif.h
@@ -31,7 +35,7 @@ $(FORT_GEN): $(FORT)/generated ;
 
 $(FORT)/%.o: $(FORT)/%.c $(B)/flags
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CPPFLAGS) $(HARDEN) $(PROTECT) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(FORT_CPP) $(HARDEN) $(PROTECT) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 define fort_module
 	$(call say,FC,$<)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Broken communicators. A communicator breaks when an operation in it can no longer end as it should: a member has
+ * Broken communicators. A communicator breaks when an operation in it can no longer end as it should. A member has
  * died, the link to a member is lost, a message found no memory, or a collective operation failed on one rank. Every
  * wait in it then ends with the error class and the words of the cause, whichever rank it is for: the other ranks would
  * soon wait for one that has given up. Other communicators go on.
@@ -9,7 +9,7 @@
  * Messages of a communicator that does not exist yet, such notices among them, are kept until it is made.
  *
  * A communicator is broken together with those that the library made for it: its parts (pl_comm_role.whole) and the one
- * of an intercommunicator's local group. They tell nobody by themselves.
+ * of an intercommunicator's local group. They send no notices of their own.
  *
  * The engine's lock is held in all functions unless said otherwise.
  */

@@ -220,7 +220,7 @@ void pl_engine_leave_busy(struct pl_engine *engine)
     pl_engine_run_deferred(&deferred);
 }
 
-/* A peer that has closed before is no loss: what was under way to it has been reported. */
+/* A peer that has closed before does not count: what was under way to it has been reported. */
 static void host_lose(struct pl_engine *engine, struct pl_peer *peer, int error, const char *why)
 {
     bool known = peer->error;

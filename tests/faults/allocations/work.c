@@ -47,8 +47,9 @@ static const struct {
     const char *name;
     work_chapter *run;
 } chapters[] = {
-    { "messages", work_messages }, { "collectives", work_collectives }, { "neighbors", work_neighbors },
-    { "windows", work_windows },   { "files", work_files },             { "spawn", work_spawn },
+    { "messages", work_messages },   { "collectives", work_collectives },
+    { "neighbors", work_neighbors }, { "windows", work_windows },
+    { "files", work_files },         { "spawn", work_spawn },
 };
 
 static work_chapter *chapter_named(const char *name)

@@ -12,7 +12,7 @@
 /* Makes a call; at an error, remembers it and goes to `done`. */
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \
-        if (work_failed(call))                                                                                \
+        if (work_failed(call))                                                                                         \
             goto done;                                                                                                 \
     } while (0)
 
