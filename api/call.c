@@ -6,10 +6,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/engine/comm_break.h"
+
 /* --- exit ---------------------------------------------------------------------------------------------------- */
+
+/* Of an error that its arguments do not explain, the processes that take part in the call learn. */
+static void call_break(const struct pl_call *call)
+{
+    bool unforeseen = call->err == MPI_ERR_NO_MEM || call->err == MPI_ERR_PROC_ABORTED || call->err == MPI_ERR_INTERN;
+    struct pl_comm *comm = call->kind == PL_COMM   ? call->object
+                           : call->kind == PL_WIN  ? ((struct pl_win *)call->object)->comm
+                           : call->kind == PL_FILE ? ((struct pl_file *)call->object)->comm
+                                                   : NULL;
+    if (unforeseen && comm)
+        pl_comm_break_for_all(comm, call->err);
+}
 
 int pl_call_fail(struct pl_call *call)
 {
+    if (call->together && call->object)
+        call_break(call);
     char message[MPI_MAX_ERROR_STRING];
     int code = call->err, returned = code;
     pl_error_publish(call->function, code, message);

@@ -38,6 +38,7 @@
 struct pl_call {
     const char *function;
     int err;                       /* the first error class, or MPI_SUCCESS */
+    bool together;                 /* several processes take part: what fails on one breaks its communicator */
     enum pl_kind kind;             /* of object; 0: no object */
     void *object;                  /* its error handler is invoked */
     struct pl_errhandler *handler; /* invoked instead, for constructors with an error handler argument; borrowed */
@@ -46,6 +47,12 @@ struct pl_call {
 #define PL_CALL(name)                                                                                                  \
     {                                                                                                                  \
         .function = #name                                                                                              \
+    }
+
+/* The same for a function in which other processes may wait for this one (core/engine/comm_break.h). */
+#define PL_CALL_TOGETHER(name)                                                                                         \
+    {                                                                                                                  \
+        .function = #name, .together = true                                                                            \
     }
 
 /* Invokes the error handler and returns the error class. */

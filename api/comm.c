@@ -151,7 +151,7 @@ static int give_handled(struct pl_call *call, struct pl_comm *made, struct pl_er
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
-    struct pl_call call = PL_CALL(MPI_Comm_dup);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_dup);
     struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err)
@@ -161,7 +161,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    struct pl_call call = PL_CALL(MPI_Comm_dup_with_info);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_dup_with_info);
     struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
@@ -193,19 +193,19 @@ static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *in
 
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return mpi_comm_idup(&(struct pl_call)PL_CALL(MPI_Comm_idup), comm, NULL, newcomm, request);
+    return mpi_comm_idup(&(struct pl_call)PL_CALL_TOGETHER(MPI_Comm_idup), comm, NULL, newcomm, request);
 }
 
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
-    struct pl_call call = PL_CALL(MPI_Comm_idup_with_info);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_idup_with_info);
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     return mpi_comm_idup(&call, comm, i, newcomm, request);
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
-    struct pl_call call = PL_CALL(MPI_Comm_create);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_create);
     struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     struct pl_group *g = pl_arg_group(&call, group, "group");
     pl_arg_output(&call, newcomm, "newcomm");
@@ -218,7 +218,7 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
-    struct pl_call call = PL_CALL(MPI_Comm_create_group);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_create_group);
     struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
     struct pl_group *g = pl_arg_group(&call, group, "group");
     pl_arg_tag(&call, tag);
@@ -232,7 +232,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
-    struct pl_call call = PL_CALL(MPI_Comm_split);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_split);
     struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     pl_arg_output(&call, newcomm, "newcomm");
     if (color < 0 && color != MPI_UNDEFINED)
@@ -260,7 +260,7 @@ static bool is_split_type(int split)
 
 int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Comm *newcomm)
 {
-    struct pl_call call = PL_CALL(MPI_Comm_split_type);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_split_type);
     struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, newcomm, "newcomm");
@@ -375,7 +375,7 @@ static void arg_leader(struct pl_call *call, const struct pl_comm *comm, int ran
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
                          MPI_Comm *newintercomm)
 {
-    struct pl_call call = PL_CALL(MPI_Intercomm_create);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Intercomm_create);
     struct pl_comm *local = pl_arg_intracomm(&call, local_comm), *peer = NULL, *made = NULL;
     arg_leader(&call, local, local_leader, "local_leader");
     if (!call.err && local->rank == local_leader) { /* the other arguments are significant only at the leader */
@@ -393,7 +393,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
 
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
-    struct pl_call call = PL_CALL(MPI_Intercomm_merge);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Intercomm_merge);
     struct pl_comm *c = pl_arg_intercomm(&call, intercomm), *made = NULL;
     pl_arg_output(&call, newintracomm, "newintracomm");
     if (!call.err)

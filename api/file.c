@@ -62,7 +62,7 @@ int MPI_File_delete(const char *filename, MPI_Info info)
 
 int MPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
-    struct pl_call call = PL_CALL(MPI_File_set_size);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_File_set_size);
     struct pl_file *file = pl_arg_file(&call, fh);
     if (!call.err)
         call.err = pl_file_set_size(file, size);
@@ -71,7 +71,7 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size)
 
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
-    struct pl_call call = PL_CALL(MPI_File_preallocate);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_File_preallocate);
     struct pl_file *file = pl_arg_file(&call, fh);
     if (!call.err)
         call.err = pl_file_preallocate(file, size);
@@ -112,7 +112,7 @@ int MPI_File_get_amode(MPI_File fh, int *amode)
 
 int MPI_File_set_info(MPI_File fh, MPI_Info info)
 {
-    struct pl_call call = PL_CALL(MPI_File_set_info);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_File_set_info);
     struct pl_file *file = pl_arg_file(&call, fh);
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     int rc = file ? pl_file_hints_set(file, i) : MPI_SUCCESS; /* the others wait for this process */
@@ -139,7 +139,7 @@ int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 
 int MPI_File_set_atomicity(MPI_File fh, int flag)
 {
-    struct pl_call call = PL_CALL(MPI_File_set_atomicity);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_File_set_atomicity);
     struct pl_file *file = pl_arg_file(&call, fh);
     if (!call.err)
         call.err = pl_file_set_atomicity(file, flag != 0);
@@ -158,7 +158,7 @@ int MPI_File_get_atomicity(MPI_File fh, int *flag)
 
 int MPI_File_sync(MPI_File fh)
 {
-    struct pl_call call = PL_CALL(MPI_File_sync);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_File_sync);
     struct pl_file *file = pl_arg_file(&call, fh);
     if (!call.err)
         call.err = pl_file_sync(file);

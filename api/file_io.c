@@ -119,13 +119,13 @@ int MPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_
 
 int MPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_all), fh, PL_READ_ALL(PL_FILE_OWN, 0), datatype,
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_read_all), fh, PL_READ_ALL(PL_FILE_OWN, 0), datatype,
                       PL_FILE_WAIT(status));
 }
 
 int MPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_all_c), fh, PL_READ_ALL(PL_FILE_OWN, 0), datatype,
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_read_all_c), fh, PL_READ_ALL(PL_FILE_OWN, 0), datatype,
                       PL_FILE_WAIT(status));
 }
 
@@ -138,15 +138,15 @@ int MPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_D
 int MPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
                          MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_at_all), fh, PL_READ_ALL(PL_FILE_AT, offset), datatype,
-                      PL_FILE_WAIT(status));
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_read_at_all), fh, PL_READ_ALL(PL_FILE_AT, offset),
+                      datatype, PL_FILE_WAIT(status));
 }
 
 int MPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
                            MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_at_all_c), fh, PL_READ_ALL(PL_FILE_AT, offset), datatype,
-                      PL_FILE_WAIT(status));
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_read_at_all_c), fh, PL_READ_ALL(PL_FILE_AT, offset),
+                      datatype, PL_FILE_WAIT(status));
 }
 
 int MPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -164,14 +164,14 @@ int MPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype dataty
 
 int MPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_ordered), fh, PL_READ_ALL(PL_FILE_SHARED, 0), datatype,
-                      PL_FILE_WAIT(status));
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_read_ordered), fh, PL_READ_ALL(PL_FILE_SHARED, 0),
+                      datatype, PL_FILE_WAIT(status));
 }
 
 int MPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_ordered_c), fh, PL_READ_ALL(PL_FILE_SHARED, 0), datatype,
-                      PL_FILE_WAIT(status));
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_read_ordered_c), fh, PL_READ_ALL(PL_FILE_SHARED, 0),
+                      datatype, PL_FILE_WAIT(status));
 }
 
 int MPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
@@ -194,14 +194,14 @@ int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatyp
 
 int MPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_all), fh, PL_WRITE_ALL(PL_FILE_OWN, 0), datatype,
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_write_all), fh, PL_WRITE_ALL(PL_FILE_OWN, 0), datatype,
                       PL_FILE_WAIT(status));
 }
 
 int MPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_all_c), fh, PL_WRITE_ALL(PL_FILE_OWN, 0), datatype,
-                      PL_FILE_WAIT(status));
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_write_all_c), fh, PL_WRITE_ALL(PL_FILE_OWN, 0),
+                      datatype, PL_FILE_WAIT(status));
 }
 
 int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
@@ -214,15 +214,15 @@ int MPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count
 int MPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype,
                           MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_at_all), fh, PL_WRITE_ALL(PL_FILE_AT, offset), datatype,
-                      PL_FILE_WAIT(status));
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_write_at_all), fh, PL_WRITE_ALL(PL_FILE_AT, offset),
+                      datatype, PL_FILE_WAIT(status));
 }
 
 int MPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
                             MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_at_all_c), fh, PL_WRITE_ALL(PL_FILE_AT, offset), datatype,
-                      PL_FILE_WAIT(status));
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_write_at_all_c), fh, PL_WRITE_ALL(PL_FILE_AT, offset),
+                      datatype, PL_FILE_WAIT(status));
 }
 
 int MPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -240,14 +240,14 @@ int MPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype
 
 int MPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_ordered), fh, PL_WRITE_ALL(PL_FILE_SHARED, 0), datatype,
-                      PL_FILE_WAIT(status));
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_write_ordered), fh, PL_WRITE_ALL(PL_FILE_SHARED, 0),
+                      datatype, PL_FILE_WAIT(status));
 }
 
 int MPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_ordered_c), fh, PL_WRITE_ALL(PL_FILE_SHARED, 0), datatype,
-                      PL_FILE_WAIT(status));
+    return pl_do_file(&(struct pl_call)PL_CALL_TOGETHER(MPI_File_write_ordered_c), fh, PL_WRITE_ALL(PL_FILE_SHARED, 0),
+                      datatype, PL_FILE_WAIT(status));
 }
 
 int MPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)

@@ -11,7 +11,7 @@
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
                       MPI_Info info)
 {
-    struct pl_call call = PL_CALL(MPI_File_set_view);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_File_set_view);
     struct pl_file *file = pl_arg_file(&call, fh);
     struct pl_type *e = pl_arg_type(&call, etype), *f = pl_arg_type(&call, filetype);
     pl_arg_output(&call, datarep, "datarep");
@@ -92,7 +92,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
 
 int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
 {
-    struct pl_call call = PL_CALL(MPI_File_seek_shared);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_File_seek_shared);
     struct pl_file *file = pl_arg_file(&call, fh);
     if (!call.err)
         call.err = pl_file_seek_shared(file, offset, whence);

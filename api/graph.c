@@ -83,7 +83,7 @@ static const int *arg_weights(struct pl_call *call, int n, const int weights[], 
 int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
                      MPI_Comm *comm_graph)
 {
-    struct pl_call call = PL_CALL(MPI_Graph_create);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Graph_create);
     struct pl_comm *c = pl_arg_intracomm(&call, comm_old), *made = NULL;
     arg_nodes(&call, c, nnodes, indx, edges);
     pl_arg_output(&call, comm_graph, "comm_graph");
@@ -164,7 +164,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
                                    int outdegree, const int destinations[], const int destweights[], MPI_Info info,
                                    int reorder, MPI_Comm *comm_dist_graph)
 {
-    struct pl_call call = PL_CALL(MPI_Dist_graph_create_adjacent);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Dist_graph_create_adjacent);
     struct pl_comm *c = pl_arg_intracomm(&call, comm_old), *made = NULL;
     arg_ends(&call, c, indegree, sources, "sources");
     arg_ends(&call, c, outdegree, destinations, "destinations");
@@ -207,7 +207,7 @@ static int arg_degrees(struct pl_call *call, int n, const int degrees[])
 int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[],
                           const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
-    struct pl_call call = PL_CALL(MPI_Dist_graph_create);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Dist_graph_create);
     struct pl_comm *c = pl_arg_intracomm(&call, comm_old), *made = NULL;
     arg_ends(&call, c, n, sources, "sources");
     int edges = arg_degrees(&call, n, degrees);

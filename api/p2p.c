@@ -296,14 +296,16 @@ static PL_NOINLINE int mpi_p2p_irecv_any(const char *function, void *buf, MPI_Co
 {
     struct pl_call call = { .function = function };
     struct side side = mpi_p2p_receiving(&call, buf, count, datatype, source, tag, comm);
-    struct pl_request *made;
+    struct pl_request *made = NULL;
     pl_arg_output(&call, request, "request");
     if (!call.err)
         call.err = pl_recv_prepare(side.comm, buf, count, side.type, source, tag, &made);
-    if (!call.err) {
-        pl_p2p_start(made);
+    if (!call.err)
+        call.err = pl_p2p_start(made);
+    if (!call.err)
         *request = (MPI_Request)made;
-    }
+    else if (made)
+        pl_handle_drop(made);
     return pl_call_leave(&call);
 }
 

@@ -97,7 +97,7 @@ static int mpi_rma_get(struct pl_call *call, void *origin_addr, MPI_Count origin
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Put);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Put);
     return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win, false, NULL);
 }
@@ -105,7 +105,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
 int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Put_c);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Put_c);
     return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win, false, NULL);
 }
@@ -113,7 +113,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
 int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-    struct pl_call call = PL_CALL(MPI_Rput);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Rput);
     return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win, true, request);
 }
@@ -122,7 +122,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-    struct pl_call call = PL_CALL(MPI_Rput_c);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Rput_c);
     return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win, true, request);
 }
@@ -130,7 +130,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
             int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Get);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Get);
     return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win, false, NULL);
 }
@@ -138,7 +138,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
 int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Get_c);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Get_c);
     return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win, false, NULL);
 }
@@ -146,7 +146,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
 int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
              int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
-    struct pl_call call = PL_CALL(MPI_Rget);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Rget);
     return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win, true, request);
 }
@@ -155,7 +155,7 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request *request)
 {
-    struct pl_call call = PL_CALL(MPI_Rget_c);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Rget_c);
     return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                        target_datatype, win, true, request);
 }
@@ -179,7 +179,7 @@ static int mpi_rma_accumulate(struct pl_call *call, const void *origin_addr, MPI
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Accumulate);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Accumulate);
     return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                               target_datatype, op, win, false, NULL);
 }
@@ -187,7 +187,7 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
 int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Accumulate_c);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Accumulate_c);
     return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                               target_datatype, op, win, false, NULL);
 }
@@ -196,7 +196,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
                     MPI_Request *request)
 {
-    struct pl_call call = PL_CALL(MPI_Raccumulate);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Raccumulate);
     return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                               target_datatype, op, win, true, request);
 }
@@ -205,7 +205,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                       MPI_Win win, MPI_Request *request)
 {
-    struct pl_call call = PL_CALL(MPI_Raccumulate_c);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Raccumulate_c);
     return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                               target_datatype, op, win, true, request);
 }
@@ -237,7 +237,7 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Get_accumulate);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Get_accumulate);
     struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
                                    result_addr, result_count, result_datatype };
     return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
@@ -249,7 +249,7 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                          MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Get_accumulate_c);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Get_accumulate_c);
     struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
                                    result_addr, result_count, result_datatype };
     return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
@@ -260,7 +260,7 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                         int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
                         int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
-    struct pl_call call = PL_CALL(MPI_Rget_accumulate);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Rget_accumulate);
     struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
                                    result_addr, result_count, result_datatype };
     return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
@@ -272,7 +272,7 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                           MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                           MPI_Win win, MPI_Request *request)
 {
-    struct pl_call call = PL_CALL(MPI_Rget_accumulate_c);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Rget_accumulate_c);
     struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
                                    result_addr, result_count, result_datatype };
     return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
@@ -291,7 +291,7 @@ static void arg_single(struct pl_call *call, const struct pl_type *type)
 int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Fetch_and_op);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Fetch_and_op);
     struct pl_rma rma = arg_target(&call, PL_RMA_GET_ACCUMULATE, win, target_rank, target_disp, 1, datatype);
     arg_single(&call, rma.type);
     if (op != MPI_NO_OP)
@@ -329,7 +329,7 @@ static bool rma_is_comparable(const struct pl_type *type)
 int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
                          int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Compare_and_swap);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Compare_and_swap);
     struct pl_rma rma = arg_target(&call, PL_RMA_COMPARE_AND_SWAP, win, target_rank, target_disp, 1, datatype);
     char label[MPI_MAX_OBJECT_NAME];
     arg_single(&call, rma.type);

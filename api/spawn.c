@@ -76,13 +76,13 @@ static int mpi_spawn_meet(struct pl_call *call, const char *port_name, MPI_Info 
 
 int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
-    struct pl_call call = PL_CALL(MPI_Comm_accept);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_accept);
     return mpi_spawn_meet(&call, port_name, info, root, comm, newcomm, pl_port_accept);
 }
 
 int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
-    struct pl_call call = PL_CALL(MPI_Comm_connect);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_connect);
     return mpi_spawn_meet(&call, port_name, info, root, comm, newcomm, pl_port_connect);
 }
 
@@ -196,7 +196,7 @@ static int mpi_spawn_do(struct pl_call *call, int count, char *const *commands, 
 int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
                    MPI_Comm *intercomm, int array_of_errcodes[])
 {
-    struct pl_call call = PL_CALL(MPI_Comm_spawn);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_spawn);
     char *commands[] = { (char *)(uintptr_t)command };
     char **argvs[] = { argv };
     return mpi_spawn_do(&call, 1, commands, argvs, &maxprocs, &info, root, comm, intercomm, array_of_errcodes);
@@ -206,7 +206,7 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
                             const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm *intercomm,
                             int array_of_errcodes[])
 {
-    struct pl_call call = PL_CALL(MPI_Comm_spawn_multiple);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_spawn_multiple);
     return mpi_spawn_do(&call, count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
                         intercomm, array_of_errcodes);
 }

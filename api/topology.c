@@ -113,7 +113,7 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[])
 int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
                     MPI_Comm *comm_cart)
 {
-    struct pl_call call = PL_CALL(MPI_Cart_create);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Cart_create);
     struct pl_comm *c = pl_arg_intracomm(&call, comm_old), *made = NULL;
     arg_grid(&call, c, ndims, dims, periods);
     pl_arg_output(&call, comm_cart, "comm_cart");
@@ -124,7 +124,7 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
 
 int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
-    struct pl_call call = PL_CALL(MPI_Cart_sub);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Cart_sub);
     const struct pl_topology *topology = arg_cart(&call, comm);
     struct pl_comm *made = NULL;
     if (topology && topology->ndims > 0)

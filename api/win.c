@@ -46,27 +46,27 @@ static int mpi_win_allocate(struct pl_call *call, int flavor, MPI_Aint size, MPI
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info,
-                            comm, baseptr, win);
+    return mpi_win_allocate(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_allocate), MPI_WIN_FLAVOR_ALLOCATE, size,
+                            disp_unit, info, comm, baseptr, win);
 }
 
 int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_c), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit,
-                            info, comm, baseptr, win);
+    return mpi_win_allocate(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_allocate_c), MPI_WIN_FLAVOR_ALLOCATE, size,
+                            disp_unit, info, comm, baseptr, win);
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared), MPI_WIN_FLAVOR_SHARED, size, disp_unit,
-                            info, comm, baseptr, win);
+    return mpi_win_allocate(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_allocate_shared), MPI_WIN_FLAVOR_SHARED, size,
+                            disp_unit, info, comm, baseptr, win);
 }
 
 int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                               MPI_Win *win)
 {
-    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared_c), MPI_WIN_FLAVOR_SHARED, size, disp_unit,
-                            info, comm, baseptr, win);
+    return mpi_win_allocate(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_allocate_shared_c), MPI_WIN_FLAVOR_SHARED, size,
+                            disp_unit, info, comm, baseptr, win);
 }
 
 static int mpi_win_create(struct pl_call *call, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
@@ -78,17 +78,17 @@ static int mpi_win_create(struct pl_call *call, void *base, MPI_Aint size, MPI_A
 
 int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    return mpi_win_create(&(struct pl_call)PL_CALL(MPI_Win_create), base, size, disp_unit, info, comm, win);
+    return mpi_win_create(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_create), base, size, disp_unit, info, comm, win);
 }
 
 int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    return mpi_win_create(&(struct pl_call)PL_CALL(MPI_Win_create_c), base, size, disp_unit, info, comm, win);
+    return mpi_win_create(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_create_c), base, size, disp_unit, info, comm, win);
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_create_dynamic);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Win_create_dynamic);
     struct pl_win_spec spec = { .flavor = MPI_WIN_FLAVOR_DYNAMIC, .disp_unit = 1 };
     return mpi_win_make(&call, comm, spec, info, false, NULL, win);
 }

@@ -16,7 +16,7 @@ static void arg_assert(struct pl_call *call, int assertion, int allowed)
 
 int MPI_Win_fence(int assert, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_fence);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Win_fence);
     struct pl_win *w = pl_arg_win(&call, win);
     arg_assert(&call, assert, MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED);
     if (!call.err)
@@ -34,7 +34,7 @@ static struct pl_group *arg_members(struct pl_call *call, const struct pl_win *w
 
 int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_post);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Win_post);
     struct pl_win *w = pl_arg_win(&call, win);
     struct pl_group *g = arg_members(&call, w, group);
     arg_assert(&call, assert, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT);
@@ -45,7 +45,7 @@ int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 
 int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_start);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Win_start);
     struct pl_win *w = pl_arg_win(&call, win);
     struct pl_group *g = arg_members(&call, w, group);
     arg_assert(&call, assert, MPI_MODE_NOCHECK);
@@ -65,12 +65,12 @@ static int mpi_win_sync_act(struct pl_call *call, MPI_Win win, int (*worker)(str
 
 int MPI_Win_complete(MPI_Win win)
 {
-    return mpi_win_sync_act(&(struct pl_call)PL_CALL(MPI_Win_complete), win, pl_win_complete);
+    return mpi_win_sync_act(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_complete), win, pl_win_complete);
 }
 
 int MPI_Win_wait(MPI_Win win)
 {
-    return mpi_win_sync_act(&(struct pl_call)PL_CALL(MPI_Win_wait), win, pl_win_wait);
+    return mpi_win_sync_act(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_wait), win, pl_win_wait);
 }
 
 int MPI_Win_test(MPI_Win win, int *flag)
@@ -90,7 +90,7 @@ int MPI_Win_test(MPI_Win win, int *flag)
 
 int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_lock);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Win_lock);
     struct pl_win *w = pl_arg_win(&call, win);
     pl_arg_dest(&call, w ? w->comm : NULL, rank);
     if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
@@ -104,7 +104,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
 
 int MPI_Win_unlock(int rank, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_unlock);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Win_unlock);
     struct pl_win *w = pl_arg_win(&call, win);
     pl_arg_dest(&call, w ? w->comm : NULL, rank);
     if (!call.err && rank != MPI_PROC_NULL)
@@ -114,7 +114,7 @@ int MPI_Win_unlock(int rank, MPI_Win win)
 
 int MPI_Win_lock_all(int assert, MPI_Win win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_lock_all);
+    struct pl_call call = PL_CALL_TOGETHER(MPI_Win_lock_all);
     struct pl_win *w = pl_arg_win(&call, win);
     arg_assert(&call, assert, MPI_MODE_NOCHECK);
     if (!call.err)
@@ -124,7 +124,7 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
 
 int MPI_Win_unlock_all(MPI_Win win)
 {
-    return mpi_win_sync_act(&(struct pl_call)PL_CALL(MPI_Win_unlock_all), win, pl_win_unlock_all);
+    return mpi_win_sync_act(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_unlock_all), win, pl_win_unlock_all);
 }
 
 static int mpi_win_sync_flush(struct pl_call *call, int rank, MPI_Win win, bool local)
@@ -138,12 +138,12 @@ static int mpi_win_sync_flush(struct pl_call *call, int rank, MPI_Win win, bool 
 
 int MPI_Win_flush(int rank, MPI_Win win)
 {
-    return mpi_win_sync_flush(&(struct pl_call)PL_CALL(MPI_Win_flush), rank, win, false);
+    return mpi_win_sync_flush(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_flush), rank, win, false);
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win)
 {
-    return mpi_win_sync_flush(&(struct pl_call)PL_CALL(MPI_Win_flush_local), rank, win, true);
+    return mpi_win_sync_flush(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_flush_local), rank, win, true);
 }
 
 static int mpi_win_sync_flush_all(struct pl_call *call, MPI_Win win, bool local)
@@ -156,12 +156,12 @@ static int mpi_win_sync_flush_all(struct pl_call *call, MPI_Win win, bool local)
 
 int MPI_Win_flush_all(MPI_Win win)
 {
-    return mpi_win_sync_flush_all(&(struct pl_call)PL_CALL(MPI_Win_flush_all), win, false);
+    return mpi_win_sync_flush_all(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_flush_all), win, false);
 }
 
 int MPI_Win_flush_local_all(MPI_Win win)
 {
-    return mpi_win_sync_flush_all(&(struct pl_call)PL_CALL(MPI_Win_flush_local_all), win, true);
+    return mpi_win_sync_flush_all(&(struct pl_call)PL_CALL_TOGETHER(MPI_Win_flush_local_all), win, true);
 }
 
 /* The memory model is unified: there is one copy, and a memory barrier is enough. */

@@ -8,10 +8,12 @@ const struct pl_listener_client pl_listener_clients[PL_LISTENER_CLIENTS] = {
     { .first = PL_EXCHANGE_JOIN,
       .last = PL_EXCHANGE_REFUSAL,
       .arrived = pl_exchange_message_arrived,
+      .starved = pl_exchange_message_starved,
       .closed = pl_exchange_forget_early },
     { .first = PL_PORT_CALL,
       .last = PL_PORT_HANG_UP,
       .arrived = pl_port_message_arrived,
+      .starved = pl_port_message_starved,
       .closing = pl_port_remove_all,
       .closed = pl_port_forget_callers },
 };

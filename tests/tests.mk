@@ -59,6 +59,14 @@ $(B)/tests/unit/%: tests/unit/%.c $(UNIT_HELP) $(UNIT_LIBS) tests/tests.mk
 	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(UNIT_HELP) -o $@ \
 	  $(ALL_LDFLAGS) $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc) -ldl -lm
 
+# It lets one of its allocations fail, so it is linked like a unit test.
+ALLOCATIONS_SRC := $(wildcard tests/faults/allocations/*.c)
+$(B)/tests/faults/allocations/work: $(ALLOCATIONS_SRC) $(wildcard tests/faults/allocations/*.h) $(B)/lib/libmpi_abi.a tests/tests.mk
+	@mkdir -p $(@D)
+	$(call say,TEST,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -D_GNU_SOURCE $(ALLOCATIONS_SRC) -o $@ \
+	  $(ALL_LDFLAGS) $(B)/lib/libmpi_abi.a -Wl,--as-needed $(call PKG,--libs,jansson) -ldl -lm
+
 # Attacks in C see what unit tests see.
 $(B)/tests/hard/%: tests/hard/%.c $(UNIT_LIBS) tests/tests.mk
 	@mkdir -p $(@D)
@@ -183,7 +191,7 @@ $(B)/tests/instructions/steps: tests/instructions/steps.c $(MPI_BUILT)
 	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE $< -o $@
 
 .PHONY: check-faults check-hosts check-install check-demo check-examples
-check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC)))
+check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC))) $(B)/tests/faults/allocations/work
 	$(Q)$(RUN) $(call scripts,tests/faults/test_*)
 HOSTS_COLL = $(patsubst %,tests/mpi/coll/%.c,nodes short long overlapping threads errors varied)
 check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC)) $(wildcard tests/mpi/rma/*.c tests/mpi/files/*.c) $(HOSTS_COLL))
@@ -210,7 +218,7 @@ check-hard-sample: deps-tests all $(call programs,$(HARD_SRC))
 FUZZ_CC  ?= $(or $(shell command -v clang),$(shell command -v clang-14),clang)
 FUZZ_SRC := $(call only,$(filter-out tests/fuzz/fuzz%.c,$(wildcard tests/fuzz/*.c)))
 SECONDS  ?= 60
-SAMPLE_INPUTS ?= 2000
+SAMPLE_INPUTS ?= 1000
 .PHONY: fuzz check-fuzz fuzz-built
 fuzz: deps-tests
 	$(Q)tests/fuzz/run --can '$(FUZZ_CC)' || exit 0; \

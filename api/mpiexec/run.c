@@ -51,7 +51,8 @@ bool run_catch_signals(struct run *run)
             run->background = true;
     }
     signal(SIGPIPE, SIG_IGN);
-    sigprocmask(SIG_BLOCK, &set, NULL);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
+        return false;
     run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return run->signals >= 0;
 }

@@ -108,7 +108,8 @@ static const struct class classes[] = {
 enum { CLASSES = sizeof classes / sizeof classes[0] };
 
 static _Thread_local struct {
-    int class; /* of `detail`; 0: none */
+    int class;   /* of `detail`; 0: none */
+    bool agreed; /* the other processes get it too */
     char detail[PL_DETAIL_MAX];
     int code; /* of `published`; 0: none */
     char published[MPI_MAX_ERROR_STRING];
@@ -155,6 +156,7 @@ void pl_error_record(int class, const char *format, va_list arguments)
     char text[sizeof last.detail];
     vsnprintf(text, sizeof text, format, arguments);
     last.class = class;
+    last.agreed = false;
     pl_visible(last.detail, sizeof last.detail, text);
 }
 
@@ -184,6 +186,17 @@ int pl_fail_errno(int class, const char *format, ...)
 int pl_fail_memory(const char *what)
 {
     return pl_fail(MPI_ERR_NO_MEM, "out of memory for %s", what);
+}
+
+int pl_error_agreed(int class)
+{
+    last.agreed = class != MPI_SUCCESS;
+    return class;
+}
+
+bool pl_error_is_agreed(void)
+{
+    return last.agreed;
 }
 
 const char *pl_error_detail(int *class)

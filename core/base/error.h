@@ -38,6 +38,11 @@ PL_COLD PL_PRINTF(2, 3) int pl_fail_errno(int class, const char *format, ...);
 /* Out of memory for `what`: MPI_ERR_NO_MEM. */
 PL_COLD int pl_fail_memory(const char *what);
 
+/* Notes that all processes that take part in the call get the error that this thread recorded last: none of them waits
+ * for this one. Returns the class. */
+int pl_error_agreed(int class);
+bool pl_error_is_agreed(void);
+
 /* The detail that this thread recorded last, or "", and its class. Borrowed until the next pl_fail(). */
 const char *pl_error_detail(int *class);
 

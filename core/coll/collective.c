@@ -10,7 +10,7 @@
 #include "core/coll/rules_file.h"
 #include "core/coll/schedule.h"
 #include "core/coll/select.h"
-#include "core/engine/peer_failure.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/request.h"
 
 int pl_coll_check(const struct pl_comm *comm)
@@ -18,7 +18,7 @@ int pl_coll_check(const struct pl_comm *comm)
     if (pl_coll_can(comm))
         return MPI_SUCCESS;
     if (comm->health.failed)
-        return pl_failure_record(comm);
+        return pl_comm_broken_record(comm);
     return pl_fail(MPI_ERR_OTHER,
                    "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
                    "must be the same on all ranks",
@@ -50,14 +50,14 @@ int pl_coll_run(const struct pl_coll *coll)
     int rc = pl_coll_check(coll->comm);
     for (int i = 0; rc == MPI_SUCCESS && i < PL_COLL_SHORTCUTS; i++)
         if (pl_coll_shortcuts[i](coll, &rc))
-            return rc;
+            return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
     if (rc)
         return rc;
     pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
     pl_coll_select(coll)->append(&schedule, coll);
     rc = pl_schedule_run(&schedule);
     pl_schedule_fini(&schedule);
-    return rc;
+    return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
 }
 
 static void destroy_schedule(struct pl_request *request)
@@ -120,12 +120,14 @@ static int make_request(const struct pl_coll *coll, bool persistent, struct pl_r
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request)
 {
     int rc = make_request(coll, false, request);
-    return rc ? rc : pl_schedule_start((*request)->coll.schedule, *request);
+    rc = rc ? rc : pl_schedule_start((*request)->coll.schedule, *request);
+    return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
 }
 
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request)
 {
-    return make_request(coll, true, request);
+    int rc = make_request(coll, true, request);
+    return rc ? pl_comm_break_for_all(coll->comm, rc) : MPI_SUCCESS;
 }
 
 /* --- for the library itself ------------------------------------------------------------------------------------ */

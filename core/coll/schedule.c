@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
 #include "core/engine/p2p.h"
 #include "core/engine/p2p_blocking.h"
@@ -429,6 +430,8 @@ static void schedule_drive(struct pl_schedule *schedule)
     bool again;
     do {
         int rc = schedule_advance(schedule);
+        if (pl_unlikely(rc != MPI_SUCCESS && rc != PL_PENDING))
+            pl_comm_break_for_all(schedule->comm, rc);
         pl_engine_enter(engine);
         again = rc == PL_PENDING && can_advance(schedule);
         if (!again)

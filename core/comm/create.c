@@ -26,7 +26,8 @@ static int comm_dup_agree(struct pl_comm *parent, int failed, struct pl_comm_id 
     int rc = pl_allreduce(parent, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MAX));
     if (rc == MPI_SUCCESS && any)
-        rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "the copy function of an attribute failed on another process");
+        rc = pl_error_agreed(
+            failed ? failed : pl_fail(MPI_ERR_OTHER, "the copy function of an attribute failed on another process"));
     *id = pl_comm_new_id();
     return rc ? rc : pl_bcast(parent, id, sizeof *id, PL_TYPE_BYTE, 0);
 }
@@ -200,7 +201,7 @@ int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **
     int started = idup_start(parent, made, rc != MPI_SUCCESS, request);
     if (rc && started == MPI_SUCCESS)
         pl_request_let_go(*request);
-    rc = rc ? rc : started;
+    rc = rc ? pl_error_agreed(rc) : started;
     if (rc)
         pl_comm_free(made);
     else

@@ -11,6 +11,7 @@
 #include "core/comm/create.h"
 #include "core/comm/group_wire.h"
 #include "core/engine/address_vector.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/life.h"
@@ -164,11 +165,11 @@ static int intercomm_complete(struct pl_comm *made, int rc, struct pl_comm **com
 
 void pl_intercomm_share_loss(struct pl_comm *comm)
 {
-    int failed = atomic_load(&comm->inter.local->health.failed);
-    if (failed) {
-        comm->health.starved = comm->inter.local->health.starved;
-        atomic_store(&comm->health.failed, failed);
-    }
+    struct pl_engine *engine = &comm->instance->engine;
+    pl_engine_enter(engine);
+    pl_comm_break_alike(comm, comm->inter.local);
+    pl_comm_break_alike(comm->inter.local, comm);
+    pl_engine_leave(engine);
 }
 
 static int intercomm_disjoint(const struct pl_group *a, const struct pl_group *b)
@@ -239,7 +240,7 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
     if (rc == MPI_SUCCESS)
         rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, theirs, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS && (any || theirs[0].failed))
-        rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "the call failed on another process");
+        rc = pl_error_agreed(failed ? failed : pl_fail(MPI_ERR_OTHER, "the call failed on another process"));
     *remote_value = theirs[0].value;
     *id = comm->inter.first_group ? own.id : theirs[0].id;
     free(theirs);

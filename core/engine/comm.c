@@ -50,6 +50,8 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
         made->errhandler = pl_object_retain(parent->errhandler);
         pl_lock_drop(&parent->lock);
         made->peers.av = pl_av_retain(parent->peers.av);
+        made->role.parent = parent->id;
+        made->role.made = parent->coll.blocking;
     } else {
         made->errhandler = pl_errhandler_of(PL_SESSION, instance);
         if (made->errhandler->target) { /* a function for sessions cannot be called with a communicator */
@@ -97,6 +99,8 @@ int pl_comm_create_with_av(struct pl_instance *instance, struct pl_comm *parent,
         (*comm)->peers.av = av;
     }
     comm_enroll(*comm, id);
+    if (parent)
+        parent->coll.made = parent->coll.blocking;
     return MPI_SUCCESS;
 }
 
@@ -140,6 +144,7 @@ void pl_comm_destroy(void *object)
     pl_object_release(comm->inter.remote);
     pl_av_release(comm->peers.av);
     free(comm->peers.slots);
+    free(comm->health.words);
     pl_lock_fini(&comm->lock);
     pl_object_release(instance);
 }

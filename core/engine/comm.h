@@ -76,6 +76,7 @@ struct pl_comm_coll {
     unsigned area_count;            /* collectives done in the area, or by the node hierarchy */
     struct pl_hierarchy *hierarchy; /* for blocking collectives of several nodes; NULL: none, or not yet */
     uint32_t blocking;              /* blocking collectives started: the next one's tag */
+    uint32_t made;                  /* `blocking` when a communicator was last made from it */
     uint32_t nonblocking;           /* the same for nonblocking and persistent ones */
     _Atomic int unlike;             /* a rank, plus 1, with other settings (core/coll/rules_file.h); 0: none */
 };
@@ -88,17 +89,20 @@ struct pl_comm_partitioned {
 
 /* Why operations on the communicator fail. Ranks are stored plus 1; 0: none. */
 struct pl_comm_health {
-    _Atomic int failed;   /* a rank whose process has died: the communicator is broken (peer_failure.h) */
+    _Atomic int failed;   /* the member at fault when the communicator is broken (comm_break.h) */
     _Atomic int departed; /* a rank that has finalized while this process waited for it (departure.h) */
-    bool starved;         /* broken because a message found no memory */
+    int class;            /* why it is broken; 0: MPI_ERR_PROC_ABORTED */
+    char *words;          /* the cause; NULL: that rank has died */
     bool orphan;          /* its instance is closed: no operation can start */
 };
 
 /* What the library made it for. All zero: the user's. */
 struct pl_comm_role {
-    struct pl_comm *whole; /* the communicator that it is a part of; borrowed. NULL: of none */
-    const char *serves;    /* what it belongs to: "window", "file", "": another communicator; NULL: the user's */
-    const char *unnamed;   /* its label while it has no name; NULL: "unnamed communicator" */
+    struct pl_comm *whole;    /* the communicator that it is a part of; borrowed. NULL: of none */
+    const char *serves;       /* what it belongs to: "window", "file", "": another communicator; NULL: the user's */
+    const char *unnamed;      /* its label while it has no name; NULL: "unnamed communicator" */
+    struct pl_comm_id parent; /* the communicator that it was made from; serial 0: none */
+    uint32_t made;            /* how many blocking collectives that one had seen then */
 };
 
 struct pl_comm {

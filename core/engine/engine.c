@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/memory.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/departure.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
@@ -124,8 +125,8 @@ static bool earlier_send_is_unresolved(const struct pl_list *waiting, const stru
 
 static int engine_resolve(struct pl_comm *comm, int rank, const struct pl_request *request, struct pl_peer **peer)
 {
-    if (atomic_load(&comm->health.failed))
-        return pl_failure_class(comm);
+    if (atomic_load(&comm->health.failed) && request->out.header.kind != PL_MSG_BROKEN)
+        return pl_comm_broken_class(comm);
     const struct pl_message_ops *ops = &pl_message_ops[request->out.header.kind];
     int rc = pl_engine_resolve(comm, rank, peer);
     return rc == MPI_SUCCESS && ops->check ? ops->check(comm) : rc;
@@ -219,15 +220,31 @@ void pl_engine_leave_busy(struct pl_engine *engine)
     pl_engine_run_deferred(&deferred);
 }
 
+/* A peer that has closed before is no loss: what was under way to it has been reported. */
+static void host_lose(struct pl_engine *engine, struct pl_peer *peer, int error, const char *why)
+{
+    bool known = peer->error;
+    pl_engine_peer_failed(engine, peer, error);
+    if (!known && !peer->closed)
+        pl_failure_link(engine, peer, error, why);
+}
+
 /* A control message: a request with a copy of the data behind it. */
 struct control {
     struct pl_request request;
+    int *result; /* for pl_engine_control(), until it returns; NULL: it has */
     unsigned char data[];
 };
 
+/* One that fails later has no caller that could be told, and its receiver may wait for it: the link is lost. */
 static void control_sent(struct pl_request *request)
 {
-    free(PL_CONTAINER(request, struct control, request));
+    struct control *control = PL_CONTAINER(request, struct control, request);
+    if (control->result)
+        *control->result = request->outcome.error;
+    else if (request->outcome.error)
+        host_lose(request->engine, request->peer, request->outcome.error, "a control message could not be sent");
+    free(control);
 }
 
 int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data,
@@ -246,7 +263,20 @@ int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const stru
         memcpy(control->data, data, bytes);
     pl_list_init(&request->link);
     pl_cursor_init(&request->out.data, control->data, (MPI_Count)bytes, PL_TYPE_BYTE);
-    return pl_engine_send(engine, peer, request);
+    int result = PL_PENDING;
+    control->result = &result;
+    pl_engine_send(engine, peer, request);
+    if (result != PL_PENDING)
+        return result;
+    control->result = NULL;
+    return MPI_SUCCESS;
+}
+
+void pl_engine_answer(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header)
+{
+    int rc = pl_engine_control(engine, peer, header, NULL, 0);
+    if (rc)
+        host_lose(engine, peer, rc, "a control message could not be sent");
 }
 
 /* --- what transports call ------------------------------------------------------------------------------------- */
@@ -273,14 +303,14 @@ static void host_fetched(struct pl_engine *engine, struct pl_incoming *message, 
     pl_request_complete(request, error);
 }
 
-void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
+void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer, int error)
 {
     if (peer->error)
         return;
-    peer->error = MPI_ERR_PROC_ABORTED;
-    char who[PL_JOB_NAME_MAX + 32];
-    pl_jobs_describe(peer->proc, who, sizeof who);
-    pl_log("engine", 1, "lost %s", who);
+    peer->error = error;
+    char label[PL_JOB_NAME_MAX + 32];
+    pl_jobs_describe(peer->proc, label, sizeof label);
+    pl_log("engine", 1, "lost %s", label);
     PL_LIST_EACH(request, &engine->sends.awaiting, struct pl_request, link)
         if (request->peer == peer && request->state == PL_STATE_AWAITING) {
             pl_list_remove(&request->link);
@@ -290,9 +320,6 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
     while ((node = pl_list_pop(&peer->pending)) != NULL)
         pl_request_complete(PL_CONTAINER(node, struct pl_request, link), peer->error);
     pl_list_remove(&peer->link);
-    if (peer->proc != UINT64_MAX &&
-        PL_PROC_JOB(peer->proc) != 0) /* no launcher ends this job because another job lost a process */
-        pl_failure_break(engine, peer->proc);
 }
 
 /* The peer that sent from this origin; NULL: nothing was sent to it. */
@@ -301,18 +328,23 @@ static struct pl_peer *peer_at(const struct pl_engine *engine, const struct pl_o
     return from ? PL_TABLE_FIND(&engine->peers, from->engine, struct pl_peer, by_id) : NULL;
 }
 
-void pl_engine_origin_failed(struct pl_engine *engine, const struct pl_origin *from)
+void pl_engine_origin_failed(struct pl_engine *engine, const struct pl_origin *from, int error, const char *why)
 {
     struct pl_peer *peer = peer_at(engine, from);
+    struct pl_peer unknown = { .engine = from ? from->engine : 0, .proc = UINT64_MAX };
     if (peer)
-        pl_engine_peer_failed(engine, peer);
+        host_lose(engine, peer, error, why);
+    else if (from)
+        pl_failure_link(engine, &unknown, error, why);
 }
 
-static void host_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+static void host_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from, int error,
+                        const char *why)
 {
     if (endpoint)
-        pl_engine_peer_failed(engine, endpoint->peer);
-    pl_engine_origin_failed(engine, from);
+        host_lose(engine, endpoint->peer, error, why);
+    if (!endpoint || peer_at(engine, from))
+        pl_engine_origin_failed(engine, from, error, why);
 }
 
 static void host_closed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)

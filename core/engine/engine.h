@@ -122,7 +122,8 @@ struct pl_engine {
                                   microseconds */
     struct pl_list closers;    /* of pl_closer.link */
     /* Handles messages to the engine itself (PL_MSG_LISTENER), all of whose data is there; NULL: they are dropped. Set
-     * by the engine's owner. */
+     * by the engine's owner. Without communicators the engine also gets PL_MSG_BROKEN, from itself: a message to it was
+     * lost for lack of memory; the data says why, as text. */
     void (*arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                     const void *data);
 
@@ -165,6 +166,9 @@ int pl_engine_progress(struct pl_engine *engine);
 int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data,
                       size_t bytes);
 
+/* The same without data, for a message that the peer may wait for: if it cannot be sent, the link is lost. */
+void pl_engine_answer(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header);
+
 /* Starts a send, which the engine completes. Always MPI_SUCCESS. Lock held. */
 int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request);
 
@@ -172,9 +176,9 @@ int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_req
 int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request);
 
 /* The peer has failed: completes all sends that expect its answer or are pending for it with an error. Lock held. */
-void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer);
-/* The same for the peer at this origin, if anything was sent to it. */
-void pl_engine_origin_failed(struct pl_engine *engine, const struct pl_origin *from);
+void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer, int error);
+/* The link of the peer at this origin is lost, known or not, for this reason. */
+void pl_engine_origin_failed(struct pl_engine *engine, const struct pl_origin *from, int error, const char *why);
 
 /* What the engine offers to transports. */
 extern const struct pl_host pl_engine_host;

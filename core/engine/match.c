@@ -10,6 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/engine/client.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/comm_table.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
@@ -41,8 +42,11 @@ static void match_answer(struct pl_engine *engine, const struct pl_origin *from,
     struct pl_header reply = {
         .home = header->home, .serial = header->serial, .kind = (uint8_t)kind, .tag = tag, .token = header->token
     };
-    if (pl_engine_peer(engine, from->card, from->card_length, UINT64_MAX, &peer) == MPI_SUCCESS)
-        pl_engine_control(engine, peer, &reply, NULL, 0);
+    int rc = pl_engine_peer(engine, from->card, from->card_length, UINT64_MAX, &peer);
+    if (rc == MPI_SUCCESS)
+        pl_engine_answer(engine, peer, &reply);
+    else if (rc == MPI_ERR_NO_MEM)
+        pl_engine_host.failed(engine, NULL, from, rc, "out of memory for a connection");
 }
 
 /* The receive has matched this message. Returns the error class with which it completes if the transfer succeeds. */
@@ -197,7 +201,7 @@ static PL_COLD PL_NOINLINE bool match_drop_impossible(struct pl_engine *engine, 
            header->source, pl_comm_targets(comm));
     if (rndv)
         pl_match_refuse(engine, rndv);
-    pl_engine_origin_failed(engine, from);
+    pl_engine_origin_failed(engine, from, MPI_ERR_OTHER, "its memory is damaged");
     return true;
 }
 
@@ -237,15 +241,19 @@ static void arrived_partitioned(struct pl_engine *engine, const struct pl_origin
 
 void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
 {
-    PL_LIST_EACH(unexpected, &engine->early.messages, struct pl_unexpected, link)
-        if (unexpected->header.home == comm->id.home && unexpected->header.serial == comm->id.serial) {
-            pl_list_remove(&unexpected->link);
-            if (match_drop_impossible(engine, comm, unexpected->from, &unexpected->header, unexpected->rndv)) {
-                free(unexpected);
-                continue;
-            }
+    PL_LIST_EACH(unexpected, &engine->early.messages, struct pl_unexpected, link) {
+        if (unexpected->header.home != comm->id.home || unexpected->header.serial != comm->id.serial)
+            continue;
+        pl_list_remove(&unexpected->link);
+        if (unexpected->header.kind == PL_MSG_BROKEN) {
+            pl_comm_break_told(comm, &unexpected->header, unexpected->data);
+            free(unexpected);
+        } else if (match_drop_impossible(engine, comm, unexpected->from, &unexpected->header, unexpected->rndv)) {
+            free(unexpected);
+        } else {
             pl_list_append(&comm->match.queues[unexpected->header.kind].unexpected, &unexpected->link);
         }
+    }
     if (pl_unlikely(engine->early.starved.serial))
         pl_failure_apply_dropped(engine, comm);
 }
@@ -291,7 +299,7 @@ void pl_match_post(struct pl_request *request)
         return;
     }
     if (pl_unlikely(comm->health.failed)) {
-        pl_request_complete(request, pl_failure_class(comm));
+        pl_request_complete(request, pl_comm_broken_class(comm));
         return;
     }
     request->state = PL_STATE_POSTED;
@@ -352,7 +360,7 @@ static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *
     request->is.cancelling = false;
     if (header->tag != 1)
         return; /* it was matched, and completes as usual */
-    int failed = atomic_load(&request->comm->health.failed) ? pl_failure_class(request->comm)
+    int failed = atomic_load(&request->comm->health.failed) ? pl_comm_broken_class(request->comm)
                                                             : MPI_SUCCESS; /* it was asked back */
     pl_list_remove(&request->link);
     request->outcome.cancelled = !failed;
@@ -369,11 +377,23 @@ struct own_fetch {
     unsigned char data[];
 };
 
+static void own_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                        const void *data)
+{
+    struct pl_comm *comm = header->kind == PL_MSG_BROKEN ? find_comm(engine, header) : NULL;
+    if (header->kind == PL_MSG_LISTENER && engine->arrived)
+        engine->arrived(engine, from, header, data);
+    else if (comm)
+        pl_comm_break_told(comm, header, data);
+    else if (header->kind == PL_MSG_BROKEN && engine->instance)
+        arrived_early(engine, NULL, from, header, data, NULL);
+}
+
 static void own_fetched(struct pl_request *request)
 {
     struct own_fetch *fetch = PL_CONTAINER(request, struct own_fetch, request);
     if (request->outcome.error == MPI_SUCCESS)
-        request->engine->arrived(request->engine, fetch->from, &fetch->header, fetch->data);
+        own_arrived(request->engine, fetch->from, &fetch->header, fetch->data);
     free(fetch);
 }
 
@@ -381,14 +401,16 @@ static void arrived_for_engine(struct pl_engine *engine, const struct pl_origin 
                                const void *data, struct pl_rndv *rndv)
 {
     if (!rndv) {
-        if (engine->arrived)
-            engine->arrived(engine, from, header, data);
+        own_arrived(engine, from, header, data);
         return;
     }
+    bool wanted = header->kind == PL_MSG_BROKEN || engine->arrived;
     struct own_fetch *fetched =
-        engine->arrived && header->size < PL_LISTENER_MAX ? pl_calloc(1, sizeof *fetched + header->size) : NULL;
+        wanted && header->size < PL_LISTENER_MAX ? pl_calloc(1, sizeof *fetched + header->size) : NULL;
     if (!fetched) {
         pl_match_refuse(engine, rndv);
+        if (wanted && header->size < PL_LISTENER_MAX)
+            pl_failure_own_message(engine, "out of memory for a message");
         return;
     }
     fetched->from = from;
@@ -409,6 +431,7 @@ static PL_NOINLINE void arrived_other(struct pl_engine *engine, const struct pl_
     case PL_MSG_ACK: arrived_ack(engine, header); break;
     case PL_MSG_CANCEL: arrived_cancel(engine, from, header); break;
     case PL_MSG_CANCELLED: arrived_cancelled(engine, header); break;
+    case PL_MSG_BROKEN:
     case PL_MSG_LISTENER: arrived_for_engine(engine, from, header, data, rndv); break;
     default:
         if (header->kind < PL_MSG_KINDS && pl_message_ops[header->kind].arrived)

@@ -9,10 +9,10 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/bsend.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
-#include "core/engine/peer_failure.h"
 #include "core/engine/status.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
@@ -72,6 +72,19 @@ int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_
     return pl_p2p_prepare(PL_REQ_RECV, false, comm, buf, count, type, source, tag, request);
 }
 
+/* A send that cannot begin is an error of the call, after which a program need not wait for the request. A receive that
+ * fails at once has matched, or is told so by the call that waits for it. */
+static inline bool send_has_failed(const struct pl_request *request)
+{
+    return request->kind == PL_REQ_SEND && pl_request_done(request) && request->outcome.error;
+}
+
+static PL_COLD int p2p_start_failed(struct pl_request *request)
+{
+    request->is.active = false;
+    return pl_request_report(request);
+}
+
 int pl_p2p_start(struct pl_request *request)
 {
     if (pl_unlikely(request->comm->health.orphan))
@@ -96,7 +109,7 @@ int pl_p2p_start(struct pl_request *request)
     else
         start_recv(request, request->args.datatype);
     pl_engine_leave(request->engine);
-    return MPI_SUCCESS;
+    return pl_unlikely(send_has_failed(request)) ? p2p_start_failed(request) : MPI_SUCCESS;
 }
 
 /* --- for the library itself --------------------------------------------------------------------------------------- */
@@ -131,7 +144,9 @@ int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct
 
 /* --- send and receive in one -------------------------------------------------------------------------------------- */
 
-/* The parent completes when both children have, with the receive's outcome. Engine lock held in child_completed(). */
+/* The parent completes when both children have, with the receive's outcome. When one half fails, the other is
+ * withdrawn: its peer may wait for the half that failed. After MPI_ERR_TRUNCATE only the contents of a buffer are
+ * wrong, and the other half goes on. Engine lock held in child_completed(). */
 struct pair {
     struct pl_request *parent;
     int left;
@@ -141,9 +156,33 @@ struct pair {
     void *copy; /* of the data to send, if the receive overwrites it; else NULL */
 };
 
+static void pair_complete(struct pair *pair)
+{
+    pair->parent->outcome = pair->outcome;
+    pl_request_complete(pair->parent, pair->error);
+}
+
+/* A send that is under way ends when its receiver has answered. */
+static void pair_withdraw(struct pl_request *child)
+{
+    switch (child->state) {
+    case PL_STATE_POSTED: pl_match_unpost(child); break;
+    case PL_STATE_UNRESOLVED:
+    case PL_STATE_QUEUED: pl_list_remove(&child->link); break;
+    case PL_STATE_MOVING:
+    case PL_STATE_AWAITING:
+        if (child->kind == PL_REQ_SEND)
+            pl_send_ask_back(child);
+        return;
+    default: return;
+    }
+    pl_request_complete(child, MPI_SUCCESS);
+}
+
 static void child_completed(struct pl_request *child)
 {
     struct pair *pair = child->on.owner;
+    bool first = child->outcome.error && child->outcome.error != MPI_ERR_TRUNCATE && !pair->error;
     if (child->outcome.error && !pair->error) {
         pair->error = child->outcome.error;
         pair->parent->args.peer_rank = child->args.peer_rank; /* for pl_request_report() */
@@ -153,10 +192,12 @@ static void child_completed(struct pl_request *child)
         pair->parent->in.size = child->in.size;
         pair->parent->in.data.total = child->in.data.total;
     }
-    if (--pair->left > 0)
-        return;
-    pair->parent->outcome = pair->outcome;
-    pl_request_complete(pair->parent, pair->error);
+    pair->left--;
+    atomic_store_explicit(&child->done, 1, memory_order_release);
+    if (first && pair->left > 0)
+        pair_withdraw(pair->child[child == pair->child[0]]); /* which may complete the pair */
+    else if (pair->left == 0)
+        pair_complete(pair);
 }
 
 static void pair_destroyed(struct pl_request *parent)
@@ -224,8 +265,16 @@ int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, 
     parent->on.destroyed = pair_destroyed;
     pl_engine_enter(parent->engine);
     start_child(pair, pair->child[0]);
-    start_child(pair, pair->child[1]);
+    if (pair->error && pair->error != MPI_ERR_TRUNCATE)
+        pair_complete(pair); /* the other half does not begin */
+    else
+        start_child(pair, pair->child[1]);
     pl_engine_leave(parent->engine);
+    if (pl_request_done(parent) && pl_unlikely(pair->error != MPI_SUCCESS && pair->error != MPI_ERR_TRUNCATE)) {
+        rc = pl_request_report(parent);
+        pl_handle_drop(parent);
+        return rc;
+    }
     *request = parent;
     return MPI_SUCCESS;
 
@@ -302,7 +351,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         *message = made;
     if (*found)
         return MPI_SUCCESS;
-    return comm->health.failed ? pl_failure_record(comm) : left ? pl_departure_record(comm) : MPI_SUCCESS;
+    return comm->health.failed ? pl_comm_broken_record(comm) : left ? pl_departure_record(comm) : MPI_SUCCESS;
 }
 
 int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type,
@@ -332,7 +381,7 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
 int pl_send_ask_back(struct pl_request *request)
 {
     struct pl_header header = request->out.header;
-    if (request->is.cancelling)
+    if (request->is.cancelling || header.kind >= PL_QUEUES)
         return MPI_SUCCESS;
     request->is.cancelling = true;
     pl_list_remove(&request->link); /* a synchronous send is in `awaiting` already */

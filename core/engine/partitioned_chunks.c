@@ -8,10 +8,10 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/datatype/datatype.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/engine.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
-#include "core/engine/peer_failure.h"
 
 /* --- chunks and partitions ---------------------------------------------------------------------------- */
 
@@ -180,7 +180,7 @@ static void chunks_await(struct pl_request *chunk)
 {
     struct pl_comm *comm = chunk->comm;
     if (atomic_load(&comm->health.failed)) {
-        pl_request_complete(chunk, pl_failure_class(comm));
+        pl_request_complete(chunk, pl_comm_broken_class(comm));
         return;
     }
     chunk->state = PL_STATE_POSTED;

@@ -2,6 +2,7 @@
 /* Checks for dead processes, and breaks the communicators that have them. See peer_failure.h. */
 #include "core/engine/peer_failure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/client.h"
 #include "core/engine/comm.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
@@ -43,37 +45,6 @@ static uint32_t failure_deaths(int rank)
     return before + pl_process_died(PL_PROC(0, rank));
 }
 
-static void failure_end_receives(struct pl_comm *comm)
-{
-    struct pl_list *node;
-    pl_match_index_drop(comm);
-    for (int i = 0; i < PL_QUEUES; i++)
-        while ((node = pl_list_pop(&comm->match.queues[i].posted)) != NULL)
-            pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_failure_class(comm));
-}
-
-/* Sends to surviving ranks: they may have left the communicator, and then never match the message. */
-static void failure_end_sends(struct pl_engine *engine, const struct pl_comm *comm)
-{
-    struct pl_list *lists[] = { &engine->sends.moving, &engine->sends.awaiting };
-    for (int i = 0; i < 2; i++)
-        PL_LIST_EACH(request, lists[i], struct pl_request, link)
-            if (request->comm == comm)
-                pl_send_ask_back(request);
-}
-
-static void failure_break_comm(struct pl_engine *engine, struct pl_comm *comm, int rank)
-{
-    atomic_store(&comm->health.failed, rank + 1);
-    failure_end_receives(comm);
-    failure_end_sends(engine, comm);
-    for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
-        if (pl_engine_clients[i].failed)
-            pl_engine_clients[i].failed(comm);
-    if (atomic_load(&engine->wait.sleepers) > 0)
-        pl_engine_wake(engine);
-}
-
 void pl_failure_break(struct pl_engine *engine, uint64_t proc)
 {
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
@@ -84,13 +55,8 @@ void pl_failure_break(struct pl_engine *engine, uint64_t proc)
             rank = pl_group_find(comm->inter.remote, proc);
         if (rank < 0 || atomic_load(&comm->health.failed))
             continue;
-        failure_break_comm(engine, comm, rank);
+        pl_comm_break(comm, rank, MPI_ERR_PROC_ABORTED, NULL);
     }
-}
-
-int pl_failure_class(const struct pl_comm *comm)
-{
-    return comm->health.starved ? MPI_ERR_NO_MEM : MPI_ERR_PROC_ABORTED;
 }
 
 void pl_failure_message_dropped(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header)
@@ -101,9 +67,9 @@ void pl_failure_message_dropped(struct pl_engine *engine, struct pl_comm *comm, 
         engine->early.all_starved |= first->serial && (first->serial != header->serial || first->home != header->home);
         *first = *header;
     } else if (!atomic_load(&comm->health.failed)) {
-        comm->health.starved = true;
-        failure_break_comm(engine, comm,
-                           header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0);
+        char why[64];
+        snprintf(why, sizeof why, "out of memory: a message from rank %d is lost", header->source);
+        pl_comm_break_for_all_locked(comm, MPI_ERR_NO_MEM, why);
     }
 }
 
@@ -132,7 +98,7 @@ static void failure_end_peers(struct pl_engine *engine, int dead)
     uint64_t spared = failure_successor(engine, dead);
     PL_TABLE_EACH(peer, &engine->peers, struct pl_peer, by_id)
     if (peer->proc == PL_PROC(0, dead) && peer->engine != spared && !peer->error) {
-        pl_engine_peer_failed(engine, peer);
+        pl_engine_peer_failed(engine, peer, MPI_ERR_PROC_ABORTED);
         if (peer->endpoint && peer->endpoint->ops->lose)
             peer->endpoint->ops->lose(peer->endpoint);
     }
@@ -242,7 +208,7 @@ int pl_failure_explain(const struct pl_comm *comm, int rc)
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
         failure_check(engine);
     }
-    return atomic_load(&comm->health.failed) ? pl_failure_record(comm) : rc;
+    return atomic_load(&comm->health.failed) ? pl_comm_broken_record(comm) : rc;
 }
 
 int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *what)
@@ -258,11 +224,34 @@ int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *wh
                    pl_comm_label(comm), what);
 }
 
-int pl_failure_record(const struct pl_comm *comm)
+/* What ends a link is often the end of the process, which the launcher knows a little later. */
+static bool failure_is_death(uint64_t proc)
 {
-    int rank = atomic_load(&comm->health.failed) - 1;
-    if (comm->health.starved)
-        return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank,
-                       pl_comm_label(comm));
-    return pl_failure_record_about(comm->role.whole ? comm->role.whole : comm, rank, "has died");
+    if (proc == UINT64_MAX || PL_PROC_JOB(proc) != 0 || !pl_process.bootstrap)
+        return false;
+    bool died = pl_process_died(proc);
+    for (int waited = 0; !died && pl_process.bootstrap->died && waited < FAILURE_DYING_MS; waited++) {
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        died = pl_process_died(proc);
+    }
+    return died;
+}
+
+void pl_failure_own_message(struct pl_engine *engine, const char *why)
+{
+    if (engine->arrived && !engine->instance)
+        engine->arrived(engine, NULL, &(struct pl_header){ .kind = PL_MSG_BROKEN, .size = strlen(why) + 1 }, why);
+}
+
+void pl_failure_link(struct pl_engine *engine, const struct pl_peer *peer, int error, const char *why)
+{
+    if (!engine->instance) {
+        if (error == MPI_ERR_NO_MEM)
+            pl_failure_own_message(engine, why);
+        return; /* its users look after the processes that they wait for */
+    }
+    bool died = !why || failure_is_death(peer->proc);
+    if (died && peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) != 0)
+        pl_failure_break(engine, peer->proc);
+    pl_comm_break_link(engine, peer, died ? MPI_ERR_PROC_ABORTED : error, died ? NULL : why);
 }

@@ -16,10 +16,12 @@
 #include <stdint.h>
 
 #include "core/base/compiler.h"
+#include "core/engine/comm_break.h"
 
 struct pl_comm;
 struct pl_engine;
 struct pl_header;
+struct pl_peer;
 
 /* Begins to check, if this process is watched. MPI_ERR_NO_MEM. */
 int pl_failure_open(struct pl_engine *engine);
@@ -33,14 +35,19 @@ void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm);
  * end only the transport reports. */
 void pl_failure_break(struct pl_engine *engine, uint64_t proc);
 
+/* The link to a peer is lost, for this reason; NULL: its process has died. Breaks the communicators that the peer is a
+ * member of, for all members. A process of this job whose end is known, or soon becomes known, has died, whatever the
+ * reason. */
+void pl_failure_link(struct pl_engine *engine, const struct pl_peer *peer, int error, const char *why);
+
+/* A message to the engine itself was lost for lack of memory: tells the engine's owner. */
+void pl_failure_own_message(struct pl_engine *engine, const char *why);
+
 /* The message of `header` was dropped for lack of memory: breaks its communicator, or remembers to break it when it is
  * made (`comm` is NULL). What waits in it ends with MPI_ERR_NO_MEM. */
 void pl_failure_message_dropped(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header);
 /* A new communicator: breaks it if such a message was for it. */
 void pl_failure_apply_dropped(struct pl_engine *engine, struct pl_comm *comm);
-
-/* The error class with which operations in a broken communicator end. */
-int pl_failure_class(const struct pl_comm *comm);
 
 /* Has the process died that opened this engine as that member of groups? Also false where processes are not watched. */
 bool pl_failure_engine_is_dead(uint64_t engine, uint64_t proc);
@@ -48,8 +55,6 @@ bool pl_failure_engine_is_dead(uint64_t engine, uint64_t proc);
 /* A member cannot be reached: checks now, and records the death of a member, not necessarily that one. Else `rc`. */
 PL_COLD int pl_failure_explain(const struct pl_comm *comm, int rc);
 
-/* "rank 2 of ocean has died", or what else broke it: pl_failure_class(), recorded. */
-PL_COLD int pl_failure_record(const struct pl_comm *comm);
 /* "rank 2 of ocean", then `what`: MPI_ERR_PROC_ABORTED, recorded. */
 PL_COLD int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *what);
 

@@ -52,6 +52,7 @@ enum pl_message_kind {
     PL_MSG_CANCELLED,       /* the answer: it was withdrawn (tag 1) or had been matched (tag 0) */
     PL_MSG_LISTENER,        /* to the engine itself: between listeners */
     PL_MSG_RMA,             /* of a window (core/rma) */
+    PL_MSG_BROKEN,          /* the communicator is broken: why (comm_break.h) */
     PL_MSG_KINDS
 };
 
@@ -127,9 +128,12 @@ struct pl_host {
     /* A message for which fetch() returned PL_PENDING is in place. */
     void (*fetched)(struct pl_engine *engine, struct pl_incoming *message, int error);
 
-    /* The peer of an endpoint or an origin is gone. Messages under way to or from it have been reported with an error.
-     * Either may be NULL. */
-    void (*failed)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from);
+    /* The link to the peer of an endpoint or an origin is lost. Messages under way to or from it have been reported
+     * with an error. Either may be NULL; an origin needs the engine's id only. `error`: an MPI error class; `why`: the
+     * cause, a few words; NULL: the peer's process has died. If the peer has closed before, nothing else is affected.
+     * */
+    void (*failed)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from, int error,
+                   const char *why);
 
     /* The peer has closed in good order: messages sent to it vanish. Either may be NULL. */
     void (*closed)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from);

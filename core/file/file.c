@@ -15,6 +15,7 @@
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/comm/create.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
 #include "core/object/errhandler.h"
 #include "core/object/info.h"
@@ -57,10 +58,12 @@ int pl_file_same(struct pl_comm *comm, int error, MPI_Offset value, const char *
         return error;
     int rc = pl_allreduce(comm, MPI_IN_PLACE, range, 3, pl_type_predefined((uintptr_t)MPI_INT64_T),
                           pl_op_predefined((uintptr_t)MPI_MIN));
-    if (rc || error)
-        return error ? error : rc;
+    if (rc)
+        return rc;
+    if (error)
+        return pl_error_agreed(error);
     if (~range[2])
-        return pl_fail((int)~range[2], "the call failed on another process, which reports the reason");
+        return pl_error_agreed(pl_fail((int)~range[2], "the call failed on another process, which reports the reason"));
     if (range[0] == ~range[1])
         return MPI_SUCCESS;
     return pl_fail(MPI_ERR_NOT_SAME,
@@ -79,9 +82,11 @@ int pl_file_tell(struct pl_comm *comm, int error)
     if (comm->size == 1)
         return error;
     int rc = pl_bcast(comm, &told, 1, pl_type_predefined((uintptr_t)MPI_INT), 0);
-    if (rc || comm->rank == 0)
-        return rc ? rc : error;
-    return told ? pl_fail(told, "the call failed on rank 0, which reports the reason") : MPI_SUCCESS;
+    if (rc)
+        return rc;
+    if (comm->rank == 0 || !told)
+        return pl_error_agreed(told);
+    return pl_error_agreed(pl_fail(told, "the call failed on rank 0, which reports the reason"));
 }
 
 int pl_file_check_random(const struct pl_file *file)
@@ -233,6 +238,8 @@ int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, s
     }
     if (rc == MPI_SUCCESS)
         rc = pl_file_hints_set(made, info);
+    if (rc && made && made->comm)
+        pl_comm_break_for_all(made->comm, rc);
     if (rc)
         pl_object_release(made);
     else

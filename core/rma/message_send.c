@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
 #include "core/rma/message_response.h"
 #include "core/rma/window.h"
@@ -81,8 +82,10 @@ int pl_rma_send_control(struct pl_win *win, int rank, enum pl_rma_part part, int
                         size_t bytes)
 {
     struct pl_rma_send *send = pl_rma_send_make(win, rank, bytes);
-    if (!send)
+    if (!send) { /* its receiver waits for it */
+        pl_comm_break_for_all_locked(win->comm, MPI_ERR_NO_MEM, "out of memory for a message of a window");
         return pl_fail_memory("a message of a window");
+    }
     if (bytes)
         memcpy(send->data, data, bytes);
     pl_rma_send(send, part, sync_id);

@@ -8,8 +8,8 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/datatype/wire.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
-#include "core/engine/peer_failure.h"
 #include "core/rma/message_response.h"
 #include "core/rma/message_send.h"
 #include "core/rma/rma.h"
@@ -146,7 +146,7 @@ static int message_send_parts(struct pl_win *win, int rank, const struct message
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_engine_enter(engine);
-    int rc = atomic_load(&win->comm->health.failed) ? pl_failure_record(win->comm) : message_lock_first(win, rank);
+    int rc = atomic_load(&win->comm->health.failed) ? pl_comm_broken_record(win->comm) : message_lock_first(win, rank);
     if (rc == MPI_SUCCESS) {
         win->targets[rank].msg.dirty = true;
         if (parts->get)

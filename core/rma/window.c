@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"
@@ -58,11 +59,11 @@ static int window_exchange(struct pl_win *win, const struct pl_win_card *own, st
 {
     int rc = pl_allgather(win->comm, own, sizeof *own, PL_TYPE_BYTE, cards, sizeof *own, PL_TYPE_BYTE);
     if (rc || own->error)
-        return rc ? rc : own->error;
+        return rc ? rc : pl_error_agreed(own->error);
     for (int i = 0; i < win->comm->size; i++) {
         if (cards[i].error)
-            return pl_fail(cards[i].error, "rank %d could not make its part of the window (%s)", i,
-                           pl_error_class_name(cards[i].error));
+            return pl_error_agreed(pl_fail(cards[i].error, "rank %d could not make its part of the window (%s)", i,
+                                           pl_error_class_name(cards[i].error)));
         if (cards[i].size < 0 || cards[i].disp_unit <= 0)
             return pl_fail(MPI_ERR_INTERN, "what rank %d says of its part of the window is damaged", i);
         win->targets[i].size = (MPI_Aint)cards[i].size;
@@ -79,9 +80,11 @@ static int window_agree(struct pl_win *win, int rc, bool *all_cma)
                               pl_op_predefined((uintptr_t)MPI_MIN));
     *all_cma = all[1];
     pl_win_memory_agree(win, *all_cma);
-    if (failed || rc || all[0])
-        return failed ? failed : rc;
-    return pl_fail(MPI_ERR_RMA_SHARED, "another process could not map the window's memory");
+    if (failed || (!rc && all[0]))
+        return failed;
+    if (rc)
+        return pl_error_agreed(rc);
+    return pl_error_agreed(pl_fail(MPI_ERR_RMA_SHARED, "another process could not map the window's memory"));
 }
 
 static int window_connect(struct pl_win *win, const struct pl_win_card *cards)
@@ -140,6 +143,8 @@ int pl_win_create(struct pl_comm *comm, const struct pl_win_spec *spec, struct p
     made->model = MPI_WIN_UNIFIED;
     made->errhandler = pl_errhandler_predefined((uintptr_t)MPI_ERRORS_ARE_FATAL);
     int rc = window_fill(made, comm, spec);
+    if (rc && made->comm)
+        pl_comm_break_for_all(made->comm, rc);
     if (rc)
         pl_handle_drop(made);
     else

@@ -6,8 +6,8 @@
 
 #include "core/base/error.h"
 #include "core/coll/collective.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
-#include "core/engine/peer_failure.h"
 #include "core/engine/wait.h"
 #include "core/rma/message_response.h"
 #include "core/rma/message_send.h"
@@ -137,7 +137,7 @@ int pl_win_test(struct pl_win *win, bool *done)
         pl_engine_progress(engine);
         *done = epoch_all_completed(win);
     }
-    rc = *done || !atomic_load(&win->comm->health.failed) ? MPI_SUCCESS : pl_failure_record(win->comm);
+    rc = *done || !atomic_load(&win->comm->health.failed) ? MPI_SUCCESS : pl_comm_broken_record(win->comm);
     pl_engine_leave(engine);
     if (*done)
         epoch_end_exposure(win);

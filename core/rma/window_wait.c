@@ -3,9 +3,9 @@
 #include "core/rma/window_wait.h"
 
 #include "core/base/error.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/departure.h"
 #include "core/engine/instance.h"
-#include "core/engine/peer_failure.h"
 #include "core/engine/wait_record.h"
 #include "core/job/process.h"
 #include "core/rma/window.h"
@@ -19,7 +19,7 @@ enum {
 static int window_find_failed(struct pl_win *win, int rank)
 {
     if (atomic_load(&win->comm->health.failed))
-        return pl_failure_record(win->comm);
+        return pl_comm_broken_record(win->comm);
     const struct pl_peer *peer = rank == win->comm->rank ? NULL : pl_comm_peer(win->comm, rank);
     return peer && peer->error ? pl_fail(peer->error, "the process of rank %d in %s has ended", rank, pl_win_label(win))
                                : MPI_SUCCESS;

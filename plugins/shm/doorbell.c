@@ -114,7 +114,7 @@ void pl_shm_notify_slow(struct pl_shm_peer *peer, bool record)
     }
     uint32_t attention = atomic_load_explicit(&head->attention, memory_order_acquire);
     if (pl_unlikely(attention & PL_SHM_CLOSED)) {
-        pl_shm_peer_leave(peer, MPI_SUCCESS);
+        pl_shm_peer_leave(peer, MPI_SUCCESS, NULL);
         return;
     }
     if (!(attention & PL_SHM_SLEEPING))

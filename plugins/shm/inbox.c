@@ -75,7 +75,7 @@ int pl_shm_request_progress(struct pl_shm_peer *peer)
                                                 memory_order_relaxed)) {
         peer->shm->host->fail(MPI_ERR_OTHER, "process %d cannot read the shared memory of this one",
                               (int)peer->address.pid);
-        pl_shm_peer_leave(peer, MPI_ERR_OTHER);
+        pl_shm_peer_leave(peer, MPI_ERR_OTHER, "its process cannot read this one's shared memory");
         return 1;
     }
     return 0;
@@ -154,8 +154,13 @@ int pl_shm_requests_accept(struct pl_shm *shm)
         int rc = inbox_accept(shm, &request);
         if (inbox_postpones(shm, i, rc))
             continue;
-        if (rc)
+        if (rc) {
             shm->host->log("shm", 1, "refused a connection from process %d", (int)request.from.pid);
+            shm->host->failed(shm->engine, NULL, &(struct pl_origin){ .engine = request.from.engine },
+                              rc == MPI_ERR_NO_MEM ? rc : MPI_ERR_PROC_ABORTED,
+                              rc == MPI_ERR_NO_MEM ? "out of memory for a connection"
+                                                   : "its shared memory cannot be read; it may have ended");
+        }
         atomic_store_explicit(&head->slot[i],
                               rc ? PL_SHM_SLOT(slot_pid(slot), PL_SHM_SLOT_REFUSED) : PL_SHM_SLOT(0, PL_SHM_SLOT_FREE),
                               memory_order_release);

@@ -137,7 +137,7 @@ void pl_shm_rndv_rts_arrived(struct pl_shm_peer *peer, const struct pl_header *h
     struct pl_shm_rndv *rndv = pl_malloc(sizeof *rndv);
     if (!rndv) {
         shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a message from process %d", (int)peer->address.pid);
-        pl_shm_peer_leave(peer, MPI_ERR_NO_MEM);
+        pl_shm_peer_leave(peer, MPI_ERR_NO_MEM, "out of memory for a message");
         return;
     }
     *rndv = (struct pl_shm_rndv){ .base.ops = &pl_transport_shm,
@@ -244,7 +244,7 @@ void pl_shm_rndv_drop(void *self, struct pl_rndv *base, bool cancelled)
     (void)self;
     struct pl_shm_rndv *rndv = (struct pl_shm_rndv *)base;
     if (!cancelled && rndv->peer->state != PL_SHM_PEER_ENDED && !rndv_send_fin(rndv))
-        pl_shm_peer_leave(rndv->peer, MPI_ERR_NO_MEM);
+        pl_shm_peer_leave(rndv->peer, MPI_ERR_NO_MEM, "out of memory for a message");
     rndv_free(rndv);
 }
 
@@ -261,7 +261,7 @@ static bool rndv_on_data(struct pl_shm_peer *peer, const struct pl_shm_control *
     if (other_fifo && pl_shm_fifo_attach(peer, data->fifo) != MPI_SUCCESS) {
         if (pl_shm_region_is_alive(&peer->address, peer->inode))
             return false;
-        pl_shm_peer_leave(peer, MPI_ERR_PROC_ABORTED); /* this ends the message too */
+        pl_shm_peer_leave(peer, MPI_ERR_PROC_ABORTED, NULL); /* this ends the message too */
         return true;
     }
     rndv->position = data->start;

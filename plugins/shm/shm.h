@@ -78,9 +78,10 @@ struct pl_shm_peer {
     struct pl_shm_head *head; /* mapped */
     uint32_t fence;           /* PL_SHM_FENCE when this process is not registered for membarrier, else 0 */
     enum pl_shm_peer_state state;
-    int error;      /* once it is leaving: MPI_SUCCESS if it closed, else an error class */
-    bool damaged;   /* nothing that it writes is read any more */
-    bool connected; /* the engine has the endpoint */
+    int error;       /* once it is leaving: MPI_SUCCESS if it closed, else an error class */
+    const char *why; /* the reason of that error; NULL: its process has died */
+    bool damaged;    /* nothing that it writes is read any more */
+    bool connected;  /* the engine has the endpoint */
     struct pl_shm_out out;
     struct pl_shm_in in;
     struct pl_origin origin;

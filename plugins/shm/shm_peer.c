@@ -97,12 +97,13 @@ int pl_shm_peer_open_ring(struct pl_shm_peer *peer)
     return MPI_SUCCESS;
 }
 
-void pl_shm_peer_leave(struct pl_shm_peer *peer, int error)
+void pl_shm_peer_leave(struct pl_shm_peer *peer, int error, const char *why)
 {
     if (peer->state != PL_SHM_PEER_OPEN)
         return;
     peer->state = PL_SHM_PEER_LEAVING;
     peer->error = error;
+    peer->why = why;
     peer->out.ring = NULL; /* nothing is sent any more */
     peer->out.limit = peer->out.tail;
     pl_shm_activate(peer);
@@ -113,7 +114,7 @@ void pl_shm_peer_damaged(struct pl_shm_peer *peer, const char *what)
     peer->damaged = true;
     peer->shm->host->fail(MPI_ERR_OTHER, "shared memory of process %d is damaged: %s", (int)peer->address.pid, what);
     peer->shm->host->log("shm", 0, "shared memory of process %d is damaged: %s", (int)peer->address.pid, what);
-    pl_shm_peer_leave(peer, MPI_ERR_OTHER);
+    pl_shm_peer_leave(peer, MPI_ERR_OTHER, what);
 }
 
 /* Releases everything that is mapped and owned for a peer. `reuse`: the peer does not use our memory any more. */
@@ -160,8 +161,13 @@ int pl_shm_peer_end(struct pl_shm_peer *peer)
     int events = pl_shm_rndv_end(peer);
     peer_release_memory(peer, !peer->damaged);
     pl_list_append(&shm->ended, &peer->link);
-    (peer->error ? shm->host->failed : shm->host->closed)(shm->engine, peer->connected ? &peer->endpoint : NULL,
-                                                          has_origin ? &peer->origin : NULL);
+    struct pl_endpoint *endpoint = peer->connected ? &peer->endpoint : NULL;
+    struct pl_origin nameless = { .engine = peer->address.engine };
+    const struct pl_origin *from = has_origin ? &peer->origin : &nameless;
+    if (peer->error)
+        shm->host->failed(shm->engine, endpoint, from, peer->error, peer->why);
+    else
+        shm->host->closed(shm->engine, endpoint, from);
     return events + 1;
 }
 
@@ -193,10 +199,10 @@ void pl_shm_peers_check(struct pl_shm *shm)
     PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link) {
         bool dead = due && !pl_shm_region_is_alive(&peer->address, peer->inode);
         if (peer_has_closed(peer)) { /* checked after `dead`: a closed engine has no descriptor either */
-            pl_shm_peer_leave(peer, MPI_SUCCESS);
+            pl_shm_peer_leave(peer, MPI_SUCCESS, NULL);
         } else if (dead && peer->state == PL_SHM_PEER_OPEN) {
             shm->host->fail(MPI_ERR_PROC_ABORTED, "process %d has died", (int)peer->address.pid);
-            pl_shm_peer_leave(peer, MPI_ERR_PROC_ABORTED);
+            pl_shm_peer_leave(peer, MPI_ERR_PROC_ABORTED, NULL);
         }
     }
 }

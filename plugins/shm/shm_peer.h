@@ -11,8 +11,9 @@ int pl_shm_peer_get(struct pl_shm *shm, const struct pl_shm_address *address, st
 /* Creates the ring to a peer, and requests that the peer read it. */
 int pl_shm_peer_open_ring(struct pl_shm_peer *peer);
 
-/* Marks an open peer as leaving. `error` is MPI_SUCCESS when it has closed; else the caller has recorded the reason. */
-void pl_shm_peer_leave(struct pl_shm_peer *peer, int error);
+/* Marks an open peer as leaving. `error` is MPI_SUCCESS when it has closed; else the caller has recorded the reason,
+ * and `why` names it in static words; NULL: the process has died. */
+void pl_shm_peer_leave(struct pl_shm_peer *peer, int error, const char *why);
 /* The same for a peer whose memory breaks the rules; records and logs what is wrong. */
 void pl_shm_peer_damaged(struct pl_shm_peer *peer, const char *what);
 

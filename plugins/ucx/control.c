@@ -79,7 +79,7 @@ static void ucx_control_on_leave(struct pl_ucx_link *link)
 {
     link->departed = true;
     if (ucx_control_is_pending(link))
-        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, "it has finalized");
     else
         link->ucx->host->closed(link->ucx->engine, link->endpoint.peer ? &link->endpoint : NULL,
                                 link->origin.card ? &link->origin : NULL);
@@ -115,7 +115,8 @@ void pl_ucx_control_handle(struct pl_ucx_link *link, const struct pl_ucx_wire *w
     case PL_UCX_CONTROLS: err = MPI_ERR_OTHER; break;
     }
     if (err)
-        pl_ucx_link_fail(link, err < 0 ? MPI_ERR_OTHER : err);
+        pl_ucx_link_fail(link, err < 0 ? MPI_ERR_OTHER : err,
+                         err == MPI_ERR_NO_MEM ? "out of memory for a connection" : "a control message is damaged");
 }
 
 bool pl_ucx_control_flushed(struct pl_ucx *ucx)
@@ -131,6 +132,6 @@ bool pl_ucx_control_flushed(struct pl_ucx *ucx)
         all &= pl_ucx_link_is_acked(link);
     }
     if (!all)
-        pl_ucx_links_check(ucx);
+        pl_ucx_links_check(ucx, false);
     return all && pl_list_empty(&ucx->failed);
 }

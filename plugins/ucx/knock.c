@@ -81,7 +81,8 @@ static void knock_fail(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
     ucx->host->log("ucx", 2,
                    "a peer does not let this process connect: it has closed, or another process has its port");
     pl_ucx_knock_end(link);
-    pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+    link->departed = true; /* like one that has said so: what waits for it ends, and nothing else */
+    pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, "it does not let this process connect");
 }
 
 /* --- the answer -------------------------------------------------------------------------------------------------- */
@@ -96,7 +97,7 @@ static void knock_admitted(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
     if (!err)
         err = pl_ucx_link_open(link);
     if (err)
-        pl_ucx_link_fail(link, err < 0 ? MPI_ERR_OTHER : err);
+        pl_ucx_link_fail(link, err < 0 ? MPI_ERR_OTHER : err, "it cannot be reached");
 }
 
 static void knock_try_later(struct pl_ucx *ucx, struct pl_ucx_knock *knock)

@@ -24,7 +24,8 @@
 
 enum {
     CLOSE_IDLE_MS = 50, /* close() gives up after this long without an event: a peer that computes does not answer */
-    CHECK_MS = 10,      /* between checks for peers that have gone */
+    CHECK_MS = 10,      /* between checks for peers that have gone, by an engine that closes */
+    CHECK_ALL_MS = 200, /* ... and by one that waits: each takes system calls for each peer */
 };
 
 /* --- finding --------------------------------------------------------------------------------------------------- */
@@ -86,7 +87,7 @@ static void ucx_link_on_error(void *argument, ucp_ep_h ep, ucs_status_t status)
     struct pl_ucx_link *link = argument;
     if (!link->departed)
         link->ucx->host->log("ucx", 1, "connection lost: %s", ucs_status_string(status));
-    pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+    pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, ucs_status_string(status));
 }
 
 static int ucx_link_connect(struct pl_ucx_link *link)
@@ -138,11 +139,12 @@ int pl_ucx_link_open(struct pl_ucx_link *link)
 
 /* --- failure --------------------------------------------------------------------------------------------------- */
 
-void pl_ucx_link_fail(struct pl_ucx_link *link, int error)
+void pl_ucx_link_fail(struct pl_ucx_link *link, int error, const char *why)
 {
     if (link->error)
         return;
     link->error = error;
+    link->why = why;
     pl_list_append(&link->ucx->failed, &link->failure);
 }
 
@@ -213,10 +215,12 @@ int pl_ucx_links_report(struct pl_ucx *ucx)
             continue;
         pl_list_remove(&link->failure);
         events++;
+        struct pl_endpoint *endpoint = link->endpoint.peer ? &link->endpoint : NULL;
+        if (link->departed)
+            ucx->host->closed(ucx->engine, endpoint, &link->origin);
         if (ucx_link_give_up(link) == 0 && link->departed)
-            continue; /* it had sent LEAVE, and nothing was pending */
-        ucx->host->failed(ucx->engine, link->endpoint.peer ? &link->endpoint : NULL,
-                          link->origin.card ? &link->origin : NULL);
+            continue; /* nothing was pending */
+        ucx->host->failed(ucx->engine, endpoint, &link->origin, link->error, link->why);
     }
     return events;
 }
@@ -234,18 +238,18 @@ bool pl_ucx_link_is_acked(const struct pl_ucx_link *link)
     return (int32_t)(link->due - link->acked) <= 0;
 }
 
-void pl_ucx_links_check(struct pl_ucx *ucx)
+void pl_ucx_links_check(struct pl_ucx *ucx, bool all)
 {
     int64_t now = pl_clock_ms();
     if (now < ucx->check_at)
         return;
-    ucx->check_at = now + CHECK_MS;
+    ucx->check_at = now + (all ? CHECK_ALL_MS : CHECK_MS);
     PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
-        if (pl_ucx_link_is_acked(link) || link->departed || !ucx_link_has_gone(link))
+        if ((!all && pl_ucx_link_is_acked(link)) || link->error || link->departed || !ucx_link_has_gone(link))
             continue;
         if (ucp_worker_progress(ucx->worker) > 0) /* its last messages may still be unread */
             return;
-        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, "it has ended without closing the connection");
     }
 }
 

@@ -16,15 +16,16 @@ int pl_ucx_link_set_address(struct pl_ucx_link *link, const void *address, size_
  * then the link has neither a connection nor an error. */
 int pl_ucx_link_open(struct pl_ucx_link *link);
 
-/* Marks a link as failed; the next progress() reports it. */
-void pl_ucx_link_fail(struct pl_ucx_link *link, int error);
+/* Marks a link as failed; the next progress() reports it. `why`: static words; NULL: the peer's process has died. */
+void pl_ucx_link_fail(struct pl_ucx_link *link, int error, const char *why);
 /* Reports failed links to the engine. Returns their number. */
 int pl_ucx_links_report(struct pl_ucx *ucx);
 
 /* Has the peer acknowledged all of the engine's messages? */
 bool pl_ucx_link_is_acked(const struct pl_ucx_link *link);
-/* At most every CHECK_MS: fails the links to peers that have gone without a LEAVE. */
-void pl_ucx_links_check(struct pl_ucx *ucx);
+/* Now and then: fails the links to peers that have gone without a LEAVE; of all peers, or of those that still have to
+ * acknowledge messages. */
+void pl_ucx_links_check(struct pl_ucx *ucx, bool all);
 
 /* Sends LEAVE and ends all connections. True: they are settled. */
 bool pl_ucx_links_close(struct pl_ucx *ucx);

@@ -156,7 +156,7 @@ static void ucx_receive_deliver(struct pl_ucx_link *link, const struct pl_ucx_wi
     } else { /* no hello: not a process of ours */
         if (rndv)
             pl_ucx_rndv_release(rndv);
-        pl_ucx_link_fail(link, MPI_ERR_OTHER);
+        pl_ucx_link_fail(link, MPI_ERR_OTHER, "the first message is not a hello");
     }
 }
 
@@ -222,13 +222,16 @@ static ucs_status_t ucx_receive_on_message(void *argument, const void *header, s
                        wrong  ? wrong
                        : link ? "its link has failed"
                               : "out of memory");
+        if (!wrong && !link) /* the sender does not know, and none of its messages can be in turn any more */
+            ucx->host->failed(ucx->engine, NULL, &(struct pl_origin){ .engine = wire.from }, MPI_ERR_NO_MEM,
+                              "out of memory for a connection");
         return UCS_OK;
     }
 
     ucx->events++;
     struct pl_ucx_rndv *rndv = waiting ? ucx_rndv_create(link, &wire, data) : NULL;
     if (waiting && !rndv) {
-        pl_ucx_link_fail(link, MPI_ERR_NO_MEM);
+        pl_ucx_link_fail(link, MPI_ERR_NO_MEM, "out of memory for a message");
         return UCS_OK;
     }
     ucx->arriving = rndv;
@@ -237,7 +240,7 @@ static ucs_status_t ucx_receive_on_message(void *argument, const void *header, s
         if (!pl_list_empty(&link->early))
             ucx_receive_deliver_early(link);
     } else if (ucx_receive_keep_early(link, &wire, data, rndv) != MPI_SUCCESS) {
-        pl_ucx_link_fail(link, MPI_ERR_NO_MEM);
+        pl_ucx_link_fail(link, MPI_ERR_NO_MEM, "out of memory for a message");
         if (rndv)
             pl_ucx_rndv_release(rndv);
     }

@@ -432,7 +432,7 @@ static void ucx_disconnect(struct pl_endpoint *endpoint)
 
 static void ucx_lose(struct pl_endpoint *endpoint)
 {
-    pl_ucx_link_fail((struct pl_ucx_link *)endpoint, MPI_ERR_PROC_ABORTED);
+    pl_ucx_link_fail((struct pl_ucx_link *)endpoint, MPI_ERR_PROC_ABORTED, NULL);
 }
 
 /* --- progress and sleep ---------------------------------------------------------------------------------------- */
@@ -482,6 +482,7 @@ static bool ucx_flushed(void *self)
 static bool ucx_arm(void *self)
 {
     struct pl_ucx *ucx = self;
+    pl_ucx_links_check(ucx, true);
     return pl_ucx_gate_progress(ucx, true) == 0 && pl_list_empty(&ucx->failed) && ucp_worker_arm(ucx->worker) == UCS_OK;
 }
 

@@ -100,6 +100,7 @@ struct pl_ucx_link {
     ucp_ep_h ep;                /* NULL: not connected */
     ucs_status_ptr_t closing;   /* UCX's request that closes the connection; NULL: none is pending */
     int error;                  /* MPI error class once the link has failed, else 0 */
+    const char *why;            /* then: the cause; NULL: its process has died */
     bool departed;              /* the peer has sent LEAVE */
     bool watched;               /* UCX reports the peer's death */
     uint64_t scratch_dir;       /* of a peer that is not watched: its lock tells whether the peer lives; 0: none */

@@ -33,6 +33,49 @@ static struct pl_list withdrawn = { &withdrawn, &withdrawn };
 static int withdrawn_count;
 static uint64_t exchange_tokens; /* given to exchanges so far */
 
+/* --- answers --------------------------------------------------------------------------------------------------- */
+
+int pl_exchange_send_answer(struct pl_engine *listener, struct pl_exchange_request *request,
+                            const struct pl_writer *message)
+{
+    int rc = request->peer ? MPI_SUCCESS
+                           : pl_engine_peer(listener, request->from->card, request->from->card_length, UINT64_MAX,
+                                            &request->peer);
+    return rc ? rc
+              : pl_listener_send(listener, request->peer, PL_EXCHANGE_ANSWER, request->token, message->data,
+                                 message->length);
+}
+
+static void exchange_write_error(struct pl_writer *to, int error, const char *why)
+{
+    pl_write_i32(to, error);
+    pl_write_raw(to, why, strlen(why));
+}
+
+/* The rest of a message. False: it is damaged. */
+static bool exchange_read_error(struct pl_reader *from, int *error, char why[PL_DETAIL_MAX])
+{
+    int32_t class = pl_read_i32(from);
+    size_t length = pl_reader_left(from);
+    pl_reader_expect(from, length < PL_DETAIL_MAX);
+    if (from->failed)
+        return false;
+    pl_read_copy(from, why, length);
+    why[length] = '\0';
+    *error = pl_error_class_name(class) && class != MPI_SUCCESS ? class : MPI_ERR_OTHER;
+    return true;
+}
+
+/* A participant that cannot be told has gone. */
+static void exchange_send_error(struct pl_engine *listener, struct pl_exchange_request *request, int error,
+                                const char *why)
+{
+    unsigned char space[sizeof(int32_t) + PL_DETAIL_MAX];
+    struct pl_writer message = pl_writer_fixed(space, sizeof space);
+    exchange_write_error(&message, error, why);
+    pl_exchange_send_answer(listener, request, &message);
+}
+
 /* --- requests -------------------------------------------------------------------------------------------------- */
 
 /* Reads what JOIN and REFUSAL begin with. */
@@ -122,11 +165,37 @@ static bool exchange_was_withdrawn(const struct pl_origin *from, uint64_t token)
     return false;
 }
 
-static void exchange_join_arrived(const struct pl_origin *from, uint64_t token, const void *data, size_t size)
+static void exchange_end(struct pl_exchange *exchange, int error, const char *why)
+{
+    if (exchange->error)
+        return;
+    exchange->error = error;
+    snprintf(exchange->why, sizeof exchange->why, "%s", why);
+    pl_listener_wake(exchange->listener);
+}
+
+/* There is no memory for a request: its sender is told, and the exchange that it is for, if that is open. */
+static void exchange_starve(struct pl_engine *listener, const struct pl_origin *from, uint64_t token, const void *data,
+                            size_t size)
+{
+    static const char why[] = "the coordinator is out of memory for a member's request";
+    struct pl_exchange_request request = { .from = from, .token = token }, head;
+    struct pl_reader message = pl_reader(data, size);
+    exchange_send_error(listener, &request, MPI_ERR_NO_MEM, why);
+    exchange_read_head(&message, &head);
+    PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link)
+        if (!message.failed && exchange->requests && exchange_has_key(exchange, &head))
+            exchange_end(exchange, MPI_ERR_NO_MEM, why);
+}
+
+static void exchange_join_arrived(struct pl_engine *listener, const struct pl_origin *from, uint64_t token,
+                                  const void *data, size_t size)
 {
     struct pl_exchange_request *request = pl_malloc(sizeof *request + size);
-    if (!request)
+    if (!request) {
+        exchange_starve(listener, from, token, data, size);
         return;
+    }
     *request = (struct pl_exchange_request){ .from = from, .token = token };
     pl_list_init(&request->link);
     if (size)
@@ -140,49 +209,6 @@ static void exchange_join_arrived(const struct pl_origin *from, uint64_t token, 
             return;
     exchange_drop_replaced(request);
     pl_list_append(&early, &request->link);
-}
-
-/* --- answers --------------------------------------------------------------------------------------------------- */
-
-int pl_exchange_send_answer(struct pl_engine *listener, struct pl_exchange_request *request,
-                            const struct pl_writer *message)
-{
-    int rc = request->peer ? MPI_SUCCESS
-                           : pl_engine_peer(listener, request->from->card, request->from->card_length, UINT64_MAX,
-                                            &request->peer);
-    return rc ? rc
-              : pl_listener_send(listener, request->peer, PL_EXCHANGE_ANSWER, request->token, message->data,
-                                 message->length);
-}
-
-static void exchange_write_error(struct pl_writer *to, int error, const char *why)
-{
-    pl_write_i32(to, error);
-    pl_write_raw(to, why, strlen(why));
-}
-
-/* The rest of a message. False: it is damaged. */
-static bool exchange_read_error(struct pl_reader *from, int *error, char why[PL_DETAIL_MAX])
-{
-    int32_t class = pl_read_i32(from);
-    size_t length = pl_reader_left(from);
-    pl_reader_expect(from, length < PL_DETAIL_MAX);
-    if (from->failed)
-        return false;
-    pl_read_copy(from, why, length);
-    why[length] = '\0';
-    *error = pl_error_class_name(class) && class != MPI_SUCCESS ? class : MPI_ERR_OTHER;
-    return true;
-}
-
-/* A participant that cannot be told has gone. */
-static void exchange_send_error(struct pl_engine *listener, struct pl_exchange_request *request, int error,
-                                const char *why)
-{
-    unsigned char space[sizeof(int32_t) + PL_DETAIL_MAX];
-    struct pl_writer message = pl_writer_fixed(space, sizeof space);
-    exchange_write_error(&message, error, why);
-    pl_exchange_send_answer(listener, request, &message);
 }
 
 static void exchange_read_answer(struct pl_exchange *exchange, const void *data, size_t size)
@@ -217,15 +243,6 @@ static void exchange_answer_arrived(struct pl_engine *listener, uint64_t token, 
 }
 
 /* --- members that give up -------------------------------------------------------------------------------------- */
-
-static void exchange_end(struct pl_exchange *exchange, int error, const char *why)
-{
-    if (exchange->error)
-        return;
-    exchange->error = error;
-    snprintf(exchange->why, sizeof exchange->why, "%s", why);
-    pl_listener_wake(exchange->listener);
-}
 
 /* Its request is still on its way, or has been answered, and then none will come: the oldest ones are forgotten. */
 static void exchange_note_withdrawn(const struct pl_origin *from, uint64_t token)
@@ -286,11 +303,19 @@ static void exchange_refusal_arrived(const void *data, size_t size)
         }
 }
 
+/* Each exchange that waits for a message ends; which of them the message was for is not known. */
+void pl_exchange_message_starved(const char *why)
+{
+    PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link)
+        if (exchange->requests ? exchange->joined < exchange->size : exchange->asked && !exchange->answered)
+            exchange_end(exchange, MPI_ERR_NO_MEM, why);
+}
+
 void pl_exchange_message_arrived(struct pl_engine *listener, const struct pl_origin *from,
                                  const struct pl_header *header, const void *data)
 {
     switch (header->tag) {
-    case PL_EXCHANGE_JOIN: exchange_join_arrived(from, header->token, data, header->size); break;
+    case PL_EXCHANGE_JOIN: exchange_join_arrived(listener, from, header->token, data, header->size); break;
     case PL_EXCHANGE_ANSWER: exchange_answer_arrived(listener, header->token, data, header->size); break;
     case PL_EXCHANGE_LEAVE: exchange_leave_arrived(listener, from, header->token, data, header->size); break;
     case PL_EXCHANGE_REFUSAL: exchange_refusal_arrived(data, header->size); break;

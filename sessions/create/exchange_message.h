@@ -24,6 +24,9 @@ struct pl_exchange_request {
 void pl_exchange_message_arrived(struct pl_engine *listener, const struct pl_origin *from,
                                  const struct pl_header *header, const void *data);
 
+/* A message to the listener was lost for lack of memory. */
+void pl_exchange_message_starved(const char *why);
+
 /* Lets messages find the exchange, and gives it the requests for it that arrived early. */
 void pl_exchange_register(struct pl_exchange *exchange);
 

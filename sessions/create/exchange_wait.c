@@ -203,6 +203,13 @@ static int exchange_check(struct pl_exchange *exchange)
     }
     if (exchange_describe_ended(exchange, why))
         return exchange_check_ended(exchange, why);
+    const struct pl_peer *asked = exchange->asked;
+    if (asked && asked->error && !asked->closed && !exchange_tolerates_unreachable(exchange)) {
+        snprintf(exchange->why, sizeof exchange->why,
+                 "\"%.80s\": the connection to the coordinator, rank %d in the job, is lost", exchange->tag,
+                 pl_exchange_job_rank(exchange, exchange->coordinator));
+        return exchange_give_up(exchange, asked->error);
+    }
     if (!pl_deadline_passed(exchange->deadline))
         return MPI_SUCCESS;
     pl_exchange_describe_missing(exchange, exchange->why);

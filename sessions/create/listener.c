@@ -16,7 +16,10 @@ static bool listener_is_open;
 static void listener_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
                              const void *data)
 {
-    for (int i = 0; i < PL_LISTENER_CLIENTS; i++)
+    for (int i = 0; i < PL_LISTENER_CLIENTS && header->kind == PL_MSG_BROKEN; i++)
+        if (pl_listener_clients[i].starved)
+            pl_listener_clients[i].starved(data);
+    for (int i = 0; i < PL_LISTENER_CLIENTS && header->kind == PL_MSG_LISTENER; i++)
         if (header->tag >= (int)pl_listener_clients[i].first && header->tag <= (int)pl_listener_clients[i].last)
             pl_listener_clients[i].arrived(listener, from, header, data);
 }

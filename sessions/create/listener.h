@@ -34,6 +34,8 @@ struct pl_listener_client {
     /* A message has come. Lock held. */
     void (*arrived)(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
                     const void *data);
+    /* A message, of an unknown kind, was lost for lack of memory. Lock held. NULL: nothing to do */
+    void (*starved)(const char *why);
     void (*closing)(struct pl_engine *listener); /* before the listener closes; lock not held. NULL: nothing to do */
     void (*closed)(void);                        /* after it: frees what is left. NULL: nothing to do */
 };

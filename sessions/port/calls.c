@@ -155,7 +155,7 @@ int pl_port_propose(struct pl_engine *listener, struct pl_port_caller *caller, s
         rc = port_send(listener, caller->peer, PL_PORT_PROPOSE, caller->token, &message);
     }
     if (rc) {
-        free(caller);
+        pl_port_refuse(listener, caller, rc, "the accepting process is out of memory");
         return rc;
     }
     caller->state = PL_CALLER_PROPOSED;
@@ -278,6 +278,24 @@ static void port_end_arrived(struct pl_engine *listener, const struct pl_origin 
                 pl_port_free_caller(caller);
                 return;
             }
+}
+
+static unsigned port_losses;
+
+void pl_port_message_starved(const char *why)
+{
+    port_losses++;
+    PL_LIST_EACH(call, &calls, struct pl_port_call, link)
+        if (!call->answered) {
+            call->answered = true;
+            call->error = MPI_ERR_NO_MEM;
+            snprintf(call->why, sizeof call->why, "%s", why);
+        }
+}
+
+unsigned pl_port_losses(void)
+{
+    return port_losses;
 }
 
 void pl_port_message_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,

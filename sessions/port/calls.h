@@ -36,6 +36,11 @@ void pl_port_forget_callers(void);
 void pl_port_message_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
                              const void *data);
 
+/* A message to the listener was lost for lack of memory: the calls that wait for an answer end, and pl_port_losses()
+ * counts it for those that wait for a call. */
+void pl_port_message_starved(const char *why);
+unsigned pl_port_losses(void);
+
 /* --- the accepting root ------------------------------------------------------------------------------------------ */
 
 /* A connecting root, as its message arrived. */

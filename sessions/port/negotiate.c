@@ -142,34 +142,44 @@ static const char *port_caller_refusal(const struct port_wait *wait, const struc
     return why;
 }
 
-/* True: the caller has confirmed the proposal. The caller is freed in any case. */
-static bool port_propose_to(struct port_wait *wait, struct pl_port_caller *caller,
-                            struct pl_port_negotiation *negotiation)
+/* The caller has confirmed the proposal; PL_AGAIN: it has not, and another may. MPI_ERR_NO_MEM. The caller is freed in
+ * any case. */
+static int port_propose_to(struct port_wait *wait, struct pl_port_caller *caller,
+                           struct pl_port_negotiation *negotiation)
 {
     struct pl_comm_id id = pl_comm_new_id();
     bool must_widen = negotiation->networked && !port_caller_is_networked(caller) && !caller->final;
     const char *why = must_widen ? "" : port_caller_refusal(wait, negotiation, caller);
     if (why) {
         pl_port_refuse(wait->listener, caller, must_widen ? PL_UNREACHABLE : MPI_ERR_COMM, why);
-        return false;
+        return PL_AGAIN;
     }
-    if (pl_port_propose(wait->listener, caller, id, negotiation->wire, negotiation->length))
-        return false;
-    while (caller->state == PL_CALLER_PROPOSED && !port_wait_other_ended(wait, caller->peer, &caller->process))
+    int rc = pl_port_propose(wait->listener, caller, id, negotiation->wire, negotiation->length);
+    if (rc)
+        return rc == MPI_ERR_NO_MEM ? rc : PL_AGAIN;
+    unsigned losses = pl_port_losses();
+    while (caller->state == PL_CALLER_PROPOSED && pl_port_losses() == losses &&
+           !port_wait_other_ended(wait, caller->peer, &caller->process))
         port_wait_idle(wait);
-    if (caller->state == PL_CALLER_CONFIRMED)
+    rc = PL_AGAIN;
+    if (caller->state == PL_CALLER_CONFIRMED) {
         negotiation->remote = pl_memdup(caller->wire, caller->length);
+        rc = negotiation->remote ? MPI_SUCCESS : pl_fail_memory("the group of the other job");
+    }
     negotiation->remote_length = caller->length;
     negotiation->id = id;
     pl_port_free_caller(caller);
-    return negotiation->remote != NULL;
+    return rc;
 }
 
 static int port_accept_locked(struct port_wait *wait, uint64_t port, struct pl_port_negotiation *negotiation)
 {
     struct pl_port_caller *caller;
+    unsigned losses = pl_port_losses();
     pl_engine_progress(wait->listener);
     for (;;) {
+        if (pl_port_losses() != losses)
+            return pl_fail_memory("a message to a listener, which may have been a call to this port");
         if (!pl_port_next_caller(port, &caller))
             return pl_fail(MPI_ERR_PORT, "port_name is not an open port of this process");
         if (caller && !negotiation->final && !negotiation->networked &&
@@ -177,8 +187,9 @@ static int port_accept_locked(struct port_wait *wait, uint64_t port, struct pl_p
             pl_port_return_caller(port, caller);
             return PL_UNREACHABLE;
         }
-        if (caller && port_propose_to(wait, caller, negotiation))
-            return MPI_SUCCESS;
+        int rc = caller ? port_propose_to(wait, caller, negotiation) : PL_AGAIN;
+        if (rc != PL_AGAIN)
+            return rc;
         const char *why = negotiation->failure ? negotiation->failure(negotiation->context) : NULL;
         if (why)
             return pl_fail(MPI_ERR_SPAWN, "%s", why);

@@ -69,7 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         close(fd);
     } else {
         FUZZ_CHECK(pl_seat_in_directory(directory, 0, SIZE, &first) == MPI_SUCCESS);
-        munmap(first.job, first.bytes); /* as if the process had ended */
+        munmap((void *)first.job, first.bytes);
+        munmap(first.shared, first.shared_bytes); /* as if the process had ended */
         close(first.fd);
         free(first.path);
         free(first.settled);

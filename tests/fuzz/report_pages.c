@@ -14,20 +14,19 @@ enum { SIZE = 3, PAGES = 3 };
 
 static struct plenum_job job;
 static struct pl_rank ranks[SIZE];
-static struct pl_job_segment *segment;
+static struct pl_job_segment description;
+static struct pl_job_shared *shared;
 
 FUZZ(NULL, "\x02\x01\x02\x03\x04\x05\x06\x07", "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01")
 
 static void make(void)
 {
-    size_t pages = (sizeof *segment + SIZE * sizeof(struct pl_job_rank) + 4095) / 4096 * 4096;
-    if (!segment)
-        segment = aligned_alloc(4096, pages + SIZE * PL_RECORD_BYTES);
-    memset(segment, 0, pages + SIZE * PL_RECORD_BYTES);
-    segment->size = SIZE;
-    segment->records = pages;
-    segment->report = 1;
-    job = (struct plenum_job){ .desc.size = SIZE, .segment = segment, .ranks = ranks };
+    size_t pages = (sizeof *shared + SIZE * sizeof(struct pl_job_rank) + 4095) / 4096 * 4096;
+    if (!shared)
+        shared = aligned_alloc(4096, pages + SIZE * PL_RECORD_BYTES);
+    memset(shared, 0, pages + SIZE * PL_RECORD_BYTES);
+    description = (struct pl_job_segment){ .size = SIZE, .records = pages, .report = 1 };
+    job = (struct plenum_job){ .desc.size = SIZE, .segment = &description, .shared = shared, .ranks = ranks };
 }
 
 static void fill_text(struct fuzz *from, char *text, size_t size)
@@ -110,9 +109,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t bytes;
     make();
     for (int r = 0; r < SIZE; r++) {
-        segment->ranks[r].owner = getpid();
+        shared->ranks[r].owner = getpid();
         ranks[r].ended = fuzz_byte(&from) % 8 == 7;
-        fill_page(&from, pl_job_record(segment, r));
+        fill_page(&from, pl_job_record(&description, shared, r));
     }
     FUZZ_CHECK(pl_report_read(&job, &report));
     pl_report_find(&report);
@@ -123,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_json(pl_report_json(&report));
     pl_report_fini(&report);
 
-    struct pl_job_record *copy = pl_report_copy_page(pl_job_record(segment, 0), SIZE);
+    struct pl_job_record *copy = pl_report_copy_page(pl_job_record(&description, shared, 0), SIZE);
     out = open_memstream(&text, &bytes);
     pl_report_write_crash(&job.symbols, copy, 0, out);
     fclose(out);

@@ -183,12 +183,20 @@ static const struct pl_algorithm *ranks_select(const struct pl_coll *coll)
 
 static int ranks_wait(struct pl_request *request);
 
+/* A rank that fails tells no other: each finds out by itself. */
+static int ranks_broken(struct pl_comm *comm, int class)
+{
+    (void)comm;
+    return class;
+}
+
 #define pl_coll_isend     ranks_isend
 #define pl_coll_irecv     ranks_irecv
 #define pl_coll_send_fast ranks_send_short
 #define pl_coll_recv_fast ranks_recv_short
 #define pl_cancel         ranks_cancel
 #define pl_op_apply       ranks_apply
+#define pl_comm_break_for_all ranks_broken
 #define pl_coll_select    ranks_select
 #define pl_request_wait   ranks_wait
 #include "core/coll/collective.c"

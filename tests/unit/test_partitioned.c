@@ -367,7 +367,8 @@ START_TEST(broken_sends)
     wire.sent = 0;
     wire.result = MPI_SUCCESS;
     break_comm();
-    ck_assert_int_eq(wire.sent, 2);
+    ck_assert_int_eq(wire.sent, 3);
+    ck_assert(wire.header[2].kind == PL_MSG_BROKEN);
     wire.withdraws = true;
     for (int i = 0; i < 2; i++) {
         ck_assert(wire.header[i].kind == PL_MSG_CANCEL && wire.header[i].token == answers[i].token);

@@ -138,9 +138,10 @@ static inline void node_fetched(struct pl_engine *engine, struct pl_incoming *me
         node->last_error = error;
 }
 
-static inline void node_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+static inline void node_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from,
+                               int error, const char *why)
 {
-    (void)endpoint, (void)from;
+    (void)endpoint, (void)from, (void)error, (void)why;
     ((struct node *)engine)->failed++;
 }
 

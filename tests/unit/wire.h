@@ -129,6 +129,9 @@ static inline struct pl_comm *make_comm(uint32_t serial)
     comm->instance = &instance;
     comm->health.orphan = true; /* it is in no list of the instance */
     comm->size = 2;
+    struct pl_group *group = pl_instance_group_range(&instance, 2, 0, 1);
+    comm->group = pl_object_retain(group);
+    pl_handle_drop(group);
     comm->id = (struct pl_comm_id){ 1, serial };
     comm->peers.slots = calloc(2, sizeof *comm->peers.slots);
     pl_lock_init(&comm->lock, PL_RANK_OBJECT, true);

@@ -16,7 +16,7 @@
 #include "core/base/error.h"
 #include "core/coll/area/slots.h"
 #include "core/engine/comm.h"
-#include "core/engine/peer_failure.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_policy.h"
 #include "core/engine/wait_record.h"
@@ -73,7 +73,7 @@ static int area_wait_in_engine(struct pl_area *area, int rank, const struct pl_a
         pl_engine_leave(engine);
         if (rc && !pl_awaited_is_there(awaited)) {
             rc = atomic_load(&area->comm->health.failed)
-                     ? pl_failure_record(area->comm)
+                     ? pl_comm_broken_record(area->comm)
                      : pl_fail(rc, "the process of rank %d in %s is gone", gone, pl_comm_label(area->comm));
             break;
         }

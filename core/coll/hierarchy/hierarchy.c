@@ -13,6 +13,7 @@
 #include "core/coll/area/area.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/comm_table.h"
 #include "core/engine/instance.h"
 #include "core/engine/request.h"
@@ -90,7 +91,7 @@ static int make_part(struct pl_comm *whole, const int *ranks, int count, struct 
     made->id = id;
     pl_engine_enter(engine);
     pl_engine_add_comm(engine, made);
-    atomic_store(&made->health.failed, atomic_load(&whole->health.failed));
+    pl_comm_break_alike(made, whole);
     pl_engine_leave(engine);
     *part = made;
     return MPI_SUCCESS;

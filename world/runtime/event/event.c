@@ -96,7 +96,7 @@ void plenum_event_free(struct plenum_event *event)
 static int event_describe_exit(const struct plenum_event *e, char *text, size_t size)
 {
     if (e->flags & PLENUM_EVENT_UNFINALIZED)
-        return snprintf(text, size, "rank %d (pid %d) exited with code %d without calling MPI_Finalize", e->rank,
+        return snprintf(text, size, "rank %d (pid %d) exited with code %d without finalizing MPI", e->rank,
                         e->pid, e->code);
     return snprintf(text, size, "rank %d (pid %d) exited with code %d", e->rank, e->pid, e->code);
 }

@@ -253,12 +253,21 @@ static void follow_queue_exit(struct plenum_job *job, int rank, int status, unsi
     pl_event_queue(job->runtime, event);
 }
 
+/* Has the World been initialized and not finalized, or a session opened and not finalized? Then the rank has an owner.
+ * */
+static bool follow_is_open(const struct plenum_job *job, int rank, uint32_t state)
+{
+    if (state == PL_PROCESS_ABORTED)
+        return false;
+    return state == PL_PROCESS_INITIALIZED || atomic_load(&job->shared->ranks[rank].owner) > 0;
+}
+
 /* Does the end of this process end the job? A process that has finalized may exit with any code: the others have
  * finalized, too, or will. */
 static void follow_judge_exit(struct plenum_job *job, int rank, int status, uint32_t state)
 {
     bool lost = WIFSIGNALED(status);
-    bool unfinalized = !lost && state == PL_PROCESS_INITIALIZED;
+    bool unfinalized = !lost && follow_is_open(job, rank, state);
     int code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
     if (job->outcome.cancelled && code != 0)
         follow_decide(job, code);
@@ -267,7 +276,7 @@ static void follow_judge_exit(struct plenum_job *job, int rank, int status, uint
     follow_decide(job, code ? code : 1);
     if (job->desc.option[PLENUM_JOB_KEEP_GOING])
         pl_pmix_process_failed(job, rank);
-    else if (lost || state != PL_PROCESS_FINALIZED)
+    else if (lost || unfinalized || state != PL_PROCESS_FINALIZED)
         pl_job_end(job);
 }
 
@@ -283,7 +292,7 @@ static void follow_process_ended(struct plenum_job *job, int rank, int status)
         pl_output_drain(&r->out[s]);
     follow_check_abort(job, state);
     unsigned flags = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
-    if (WIFEXITED(status) && state == PL_PROCESS_INITIALIZED)
+    if (WIFEXITED(status) && follow_is_open(job, rank, state))
         flags |= PLENUM_EVENT_UNFINALIZED;
     follow_queue_exit(job, rank, status, flags);
     follow_judge_exit(job, rank, status, state);

@@ -339,7 +339,8 @@ static void keeper_init(struct keeper *k, int socket, pid_t embedder)
 {
     sigset_t all;
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
+    if (sigprocmask(SIG_SETMASK, &all, NULL) != 0)
+        _exit(1); /* no end of a process would be noticed */
     for (int s = 1; s < NSIG; s++) {
         struct sigaction now;
         /* The ranks inherit an ignored SIGHUP (nohup); all other dispositions are reset. */

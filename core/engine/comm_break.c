@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See comm_break.h. */
+#include "core/engine/comm_break.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/memory.h"
+#include "core/engine/address_vector.h"
+#include "core/engine/client.h"
+#include "core/engine/comm.h"
+#include "core/engine/engine.h"
+#include "core/engine/instance.h"
+#include "core/engine/match_index.h"
+#include "core/engine/p2p.h"
+#include "core/engine/peer_failure.h"
+#include "core/engine/request.h"
+#include "core/engine/wait.h"
+#include "core/job/process.h"
+
+enum { BREAK_WORDS = 256 };
+
+/* The header's `part`: what is at fault, that rank or the link to it. */
+enum break_part { PART_RANK, PART_LINK };
+
+/* The data of PL_MSG_BROKEN; its header names the communicator, and the member at fault as the source. */
+struct break_notice {
+    int32_t class;
+    uint32_t made;           /* when the sender last made a communicator from this one (pl_comm_coll.made) */
+    char words[BREAK_WORDS]; /* empty: that member has died */
+};
+
+/* --- here --------------------------------------------------------------------------------------------------------- */
+
+static void break_end_receives(struct pl_comm *comm)
+{
+    struct pl_list *node;
+    pl_match_index_drop(comm);
+    for (int i = 0; i < PL_QUEUES; i++)
+        while ((node = pl_list_pop(&comm->match.queues[i].posted)) != NULL)
+            pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_comm_broken_class(comm));
+}
+
+/* Sends to surviving ranks: they may have left the communicator, and then never match the message. */
+static void break_end_sends(struct pl_engine *engine, const struct pl_comm *comm)
+{
+    struct pl_list *lists[] = { &engine->sends.moving, &engine->sends.awaiting };
+    for (int i = 0; i < 2; i++)
+        PL_LIST_EACH(request, lists[i], struct pl_request, link)
+            if (request->comm == comm)
+                pl_send_ask_back(request);
+}
+
+static void break_one(struct pl_comm *comm, int rank, int class, const char *words)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    if (atomic_load(&comm->health.failed))
+        return;
+    comm->health.class = class;
+    comm->health.words = words && *words ? pl_strdup(words) : NULL; /* without memory the class alone has to do */
+    atomic_store(&comm->health.failed, rank + 1);
+    break_end_receives(comm);
+    break_end_sends(engine, comm);
+    for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
+        if (pl_engine_clients[i].failed)
+            pl_engine_clients[i].failed(comm);
+    if (atomic_load(&engine->wait.sleepers) > 0)
+        pl_engine_wake(engine);
+}
+
+/* The communicator that the members know: the library made this one for it. */
+static struct pl_comm *break_root(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    struct pl_comm *root = comm->role.whole ? comm->role.whole : comm;
+    PL_TABLE_EACH(other, &engine->comms.by_id, struct pl_comm, by_id)
+    if (other->inter.local == root)
+        return other;
+    return root;
+}
+
+static bool break_concerns(const struct pl_comm *comm, const struct pl_comm *root)
+{
+    const struct pl_comm *whole = comm->role.whole ? comm->role.whole : comm;
+    return whole == root || whole == root->inter.local;
+}
+
+void pl_comm_break(struct pl_comm *comm, int rank, int class, const char *words)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    struct pl_comm *root = break_root(comm);
+    PL_TABLE_EACH(other, &engine->comms.by_id, struct pl_comm, by_id)
+    if (break_concerns(other, root))
+        break_one(other, rank, class, words);
+}
+
+void pl_comm_break_alike(struct pl_comm *comm, const struct pl_comm *like)
+{
+    int failed = atomic_load(&like->health.failed);
+    if (failed)
+        break_one(comm, failed - 1, like->health.class, like->health.words);
+}
+
+/* --- for all members ---------------------------------------------------------------------------------------------- */
+
+static void break_message_destroyed(struct pl_request *request)
+{
+    free(request->on.owner);
+}
+
+/* Sends the notice to a rank of `via`, whose address need not be known yet. */
+static void break_tell(const struct pl_comm *root, struct pl_comm *via, int to, int rank, enum break_part part,
+                       const struct break_notice *notice)
+{
+    struct pl_engine *engine = &root->instance->engine;
+    struct break_notice *copy = pl_malloc(sizeof *copy);
+    struct pl_request *request = copy ? pl_request_create(PL_REQ_COMPLETE, via, NULL, true) : NULL;
+    if (!request) {
+        free(copy);
+        pl_log("engine", 1, "out of memory to tell rank %d that %s is broken", to, pl_comm_label(root));
+        return;
+    }
+    *copy = *notice;
+    request->kind = PL_REQ_SEND;
+    request->is.detached = true; /* its completion frees it */
+    atomic_fetch_add_explicit(&via->requests.detached, 1, memory_order_relaxed);
+    request->on.owner = copy;
+    request->on.destroyed = break_message_destroyed;
+    request->args.peer_rank = to;
+    request->out.header = (struct pl_header){
+        .home = root->id.home,
+        .serial = root->id.serial,
+        .source = rank,
+        .kind = PL_MSG_BROKEN,
+        .part = part,
+        .size = sizeof *copy,
+        .token = ++engine->sends.tokens,
+    };
+    pl_cursor_init(&request->out.data, copy, sizeof *copy, PL_TYPE_BYTE);
+    pl_engine_send_to(via, to, request);
+}
+
+/* Tells all other members. A notice to a peer whose link is lost ends at once. */
+static void break_tell_all(struct pl_comm *root, int rank, enum break_part part, const struct break_notice *notice)
+{
+    struct pl_comm *own = root->inter.remote ? root->inter.local : root;
+    for (int i = 0; own && i < own->size; i++)
+        if (i != own->rank)
+            break_tell(root, own, i, rank, part, notice);
+    for (int i = 0; root->inter.remote && i < root->inter.remote->size; i++)
+        break_tell(root, root, i, rank, part, notice);
+}
+
+/* Only what the arguments of the call do not explain: the others cannot know it either. */
+static bool break_is_due(const struct pl_comm *root, int class)
+{
+    bool unforeseen = class == MPI_ERR_NO_MEM || class == MPI_ERR_PROC_ABORTED || class == MPI_ERR_INTERN;
+    return unforeseen && !atomic_load(&root->health.failed);
+}
+
+void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *why)
+{
+    struct pl_comm *root = break_root(comm);
+    struct break_notice notice = { .class = class, .made = root->coll.made };
+    if (!break_is_due(root, class))
+        return;
+    snprintf(notice.words, sizeof notice.words, "%.64s is broken: an operation failed on rank %d: %.128s",
+             pl_comm_label(root), root->rank, why);
+    pl_comm_break(root, root->rank, class, notice.words);
+    break_tell_all(root, root->rank, PART_RANK, &notice);
+}
+
+int pl_comm_break_for_all(struct pl_comm *comm, int class)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    int recorded = MPI_SUCCESS;
+    if (pl_error_is_agreed())
+        return class;
+    char why[PL_DETAIL_MAX];
+    snprintf(why, sizeof why, "%s", pl_error_detail(&recorded));
+    if (comm->health.orphan || (comm->size == 1 && !comm->inter.remote && !comm->role.serves))
+        return class; /* no other process waits */
+    pl_engine_enter(engine);
+    pl_comm_break_for_all_locked(comm, class, recorded == class ? why : pl_error_class_text(class));
+    pl_engine_leave(engine);
+    return recorded ? pl_fail(recorded, "%s", why), class : class;
+}
+
+/* --- lost links --------------------------------------------------------------------------------------------------- */
+
+/* Does this card begin with the id of the peer's engine? */
+static bool break_is_card_of(const void *card, size_t length, const struct pl_peer *peer)
+{
+    return length >= sizeof peer->engine && memcmp(card, &peer->engine, sizeof peer->engine) == 0;
+}
+
+/* A process may have had other engines before, so the address decides: that in the communicator, or the one that a
+ * process of the World has published. */
+static bool break_is_member(const struct pl_comm *comm, uint64_t proc, const struct pl_peer *peer)
+{
+    const struct pl_av *av = comm->peers.av;
+    unsigned char card[PL_CARD_MAX];
+    size_t length = 0;
+    if (av) {
+        int at = pl_group_find(av->group, proc);
+        const void *own = at < 0 ? NULL : pl_av_card(av, at, &length);
+        return own && break_is_card_of(own, length, peer);
+    }
+    if (!comm->instance->world || PL_PROC_JOB(proc) != 0 || peer->proc != UINT64_MAX)
+        return comm->instance->world && proc == peer->proc;
+    return pl_process_lookup(proc, PL_CARD_WORLD, card, &length) == MPI_SUCCESS && break_is_card_of(card, length, peer);
+}
+
+/* The rank of a peer among the members that `comm` sends to, or -1. */
+static int break_find(const struct pl_comm *comm, const struct pl_peer *peer)
+{
+    const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
+    for (int i = 0; i < group->size; i++) {
+        const struct pl_peer *known = pl_comm_peer(comm, i);
+        if (known ? known == peer || known->engine == peer->engine
+                  : break_is_member(comm, pl_group_proc(group, i), peer))
+            return i;
+    }
+    return -1;
+}
+
+/* The first root communicator with this peer that is not broken yet; *rank: the peer's. */
+static struct pl_comm *break_next(struct pl_engine *engine, const struct pl_peer *peer, int *rank)
+{
+    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
+    {
+        if (atomic_load(&comm->health.failed) || comm->role.whole)
+            continue;
+        *rank = break_find(comm, peer);
+        if (*rank >= 0)
+            return comm;
+    }
+    return NULL;
+}
+
+void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, int class, const char *why)
+{
+    int rank;
+    struct pl_comm *comm;
+    while ((comm = break_next(engine, peer, &rank)) != NULL) {
+        struct pl_comm *root = break_root(comm);
+        struct break_notice notice = { .class = class };
+        if (why)
+            snprintf(notice.words, sizeof notice.words,
+                     "%.64s is broken: rank %d lost the connection to %srank %d: %.96s", pl_comm_label(root),
+                     root->rank, comm->inter.remote ? "remote " : "", rank, why);
+        pl_comm_break(root, rank, class, notice.words);
+        break_tell_all(root, rank, why ? PART_LINK : PART_RANK, &notice);
+    }
+}
+
+/* Communicators that were made from this one, of which the rank at fault should be a member and has not made them: it
+ * failed before it could. */
+static void break_children(struct pl_comm *comm, int rank, const struct break_notice *notice)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    uint64_t proc = comm->inter.remote ? UINT64_MAX : pl_group_proc(comm->group, rank);
+    int class = pl_error_class_name(notice->class) && notice->class > 0 ? notice->class : MPI_ERR_OTHER;
+    PL_TABLE_EACH(child, &engine->comms.by_id, struct pl_comm, by_id)
+    {
+        bool here = child->role.parent.home == comm->id.home && child->role.parent.serial == comm->id.serial;
+        bool newer = (int32_t)(child->role.made - notice->made) > 0;
+        int at = here && newer ? pl_group_find(child->group, proc) : -1;
+        if (at >= 0 || (here && newer && (comm->inter.remote || child->inter.remote)))
+            pl_comm_break(child, at < 0 ? 0 : at, class, notice->words);
+    }
+}
+
+/* The rank that lost the link cannot tell the one at its other end: the two ranks behind that do, of which one may be
+ * the rank that told this one. */
+static bool break_is_next(const struct pl_comm *comm, int rank)
+{
+    return comm->rank != rank && (comm->rank - rank + comm->size) % comm->size <= 2;
+}
+
+void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, const void *data)
+{
+    struct break_notice notice;
+    if (header->size != sizeof notice || !data)
+        return;
+    memcpy(&notice, data, sizeof notice);
+    notice.words[sizeof notice.words - 1] = '\0';
+    bool known = notice.class > MPI_SUCCESS && notice.class < MPI_ERR_LASTCODE && pl_error_class_name(notice.class);
+    int rank = header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0;
+    bool news = !atomic_load(&comm->health.failed);
+    if (header->part == PART_RANK)
+        break_children(comm, rank, &notice);
+    pl_comm_break(comm, rank, known ? notice.class : MPI_ERR_OTHER, notice.words);
+    if (news && header->part == PART_LINK && !comm->inter.remote && break_is_next(comm, rank))
+        break_tell(comm, comm, rank, rank, PART_LINK, &notice);
+}
+
+/* --- afterwards --------------------------------------------------------------------------------------------------- */
+
+int pl_comm_broken_class(const struct pl_comm *comm)
+{
+    return comm->health.class ? comm->health.class : MPI_ERR_PROC_ABORTED;
+}
+
+int pl_comm_broken_record(const struct pl_comm *comm)
+{
+    int rank = atomic_load(&comm->health.failed) - 1, class = pl_comm_broken_class(comm);
+    if (comm->health.words)
+        return pl_fail(class, "%s", comm->health.words);
+    if (class != MPI_ERR_PROC_ABORTED)
+        return pl_fail(class, "%s is broken: rank %d failed", pl_comm_label(comm), rank);
+    return pl_failure_record_about(comm->role.whole ? comm->role.whole : comm, rank, "has died");
+}

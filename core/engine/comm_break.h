@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Broken communicators. A communicator breaks when an operation in it can no longer end as it should: a member has
+ * died, the link to a member is lost, a message found no memory, or a collective operation failed on one rank. Every
+ * wait in it then ends with the error class and the words of the cause, whichever rank it is for: the other ranks would
+ * soon wait for one that has given up. Other communicators go on.
+ *
+ * The rank that notices tells all other members (PL_MSG_BROKEN), since most causes are known to one rank alone.
+ * Messages of a communicator that does not exist yet, such notices among them, are kept until it is made.
+ *
+ * A communicator is broken together with those that the library made for it: its parts (pl_comm_role.whole) and the one
+ * of an intercommunicator's local group. They tell nobody by themselves.
+ *
+ * The engine's lock is held in all functions unless said otherwise.
+ */
+#ifndef PLENUM_CORE_ENGINE_COMM_BREAK_H
+#define PLENUM_CORE_ENGINE_COMM_BREAK_H
+
+#include <stdbool.h>
+
+#include "core/base/compiler.h"
+
+struct pl_comm;
+struct pl_engine;
+struct pl_header;
+struct pl_peer;
+
+/* Breaks a communicator here. `rank` is the member at fault, which the caller may also name in `words`, a line without
+ * a newline; NULL: that rank has died. */
+void pl_comm_break(struct pl_comm *comm, int rank, int class, const char *words);
+
+/* A collective operation of the communicator has failed on this rank with this class. Unless its arguments were the
+ * reason, breaks the communicator for all members, with the recorded detail, which stays. Returns the class. Lock not
+ * held. */
+PL_COLD int pl_comm_break_for_all(struct pl_comm *comm, int class);
+
+/* The same for this reason, with the lock held. */
+void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *why);
+
+/* The link to a peer is lost: breaks the communicators that it is a member of, for all their members. `why`: the cause;
+ * NULL: its process has died. */
+void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, int class, const char *why);
+
+/* PL_MSG_BROKEN has arrived for a communicator, with `bytes` bytes of data. */
+void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, const void *data);
+
+/* A new communicator is as broken as the one that it is a part of. */
+void pl_comm_break_alike(struct pl_comm *comm, const struct pl_comm *like);
+
+/* The error class with which operations in a broken communicator end; and the same, with the cause recorded. Lock not
+ * needed. */
+int pl_comm_broken_class(const struct pl_comm *comm);
+PL_COLD int pl_comm_broken_record(const struct pl_comm *comm);
+
+#endif
