@@ -236,7 +236,7 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(UNIT_LIBS) tests/tests.mk
 	  -fsanitize=fuzzer,address,undefined -pthread $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc ucx) -ldl -lm
 
 # --- everything ------------------------------------------------------------------------------------------------
-CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx paths rendezvous instructions demo install examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
+CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran paths rendezvous instructions demo install examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
 .PHONY: check
 check: deps-tests
 	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)

@@ -51,7 +51,7 @@ static struct pl_ucx_address knock_address(const struct pl_ucx_link *link)
 bool pl_ucx_knock_is_needed(const struct pl_ucx_link *link)
 {
     struct pl_ucx_address head = knock_address(link);
-    bool shares_memory = link->ucx->shared_memory && head.node == link->ucx->node;
+    bool shares_memory = link->ucx->memory_suffices && head.node == link->ucx->node;
     return !link->admitted && !shares_memory && head.engine != link->ucx->id && head.entrance[0].address != 0;
 }
 
