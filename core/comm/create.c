@@ -76,6 +76,7 @@ struct idup {
     void (*destroyed)(struct pl_request *request);
 };
 
+/* The engine's lock is held. */
 static void idup_finish(struct idup *idup)
 {
     struct pl_comm *comm = idup->comm;
@@ -89,7 +90,7 @@ static void idup_finish(struct idup *idup)
         if (comm->inter.local) {
             comm->inter.local->id = (struct pl_comm_id){ idup->words.home, (uint32_t)idup->words.local_serial };
             pl_engine_add_comm(idup->user->engine, comm->inter.local);
-            pl_intercomm_share_loss(comm);
+            pl_intercomm_share_loss_locked(comm);
         }
     }
     idup->user->on.completed = NULL;

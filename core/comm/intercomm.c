@@ -151,6 +151,20 @@ static int intercomm_agree_local(struct pl_comm *comm, struct pl_comm **made)
     return rc ? rc : intercomm_create_local(comm->instance, comm, NULL, comm->group, id, made);
 }
 
+void pl_intercomm_share_loss_locked(struct pl_comm *comm)
+{
+    pl_comm_break_alike(comm, comm->inter.local);
+    pl_comm_break_alike(comm->inter.local, comm);
+}
+
+static void intercomm_share_loss(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    pl_engine_enter(engine);
+    pl_intercomm_share_loss_locked(comm);
+    pl_engine_leave(engine);
+}
+
 /* Ends the making of an intercommunicator. `rc`: an error in making the communicator of its local group. */
 static int intercomm_complete(struct pl_comm *made, int rc, struct pl_comm **comm)
 {
@@ -158,18 +172,9 @@ static int intercomm_complete(struct pl_comm *made, int rc, struct pl_comm **com
         pl_comm_free(made);
         return rc;
     }
-    pl_intercomm_share_loss(made);
+    intercomm_share_loss(made);
     *comm = made;
     return MPI_SUCCESS;
-}
-
-void pl_intercomm_share_loss(struct pl_comm *comm)
-{
-    struct pl_engine *engine = &comm->instance->engine;
-    pl_engine_enter(engine);
-    pl_comm_break_alike(comm, comm->inter.local);
-    pl_comm_break_alike(comm->inter.local, comm);
-    pl_engine_leave(engine);
 }
 
 static int intercomm_disjoint(const struct pl_group *a, const struct pl_group *b)
@@ -322,7 +327,7 @@ int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made)
     made->inter.first_group = parent->inter.first_group;
     int rc = intercomm_agree_local(parent->inter.local, &made->inter.local);
     if (rc == MPI_SUCCESS)
-        pl_intercomm_share_loss(made);
+        intercomm_share_loss(made);
     return rc;
 }
 

@@ -42,8 +42,8 @@ int pl_intercomm_assemble(struct pl_instance *instance, struct pl_intercomm_part
 int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm);
 
 /* Marks the intercommunicator failed if the communicator of its local group has failed (core/engine/peer_failure.h).
- * Local; must be called once it has that communicator. */
-void pl_intercomm_share_loss(struct pl_comm *comm);
+ * Local; must be called once it has that communicator, with the engine's lock held. */
+void pl_intercomm_share_loss_locked(struct pl_comm *comm);
 
 /* Completes a duplicate with what only intercommunicators have. */
 int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made);
