@@ -19,7 +19,7 @@ static const struct category {
     { "objects", "live objects and their memory", { "live_", "object_" } },
     { "process", "configuration, plugins and logging", { "config", "log", "plugin_" } },
     { "sessions", "sessions, their process sets and communicators", { "meet_", "memory_", "pset", "session_" } },
-    { "transports", "transports of messages", { "shm_", "transport", "ucx_" } },
+    { "transports", "transports of messages", { "net", "scope", "shm_", "transport", "ucx_" } },
 };
 enum { COUNT = sizeof categories / sizeof *categories };
 

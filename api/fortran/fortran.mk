@@ -51,7 +51,7 @@ $(FORT)/mpi_f08_callbacks.o: $(FORT)/mpi_f08_types.o
 $(FORT)/mpi.o: $(FORT)/mpi_f08_types.o $(FORT)/mpi_callbacks.o
 $(FORT)/mpi_f08.o: $(FORT)/mpi_f08_callbacks.o
 
-$(LIBFORT): $(FORT_OBJ) $(LIBMPI)
+$(LIBFORT): $(FORT_OBJ) $(LIBMPI) | $(B)/lib/libmpi_abi.so
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libmpifort_abi.so.1 -Wl,-z,defs $(HARDEN_LD) -o $@ $(FORT_OBJ) -L$(B)/lib -lmpi_abi -Wl,-rpath,'$$ORIGIN' $(ALL_LDFLAGS)
 $(B)/lib/libmpifort_abi.so: | $(LIBFORT)
