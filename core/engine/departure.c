@@ -35,6 +35,19 @@ static bool rank_has_departed(struct pl_comm *comm, int rank)
     return rc ? departure_explains(comm, departure_proc(comm, rank), rc) : peer->closed;
 }
 
+/* Has the process died? Then the launcher will know, and ends the job for the reason of its death, not for the errors of
+ * those that miss it. */
+static bool departure_is_death(uint64_t proc)
+{
+    enum { TRIES = 50 };
+    if (PL_PROC_JOB(proc) != 0 || pl_process_alive(proc) != MPI_ERR_PROC_ABORTED)
+        return false;
+    bool died = false;
+    for (int i = 0; !died && i < TRIES; i++)
+        died = pl_failure_is_death(proc);
+    return died;
+}
+
 /*
  * A standard send of a short message may be complete before it is received, and is, to a receiver that is connected
  * when it departs. So it is to one that was not: the message is dropped, which only the receiver could have prevented.
@@ -44,8 +57,10 @@ int pl_departure_of_send(struct pl_request *request, int rc)
     enum { SHORT = 16384 };
     struct pl_comm *comm = request->comm;
     bool message = request->kind == PL_REQ_SEND && request->context == PL_MSG_P2P;
-    if (!message || atomic_load(&comm->health.failed) ||
-        !departure_explains(comm, departure_proc(comm, request->args.peer_rank), rc))
+    uint64_t proc = comm ? departure_proc(comm, request->args.peer_rank) : UINT64_MAX;
+    if (!message && comm && rc != MPI_ERR_NO_MEM && departure_is_death(proc))
+        return MPI_ERR_PROC_ABORTED;
+    if (!message || atomic_load(&comm->health.failed) || !departure_explains(comm, proc, rc))
         return rc;
     if (request->mode != PL_SEND_SYNC && request->out.header.size <= SHORT) {
         pl_error_clear();

@@ -225,7 +225,7 @@ int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *wh
 }
 
 /* What ends a link is often the end of the process, which the launcher knows a little later. */
-static bool failure_is_death(uint64_t proc)
+bool pl_failure_is_death(uint64_t proc)
 {
     if (proc == UINT64_MAX || PL_PROC_JOB(proc) != 0 || !pl_process.bootstrap)
         return false;
@@ -250,7 +250,7 @@ void pl_failure_link(struct pl_engine *engine, const struct pl_peer *peer, int e
             pl_failure_own_message(engine, why);
         return; /* its users look after the processes that they wait for */
     }
-    bool died = !why || failure_is_death(peer->proc);
+    bool died = !why || pl_failure_is_death(peer->proc);
     if (died && peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) != 0)
         pl_failure_break(engine, peer->proc);
     pl_comm_break_link(engine, peer, died ? MPI_ERR_PROC_ABORTED : error, died ? NULL : why);

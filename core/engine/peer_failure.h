@@ -35,6 +35,9 @@ void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm);
  * end only the transport reports. */
 void pl_failure_break(struct pl_engine *engine, uint64_t proc);
 
+/* Does the launcher know that this process of the job has died? Waits for 20 ms until it does. */
+bool pl_failure_is_death(uint64_t proc);
+
 /* The link to a peer is lost, for this reason; NULL: its process has died. Breaks the communicators that the peer is a
  * member of, for all members. A process of this job whose end is known, or soon becomes known, has died, whatever the
  * reason. */

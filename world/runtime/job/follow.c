@@ -7,6 +7,7 @@
  * decide nothing, except after plenum_job_cancel().
  */
 #include "world/runtime/job/follow.h"
+#include "world/runtime/job/notes.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -320,6 +321,7 @@ void pl_job_last_process_ended(struct plenum_job *job)
         job->tree.outlived = true; /* it ends with the last job of its tree */
         return;
     }
+    pl_notes_drain(job);
     pl_spawn_tree_ended(job);
     for (int r = 0; r < job->desc.size; r++)
         for (int s = 0; s < 2; s++) {

@@ -16,7 +16,10 @@
 #include "world/runtime/job/job_psets.h"
 #include "world/runtime/job/spawn_tree.h"
 
-enum { NOTES = 16 }; /* in one read */
+enum {
+    NOTES = 16,       /* in one read */
+    NOTES_READS = 64, /* as many as empty a full pipe of 64 KiB, whatever the size of a note */
+};
 
 static void notes_queue_error(struct plenum_job *job, struct pl_job_note *note)
 {
@@ -26,13 +29,15 @@ static void notes_queue_error(struct plenum_job *job, struct pl_job_note *note)
                                                         note->message));
 }
 
-static void notes_handle(struct plenum_runtime *rt, struct pl_job_note *note)
+/* `ended`: a job whose processes have all ended; it spawns nothing any more. NULL: none. */
+static void notes_handle(struct plenum_runtime *rt, struct pl_job_note *note, const struct plenum_job *ended)
 {
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
         if (job->cookie != note->cookie)
             continue;
         if (note->kind == PL_NOTE_SPAWN) {
-            pl_spawn_tree_spawn(job, note);
+            if (job != ended)
+                pl_spawn_tree_spawn(job, note);
             return; /* the list of jobs may have changed */
         }
         if (note->kind == PL_NOTE_ERROR)
@@ -42,15 +47,28 @@ static void notes_handle(struct plenum_runtime *rt, struct pl_job_note *note)
     }
 }
 
-/* Bytes that are not a whole note were not written by our library: they are discarded with the rest of the read. Reads
- * once: a process that writes without end must not keep the runtime here. */
-static void notes_ready(struct pl_source *source)
+/* Reads once; false: there was nothing. Bytes that are not a whole note were not written by our library: they are
+ * discarded with the rest of the read. */
+static bool notes_read(struct plenum_runtime *rt, const struct plenum_job *ended)
 {
-    struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, notes.source);
     struct pl_job_note note[NOTES];
     ssize_t bytes = read(rt->notes.pipe[0], note, sizeof note);
     for (size_t i = 0; bytes > 0 && (i + 1) * sizeof *note <= (size_t)bytes && note[i].magic == PL_NOTE_MAGIC; i++)
-        notes_handle(rt, &note[i]);
+        notes_handle(rt, &note[i], ended);
+    return bytes > 0;
+}
+
+/* Once: a process that writes without end must not keep the runtime here. */
+static void notes_ready(struct pl_source *source)
+{
+    notes_read(PL_CONTAINER(source, struct plenum_runtime, notes.source), NULL);
+}
+
+void pl_notes_drain(struct plenum_job *job)
+{
+    struct plenum_runtime *rt = job->runtime;
+    for (int reads = 0; rt->notes.pipe[0] >= 0 && reads < NOTES_READS && notes_read(rt, job); reads++)
+        ;
 }
 
 static void notes_open_pipe(struct plenum_runtime *rt)
