@@ -16,15 +16,16 @@
 #include <string.h>
 #include <unistd.h>
 
+static MPI_Session private_session = MPI_SESSION_NULL;
+
 static MPI_Comm of_session(MPI_Comm world, int color)
 {
-    MPI_Session session;
     MPI_Group all, group;
     MPI_Comm comm;
     int size;
     MPI_Comm_size(world, &size);
-    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
-    MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &private_session);
+    MPI_Group_from_session_pset(private_session, "mpi://WORLD", &all);
     MPI_Group_range_incl(all, 1, &(int[3]){ color, size - 1 - color, 2 }, &group);
     MPI_Comm_create_from_group(group, "some", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
     return comm;
@@ -72,6 +73,9 @@ int main(int argc, char **argv)
         for (int i = 0; i < 1000; i++)
             MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, mine);
         printf("rank %d went on: %d\n", rank, sum);
+        MPI_Comm_free(&mine);
+        if (private_session != MPI_SESSION_NULL)
+            MPI_Session_finalize(&private_session);
     }
     MPI_Finalize();
     return 0;
