@@ -35,8 +35,8 @@ static bool rank_has_departed(struct pl_comm *comm, int rank)
     return rc ? departure_explains(comm, departure_proc(comm, rank), rc) : peer->closed;
 }
 
-/* Has the process died? Then the launcher will know, and ends the job for the reason of its death, not for the errors of
- * those that miss it. */
+/* Has the process died? Then the launcher will know, and ends the job for the reason of its death, not for the errors
+ * of those that miss it. */
 static bool departure_is_death(uint64_t proc)
 {
     enum { TRIES = 50 };
