@@ -261,7 +261,10 @@ int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_t
     request->args.tag = tag;
     request->on.owner = segment;
     request->on.completed = segment_sent;
-    return pl_p2p_start(request);
+    pl_object_retain(request); /* it may be complete, and released, when it is started */
+    rc = pl_p2p_start(request);
+    pl_object_release(request);
+    return rc;
 }
 
 static void wait_empty(struct pl_bsend *bsend, struct pl_engine *engine)
