@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See others.h. The manual pages of Open MPI 4.1 and 5.0 and of MPICH 4.2 were gone through; docs/mpiexec.md says the
- * same in a table. Options that are done here are in options.c. */
+/* See others.h. docs/mpiexec.md says the same in a table. Options that are done here are in options.c. */
 #include "api/mpiexec/others.h"
 
 #include <string.h>
