@@ -100,7 +100,7 @@ int pl_comm_create_with_av(struct pl_instance *instance, struct pl_comm *parent,
     }
     comm_enroll(*comm, id);
     if (parent)
-        parent->coll.made = parent->coll.blocking;
+        atomic_store_explicit(&parent->coll.made, parent->coll.blocking, memory_order_relaxed);
     return MPI_SUCCESS;
 }
 

@@ -76,7 +76,7 @@ struct pl_comm_coll {
     unsigned area_count;            /* collectives done in the area, or by the node hierarchy */
     struct pl_hierarchy *hierarchy; /* for blocking collectives of several nodes; NULL: none, or not yet */
     uint32_t blocking;              /* blocking collectives started: the next one's tag */
-    uint32_t made;                  /* `blocking` when a communicator was last made from it */
+    _Atomic uint32_t made;          /* `blocking` when a communicator was last made from it, by any thread */
     uint32_t nonblocking;           /* the same for nonblocking and persistent ones */
     _Atomic int unlike;             /* a rank, plus 1, with other settings (core/coll/rules_file.h); 0: none */
 };

@@ -164,7 +164,8 @@ static bool break_is_due(const struct pl_comm *root, int class)
 void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *why)
 {
     struct pl_comm *root = break_root(comm);
-    struct break_notice notice = { .class = class, .made = root->coll.made };
+    struct break_notice notice = { .class = class,
+                                   .made = atomic_load_explicit(&root->coll.made, memory_order_relaxed) };
     if (!break_is_due(root, class))
         return;
     snprintf(notice.words, sizeof notice.words, "%.64s is broken: an operation failed on rank %d: %.128s",
