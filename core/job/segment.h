@@ -30,7 +30,7 @@
 
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
-#define PL_JOB_VERSION 9u
+#define PL_JOB_VERSION 10u
 #define PL_CARD_MAX    472u /* bytes of one address card */
 
 enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };
@@ -38,11 +38,15 @@ enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };
 /* An address card (MPICH's business card): how to reach an engine of a process. core/job/card.h writes and reads it.
  * `generation` 0 means that there is no card, not yet or no more. */
 struct pl_job_card {
-    /* Of a World the number of the owner's claim (struct pl_job_rank); else any new number. */
+    /* Of a World the number of the owner's claim (struct pl_job_rank) in the lower bits, PL_CARD_CLAIM; else any new
+     * number. */
     _Atomic uint32_t generation;
     uint32_t length; /* bytes used of data */
     unsigned char data[PL_CARD_MAX];
 };
+
+/* What tells the cards of one World apart is in the upper bits. */
+enum { PL_CARD_CLAIM_BITS = 24, PL_CARD_CLAIM = (1 << PL_CARD_CLAIM_BITS) - 1 };
 
 /* One rank's slot. A rank has one owner at a time: the process that changed `owner` from 0, or from the pid of a
  * process that is gone, to its own pid. An owner that releases the rank leaves its pid negated, and may take the rank
@@ -53,6 +57,7 @@ struct pl_job_rank {
     _Atomic uint32_t state;    /* enum pl_process_state */
     _Atomic uint32_t deaths;   /* of a pool: processes of this rank that died and were replaced */
     _Atomic uint32_t must_end; /* 1: a process of its communicator aborts it */
+    _Atomic uint32_t apart;    /* 1: its pid means nothing to the other processes (struct pl_job_shared.home) */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
 
@@ -78,6 +83,9 @@ struct pl_job_abort {
 /* What all processes of the job write. */
 struct pl_job_shared {
     struct pl_job_abort abort;
+    /* The namespaces of the first process. Those in others are apart: they share no memory with it, and no pids. */
+    _Atomic uint64_t home;
+    _Atomic uint32_t lacking; /* not 0: a process lacks shared memory, so all need a network */
     PL_CACHE_ALIGNED struct pl_job_rank ranks[];
 };
 
@@ -138,6 +146,12 @@ static inline _Atomic uint32_t *pl_job_gone(const struct pl_job_segment *job, in
 static inline int32_t pl_job_owner_pid(int32_t owner)
 {
     return owner == INT32_MIN ? 0 : owner < 0 ? -owner : owner;
+}
+
+/* The pid of a rank's owner, as other processes know it; 0: there is none, or it is in another namespace. */
+static inline int32_t pl_job_known_pid(const struct pl_job_rank *rank)
+{
+    return atomic_load(&rank->apart) ? 0 : pl_job_owner_pid(atomic_load(&rank->owner));
 }
 
 /* Is the mapping of `bytes` bytes a whole description with this cookie and rank? Then all offsets are inside, those in

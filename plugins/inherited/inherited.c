@@ -32,6 +32,7 @@ static struct pl_job_shared *shared;
 static size_t job_bytes, shared_bytes;
 static struct pl_job_rank *own;
 static uint32_t generation;
+static bool apart; /* struct pl_identity.apart */
 
 static int inherited_bad(const char *text, const char *why)
 {
@@ -96,10 +97,33 @@ static bool inherited_process_lives(pid_t pid)
     return state != 'X' && state != 'Z';
 }
 
+/* Names the pid namespace and the user namespace of this process. 0: there is no /proc, or that of other processes. */
+static uint64_t inherited_home(void)
+{
+    static const char *const names[] = { "/proc/self/ns/pid", "/proc/self/ns/user" };
+    uint64_t home = 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct stat st;
+        if (stat(names[i], &st) != 0)
+            return 0;
+        home = (home ^ (uint64_t)st.st_ino ^ (uint64_t)st.st_dev << 32) * 0x100000001b3u;
+    }
+    return home;
+}
+
+/* Is this process in other namespaces than the first of the job, or can it not know? */
+static bool inherited_is_apart(void)
+{
+    uint64_t home = inherited_home(), first = 0;
+    return !home || (!atomic_compare_exchange_strong(&shared->home, &first, home) && first != home);
+}
+
 /* Does a rank with this owner word belong to another process? */
-static bool inherited_taken(int32_t owner, int32_t self)
+static bool inherited_taken(const struct pl_job_rank *rank, int32_t owner, int32_t self)
 {
     int32_t pid = pl_job_owner_pid(owner);
+    if (apart || atomic_load(&rank->apart))
+        return owner > 0 && owner != self;
     return pid != 0 && pid != self && inherited_process_lives(pid);
 }
 
@@ -110,8 +134,9 @@ static bool inherited_claim(struct pl_job_rank *rank)
     int32_t self = (int32_t)getpid(), owner = 0;
     int tries = 0;
     while (!atomic_compare_exchange_strong(&rank->owner, &owner, self))
-        if (owner == self || inherited_taken(owner, self) || ++tries == CLAIMS)
+        if (owner == self || inherited_taken(rank, owner, self) || ++tries == CLAIMS)
             return false;
+    atomic_store(&rank->apart, apart);
     if (claimed_by != self) {
         uint32_t earlier = PL_PROCESS_FINALIZED; /* the program before it has */
         atomic_compare_exchange_strong(&rank->state, &earlier, PL_PROCESS_STARTED);
@@ -150,6 +175,9 @@ static int inherited_open(struct pl_identity *identity)
     if (rc)
         return rc;
     own = &shared->ranks[rank];
+    apart = inherited_is_apart();
+    if (apart && !atomic_load(&own->owner))
+        atomic_store(&own->apart, 1); /* before others see the pid */
     if (!inherited_claim(own)) {
         pl_log("process", 1, "rank %d of %s belongs to process %d; starting alone", rank, job->nspace,
                (int)pl_job_owner_pid(atomic_load(&own->owner)));
@@ -167,6 +195,7 @@ static int inherited_open(struct pl_identity *identity)
     identity->job = job;
     identity->shared = shared;
     identity->watched = job->survives_failures;
+    identity->apart = apart;
     return MPI_SUCCESS;
 }
 
@@ -180,13 +209,13 @@ static void inherited_close(void)
 
 static int inherited_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
-    static uint32_t listeners;
+    static uint32_t listeners, worlds;
+    uint32_t number = slot == PL_CARD_LISTENER ? generation << 16 | (++listeners & 0xffff)
+                                               : ++worlds << PL_CARD_CLAIM_BITS | (generation & PL_CARD_CLAIM);
     if (length == 0)
         pl_job_card_withdraw(&own->card[slot]);
     else
-        pl_job_card_write(&own->card[slot],
-                          slot == PL_CARD_LISTENER ? generation << 16 | (++listeners & 0xffff) : generation, card,
-                          length);
+        pl_job_card_write(&own->card[slot], number, card, length);
     return MPI_SUCCESS;
 }
 
@@ -202,7 +231,7 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
 {
     const struct pl_job_rank *peer = &shared->ranks[rank];
     uint32_t number = pl_job_card_read(&peer->card[slot], card, length);
-    if (slot == PL_CARD_LISTENER ? number != 0 : number == generation)
+    if (slot == PL_CARD_LISTENER ? number != 0 : (number & PL_CARD_CLAIM) == (generation & PL_CARD_CLAIM))
         return MPI_SUCCESS;
     if (atomic_load(pl_job_gone(job, rank)))
         return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", rank);
@@ -211,13 +240,19 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
     return PL_AGAIN;
 }
 
+/* Has the process with this pid ended? A pid of other namespaces says nothing: the runtime's word decides. */
+static bool inherited_has_ended(const struct pl_job_rank *rank, int32_t pid)
+{
+    return pid > 0 && !apart && !atomic_load(&rank->apart) && kill(pid, 0) != 0 && errno == ESRCH;
+}
+
 /* Called often, so it does not read /proc. A rank that its owner has released is not dead: the next program of a script
  * may claim it. */
 static int inherited_alive(int rank)
 {
     const struct pl_job_rank *peer = &shared->ranks[rank];
     int32_t owner = atomic_load(&peer->owner);
-    bool ended = atomic_load(pl_job_gone(job, rank)) || (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH);
+    bool ended = atomic_load(pl_job_gone(job, rank)) || inherited_has_ended(peer, owner);
     return ended ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
@@ -234,8 +269,8 @@ static bool inherited_other_died(int own_rank)
         struct pl_job_rank *rank = &shared->ranks[i];
         int32_t pid = atomic_load(&rank->owner);
         uint32_t at = atomic_load(&rank->state);
-        if ((int)i != own_rank && pid > 0 && at != PL_PROCESS_FINALIZED && at != PL_PROCESS_ABORTED &&
-            !inherited_process_lives(pid))
+        if ((int)i != own_rank && pid > 0 && !apart && !atomic_load(&rank->apart) && at != PL_PROCESS_FINALIZED &&
+            at != PL_PROCESS_ABORTED && !inherited_process_lives(pid))
             return true;
     }
     return false;
@@ -282,7 +317,8 @@ static bool inherited_abort_early(int code, const char *object, const char *mess
     int rank;
     if (inherited_find_job(&rank))
         return false;
-    bool ours = !inherited_taken(atomic_load(&shared->ranks[rank].owner), (int32_t)getpid());
+    const struct pl_job_rank *slot = &shared->ranks[rank];
+    bool ours = !inherited_taken(slot, atomic_load(&slot->owner), (int32_t)getpid());
     if (ours)
         inherited_tell(rank, code, object, message);
     inherited_unmap();

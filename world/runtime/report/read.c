@@ -172,7 +172,8 @@ static bool report_read_rank(const struct plenum_job *job, int rank, struct pl_r
     const struct pl_job_record *page = pl_job_record(job->segment, job->shared, rank);
     int32_t owner = atomic_load(&job->shared->ranks[rank].owner);
     r->life = report_read_life_of(job, rank, owner);
-    r->pid = owner > 0 ? owner : job->ranks[rank].pid;
+    r->pid = owner > 0 ? pl_job_known_pid(&job->shared->ranks[rank]) : 0;
+    r->pid = r->pid > 0 ? r->pid : job->ranks[rank].pid;
     report_read_state(r);
     uint32_t question = atomic_load(&job->segment->report);
     if (r->life == PL_LIFE_ENDED || !page || atomic_load_explicit(&page->answered, memory_order_acquire) != question)
