@@ -235,25 +235,33 @@ static bool keeper_receive(struct keeper *k, bool *closed)
 
 /* --- ends of processes ------------------------------------------------------------------------------------- */
 
-/* Reaps all dead children. The process group of a dead rank is killed before the rank is reaped, while its pid cannot
- * belong to another process. */
-static void keeper_reap(struct keeper *k)
+/* A dead child, which is not reaped yet: its pid cannot belong to another process. 0: there is none. Where the kernel
+ * denies waitid(), the child is reaped at once, and its process group is killed a moment later. */
+static pid_t keeper_find_dead(int *status, bool *reaped)
 {
     siginfo_t dead = { 0 };
-    while (waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT) == 0 && dead.si_pid > 0) {
+    *reaped = waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT) != 0 && errno != ECHILD;
+    return *reaped ? waitpid(-1, status, WNOHANG) : dead.si_pid;
+}
+
+/* Reaps all dead children. The process group of a dead rank is killed before the rank is reaped. */
+static void keeper_reap(struct keeper *k)
+{
+    int status = 0;
+    bool reaped;
+    for (pid_t pid; (pid = keeper_find_dead(&status, &reaped)) > 0;) {
         struct pl_kept_job *job;
-        struct pl_kept_rank *rank = keeper_find_rank(k, dead.si_pid, &job);
-        int status = 0;
+        struct pl_kept_rank *rank = keeper_find_rank(k, pid, &job);
         if (rank)
-            kill(-dead.si_pid, SIGKILL);
-        waitpid(dead.si_pid, &status, 0);
+            kill(-pid, SIGKILL);
+        if (!reaped)
+            waitpid(pid, &status, 0);
         if (rank) {
             rank->phase = PL_KEPT_ENDED;
             rank->status = status;
             rank->unsent |= 1 << PL_KEEPER_ENDED;
             job->running--;
         }
-        dead.si_pid = 0;
     }
 }
 
