@@ -375,7 +375,7 @@ static bool host_threaded(const struct pl_engine *engine)
 
 static bool host_far(const struct pl_engine *engine)
 {
-    return engine->reach.far;
+    return engine->outside.far;
 }
 
 const struct pl_host pl_engine_host = {

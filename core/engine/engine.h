@@ -89,7 +89,7 @@ struct pl_engine_early {
 };
 
 /* Where others find the engine, and from where. */
-struct pl_engine_reach {
+struct pl_engine_outside {
     bool far;       /* it talks to other hosts, or may: what it opens can be reached from there */
     bool netless;   /* a process of the job lacks shared memory, and this engine cannot have a network */
     bool published; /* its card is in this slot of the job */
@@ -118,7 +118,7 @@ struct pl_engine {
     } transport[PL_TRANSPORTS_MAX]; /* in order of preference */
     unsigned char card[PL_CARD_MAX];
     size_t card_length;
-    struct pl_engine_reach reach;
+    struct pl_engine_outside outside;
 
     struct pl_table peers; /* of pl_peer.by_id; the key is the id of the peer's engine */
     struct pl_engine_comms comms;

@@ -92,8 +92,8 @@ static int open_instead_of_memory(struct pl_engine *engine)
 /* As one of several ways: without it the card says that this engine has none. */
 static void open_network_too(struct pl_engine *engine)
 {
-    engine->reach.netless = !transport_is_automatic() || open_loaded(engine, PL_NETWORK) != MPI_SUCCESS;
-    if (engine->reach.netless)
+    engine->outside.netless = !transport_is_automatic() || open_loaded(engine, PL_NETWORK) != MPI_SUCCESS;
+    if (engine->outside.netless)
         pl_log("engine", 1, "a process of this job has no shared memory, and this one no " PL_NETWORK ": %s",
                transport_is_automatic() ? pl_error_detail(NULL) : "PLENUM_TRANSPORT leaves it out");
     else
@@ -182,11 +182,11 @@ static int write_card(struct pl_engine *engine)
             return rc;
     }
     card_write_settings(&card);
-    if (engine->reach.far && engine_has_network(engine)) {
+    if (engine->outside.far && engine_has_network(engine)) {
         pl_write_text(&card, PL_FAR);
         pl_write_u16(&card, 0);
     }
-    if (engine->reach.netless) {
+    if (engine->outside.netless) {
         pl_write_text(&card, PL_NETLESS);
         pl_write_u16(&card, 0);
     }
@@ -230,7 +230,7 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
                                 &engine->early.messages, &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
-    engine->reach.far = identity->local_size < identity->size || strcmp(pl_config_text("scope"), "network") == 0;
+    engine->outside.far = identity->local_size < identity->size || strcmp(pl_config_text("scope"), "network") == 0;
     engine->wait.oversubscribed = identity->slots > 0 && identity->local_size > identity->slots;
     int rc = engine_draw_id(engine);
     if (rc)
@@ -283,28 +283,28 @@ int pl_engine_widen(struct pl_engine *engine)
 
 int pl_engine_publish(struct pl_engine *engine, enum pl_card_slot slot)
 {
-    engine->reach.published = true;
-    engine->reach.slot = slot;
+    engine->outside.published = true;
+    engine->outside.slot = slot;
     return pl_process_publish(slot, engine->card, engine->card_length);
 }
 
 void pl_engine_withdraw(struct pl_engine *engine)
 {
     pl_engine_enter(engine);
-    if (engine->reach.published)
-        pl_process_publish(engine->reach.slot, NULL, 0);
-    engine->reach.published = false;
+    if (engine->outside.published)
+        pl_process_publish(engine->outside.slot, NULL, 0);
+    engine->outside.published = false;
     pl_engine_leave(engine);
 }
 
 void pl_engine_meet_lacking(struct pl_engine *engine)
 {
-    if (pl_likely(engine->reach.netless || !pl_process_sees_lacking()) || engine_has_network(engine) ||
+    if (pl_likely(engine->outside.netless || !pl_process_sees_lacking()) || engine_has_network(engine) ||
         engine->transports == 1)
         return;
     open_network_too(engine);
-    if (write_card(engine) == MPI_SUCCESS && engine->reach.published)
-        pl_engine_publish(engine, engine->reach.slot);
+    if (write_card(engine) == MPI_SUCCESS && engine->outside.published)
+        pl_engine_publish(engine, engine->outside.slot);
 }
 
 bool pl_engine_is_networked(const struct pl_engine *engine)
@@ -331,9 +331,9 @@ static int engine_open_network(struct pl_engine *engine)
                        wanted, PL_NETWORK);
     if (strcmp(wanted, "auto") != 0)
         return pl_fail(MPI_ERR_OTHER, "PLENUM_TRANSPORT=%s leaves out " PL_NETWORK, wanted);
-    engine->reach.far = true;
+    engine->outside.far = true;
     int rc = open_loaded(engine, PL_NETWORK);
-    engine->reach.far = rc == MPI_SUCCESS;
+    engine->outside.far = rc == MPI_SUCCESS;
     return rc;
 }
 

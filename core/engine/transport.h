@@ -138,7 +138,7 @@ struct pl_host {
     /* The peer has closed in good order: messages sent to it vanish. Either may be NULL. */
     void (*closed)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from);
 
-    /* To be called now and then while nothing arrives: the engine looks whether the job needs another transport. */
+    /* To be called now and then while nothing arrives: the engine checks whether the job needs another transport. */
     void (*quiet)(struct pl_engine *engine);
 
     uint64_t (*engine_id)(const struct pl_engine *engine);
