@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What programs do on a machine that is not quiet: a message there and back, a short allreduce, and the steps of a
- * simulation with a halo, which computes a little, completes its messages by MPI_Waitany and agrees by short
- * allreduces. A figure is the mean of all that fitted into its time, since other programs interrupt now and then.
+ * simulation. In a step the ranks exchange a halo, compute a little, and agree by short allreduces. A figure is the
+ * mean of all that fitted into its time, since other programs interrupt now and then.
  */
 #include "bench.h"
 
