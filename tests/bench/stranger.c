@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that has nothing to do with the measured ones, and computes: for `on` microseconds, then it sleeps for `off`,
- * and again; without a rest if `on` is 0. It ends with its parent. usage: stranger ON OFF */
+/* A program that has nothing to do with the measured ones. It computes for ON microseconds, sleeps for OFF, and again;
+ * with ON 0 it never sleeps. It ends with its parent. usage: stranger ON OFF */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
