@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "world/runtime/keeper/slice.h"
 
 enum {
@@ -152,6 +153,8 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         rank->phase = PL_KEPT_RUNNING;
         rank->unsent = 1 << PL_KEEPER_STARTED;
         rank->status = 0;
+        rank->started_us = pl_clock_read(CLOCK_REALTIME) / 1000;
+        rank->run_us = pl_clock_read(CLOCK_MONOTONIC) / 1000;
     }
     munmap(pointers, bytes);
 }
