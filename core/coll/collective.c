@@ -21,8 +21,8 @@ int pl_coll_check(const struct pl_comm *comm)
     if (comm->health.failed)
         return pl_comm_broken_record(comm);
     return pl_fail(MPI_ERR_OTHER,
-                   "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
-                   "must be the same on all ranks",
+                   "rank %d of %s has other settings for collectives than rank %d: coll_table, PLENUM_COLL_* and "
+                   "PLENUM_STRICT must be the same on all ranks",
                    comm->coll.unlike - 1, pl_comm_label(comm), comm->rank);
 }
 

@@ -419,8 +419,7 @@ int pl_schedule_run_for(struct pl_schedule *schedule, const struct pl_coll *coll
     while ((rc = schedule_advance(schedule)) == PL_PENDING) {
         const struct pl_waiting what = { .describe = coll ? pl_coll_describe : NULL, .context = coll };
         struct pl_request *request = schedule->steps[schedule->awaited].request;
-        if (!pl_request_done(request))
-            pl_engine_wait_among(request->engine, request, &what);
+        pl_engine_wait_among(request->engine, request, &what);
     }
     return rc;
 }
