@@ -615,6 +615,19 @@ PLENUM_API int plenum_job_cancel(struct plenum_job *job);
  *  @since 0.1 */
 PLENUM_API int plenum_job_report(struct plenum_job *job);
 
+/** Holds back the output of a job: back-pressure for one job, while the events of others go on.
+ *  No OUTPUT event is made for what the processes write from now on, until they end. Their pipes fill up, and then they
+ *  wait. What is in the pipes comes as events when output is no longer held, or when the process has ended. At any time
+ *  before the job has finished, also before the launch. Does not block. Any thread.
+ *  @param[in] job   borrowed
+ *  @param[in] hold  1: hold, 0: go on (the default)
+ *  @retval PLENUM_OK            output is held, or goes on
+ *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
+ *  @retval PLENUM_ERR_MEMORY    out of memory; the output of some processes may still be held
+ *  @retval PLENUM_ERR_SYSTEM    the same for another reason
+ *  @since 0.1 */
+PLENUM_API int plenum_job_hold_output(struct plenum_job *job, int hold);
+
 /** Waits until the job has finished, and advances the runtime meanwhile.
  *  Events of all jobs are kept for plenum_runtime_next_event(), output too: redirect it if nothing will read it.
  *  Blocks for as long as `timeout` says. Any thread, several at once; other threads may use the runtime meanwhile.

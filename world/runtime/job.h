@@ -113,6 +113,7 @@ struct pl_job_handle {
     bool open;              /* the embedder has not closed it */
     _Atomic unsigned calls; /* public functions that are inside */
     void *user;
+    bool holds_output; /* no output is read: plenum_job_hold_output() */
 };
 
 struct plenum_job {
