@@ -83,9 +83,13 @@ class Executor(concurrent.futures.Executor):
     def submit_ranks(self, ranks: int, fn: Callable[..., Any], /, *args: Any,
                      **kwargs: Any) -> concurrent.futures.Future[Any]:
         """Calls a function in a job of this number of ranks."""
+        call = pickle.dumps((fn, args, kwargs))
         prepared = multiprocessing.spawn.get_preparation_data("plenum")
         prepared.pop("authkey", None)
-        call = pickle.dumps((prepared, pickle.dumps((fn, args, kwargs))))
+        if b"__main__" not in call:  # nothing that the program itself defines: it is not imported
+            prepared.pop("init_main_from_path", None)
+            prepared.pop("init_main_from_name", None)
+        whole = pickle.dumps((prepared, call))
         with tempfile.NamedTemporaryFile(prefix="plenum-result-", delete=False) as file:
             name = file.name
 
@@ -101,7 +105,7 @@ class Executor(concurrent.futures.Executor):
         try:
             words = [sys.executable, "-m", "plenum._call", name]
             task = self._submit({"programs": [{"argv": words, "ranks": ranks}], "env": {"PYTHONPATH": python_path()}},
-                                1, call, finish)
+                                1, whole, finish)
         except BaseException:
             os.unlink(name)
             raise
@@ -136,8 +140,8 @@ class Executor(concurrent.futures.Executor):
         return task
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Takes no more tasks. `cancel_futures` ends those under way; otherwise they go on, `wait` or not. They end with
-        this process at the latest."""
+        """Takes no more tasks. `cancel_futures` ends those under way; otherwise they go on, `wait` or not, until this
+        process ends."""
         with self._changed:
             self._shut = True
             tasks = list(self._tasks.values())

@@ -263,7 +263,7 @@ class Runtime:
 class Job:
     """A job: described by calls, launched once. Made by Runtime.job().
 
-    A job that still runs at the end of its `with` block is ended. The runtime keeps a job that runs; another one is freed
+    A job that still runs at the end of its `with` block is ended. The runtime keeps a job that runs; any other is freed
     with the last reference to it.
     """
 
@@ -305,8 +305,8 @@ class Job:
     def add(self, argv: Sequence[str | os.PathLike[str]], ranks: int = 1) -> int:
         """Adds a program with its arguments; returns its number, for the functions below."""
         if isinstance(argv, (str, bytes, os.PathLike)):
-            raise TypeError(f"argv is {argv!r}: it must be a list of words, such as ['ls', '-l']; shlex.split() splits a "
-                            "line of a shell into words")
+            raise TypeError(f"argv is {argv!r}: it must be a list of words, such as ['ls', '-l']; shlex.split() makes "
+                            "one from a line of a shell")
         words = [os.fsencode(word) for word in argv]
         program = ctypes.c_int()
         array = (ctypes.c_char_p * (len(words) + 1))(*words, None)
