@@ -222,10 +222,10 @@ struct plenum_event {
     int64_t time_us;             /**< when it happened, in microseconds since 1970 (CLOCK_REALTIME) */
     int64_t run_us;              /**< EXITED, LOST: microseconds that the process ran; FINISHED: that the job ran, 0 for
                                       one that was never started */
-    int64_t user_us;             /**< EXITED, LOST: microseconds of processor time in the program, with the children that
+    int64_t user_us;   /**< EXITED, LOST: microseconds of processor time in the program, with the children that
                                       it has waited for; FINISHED: of all processes */
-    int64_t system_us;           /**< the same in the kernel */
-    int64_t peak;                /**< EXITED, LOST: the most bytes of memory that the process, or a child that it has
+    int64_t system_us; /**< the same in the kernel */
+    int64_t peak;      /**< EXITED, LOST: the most bytes of memory that the process, or a child that it has
                                       waited for, has had; FINISHED: of the process with the most */
 };
 
@@ -305,7 +305,8 @@ PLENUM_API char *plenum_job_json(const struct plenum_job *job);
 
 /** Gives the handle back.
  *  A job that runs or waits in the queue goes on, and its events come with `job` NULL. A job that was never launched,
- *  or has finished, is freed. Other threads that wait for it return with PLENUM_ERR_CLOSED. Does not block. Any thread.
+ *  or has finished, is freed. Other threads that wait for it return with PLENUM_ERR_CLOSED. Does not block. Any
+ *  thread.
  *  @param[in] job  stolen; NULL is ignored
  *  @since 0.1 */
 PLENUM_API void plenum_job_close(struct plenum_job *job);
@@ -594,8 +595,8 @@ PLENUM_API int plenum_job_pset_withdraw(struct plenum_job *job, const char *name
  *  SIGKILL at once when the job is being ended already, by an earlier call or for another reason, and when
  *  PLENUM_JOB_GRACE is 0. Returns at once; the event FINISHED reports the end. The code of the job is that of the
  *  first process that did not exit with 0: as a rule 143 (SIGTERM), or 137 (SIGKILL) without grace. A job that waits in
- *  the queue has finished, with this code, without having been started. Does nothing when the job has finished. Does not block,
- *  except as plenum_job_launch() does when the end of a queued job lets others start. Any thread.
+ *  the queue has finished, with this code, without having been started. Does nothing when the job has finished. Does
+ *  not block, except as plenum_job_launch() does when the end of a queued job lets others start. Any thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK            the job is being ended, or has finished
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
@@ -606,8 +607,8 @@ PLENUM_API int plenum_job_cancel(struct plenum_job *job);
 /** Asks all processes what they are doing.
  *  Processes that wait in MPI say for what, since when, and what is pending; for the others the report has what can be
  *  seen from outside. The answer comes as an event REPORT, within half a second if the runtime is advanced; calls until
- *  then share it. A job that reaches its time limit is asked before it is ended (PLENUM_JOB_REPORT). Nothing in the processes is
- *  interrupted. Does not block. Any thread.
+ *  then share it. A job that reaches its time limit is asked before it is ended (PLENUM_JOB_REPORT). Nothing in the
+ *  processes is interrupted. Does not block. Any thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK            the processes are asked
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL

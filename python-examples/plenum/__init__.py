@@ -21,6 +21,8 @@ from .errors import PlenumClosed, PlenumError, PlenumTimeout
 from .executor import Executor
 from .runtime import ALL, Event, Job, Runtime, Usage
 
+__version__ = "0.1.0"
+
 __all__ = ["ALL", "AsyncRuntime", "Bind", "ErrorCode", "Event", "EventFlag", "EventKind", "Executor", "Job",
            "JobFailed", "JobOption", "Map", "Pmix", "PlenumClosed", "PlenumError", "PlenumTimeout", "Result", "Runtime",
            "RuntimeOption", "Usage", "find_tool", "python_path"]

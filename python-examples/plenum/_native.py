@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds the libraries, and declares the functions of plenum.h.
 
-The search for a library begins in the directory that PLENUM_LIB names, then in build/lib of this file's source tree,
-then among the installed libraries. If PLENUM_LIB names a directory without the library, that is an error.
+A library is searched in the directory that PLENUM_LIB names, and only there. Without the variable the places are
+build/lib of this file's source tree, lib of the installation or environment that this file belongs to, and then the
+system's libraries.
 """
 import ctypes
 import ctypes.util
 import os
 import shutil
+import sysconfig
 from collections.abc import Mapping
 from ctypes import POINTER, c_char_p, c_int, c_int64, c_long, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
@@ -25,9 +27,11 @@ def find_library(name: str, soname: str) -> str:
     named = os.environ.get("PLENUM_LIB")
     if named:
         return os.path.abspath(os.path.join(named, soname))
-    built = HOME.parent / "build" / "lib" / soname
-    if built.exists():
-        return str(built)
+    above = list(HOME.parents)[:2]  # PREFIX/lib of PREFIX/lib/python3.11/site-packages
+    data = Path(sysconfig.get_path("data"), "lib")
+    for directory in (HOME.parent / "build" / "lib", *above, data):
+        if (directory / soname).exists():
+            return str(directory / soname)
     return ctypes.util.find_library(name) or soname
 
 

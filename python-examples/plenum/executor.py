@@ -59,8 +59,8 @@ class _Task:
 class Executor(concurrent.futures.Executor):
     """Runs jobs, and functions in jobs.
 
-    `slots` limits the processes of all jobs that run at the same time, `ranks` is the number of processes of a function
-    call, and `pending` bounds the tasks that have not ended: submitting one more waits. Cancelling a future ends its
+    `slots` limits the processes of all jobs that run at the same time. `ranks` is the number of processes of a function
+    call. `pending` bounds the tasks that have not ended: submitting one more waits. Cancelling a future ends its
     job, also one that runs. Any thread may use an executor.
     """
 
