@@ -78,6 +78,7 @@ void pl_job_free(struct plenum_job *job)
         for (int s = 0; s < 2; s++) {
             struct pl_output *output = &job->ranks[r].out[s];
             if (output->fd >= 0) {
+                pl_list_remove(&output->resting);
                 pl_runtime_unwatch(job->runtime, output->fd);
                 close(output->fd);
             }

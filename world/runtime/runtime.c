@@ -22,6 +22,7 @@
 #include "core/job/stale_files.h"
 #include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/event/output.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/pmix/server.h"
@@ -98,6 +99,11 @@ static void runtime_timer_ready(struct pl_source *source)
     pl_runtime_set_timer(rt);
 }
 
+static void runtime_rest_ready(struct pl_source *source)
+{
+    pl_output_rest_over(PL_CONTAINER(source, struct plenum_runtime, rest.source));
+}
+
 void pl_runtime_set_timer(struct plenum_runtime *rt)
 {
     int64_t first = 0;
@@ -127,6 +133,7 @@ static void runtime_close_descriptors(struct plenum_runtime *rt)
 {
     runtime_close_fd(rt->notes.pipe[0]);
     runtime_close_fd(rt->notes.pipe[1]);
+    runtime_close_fd(rt->rest.timer);
     runtime_close_fd(rt->poll.timer);
     runtime_close_fd(rt->poll.wake);
     runtime_close_fd(rt->poll.events);
@@ -141,9 +148,11 @@ static int runtime_open_descriptors(struct plenum_runtime *rt)
     rt->poll.events = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     rt->poll.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     rt->poll.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    rt->rest.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     struct epoll_event event = { .events = EPOLLIN };
     if (rt->poll.inner >= 0 && rt->poll.outer >= 0 && rt->poll.events >= 0 && rt->poll.wake >= 0 &&
-        rt->poll.timer >= 0 && epoll_ctl(rt->poll.outer, EPOLL_CTL_ADD, rt->poll.inner, &event) == 0 &&
+        rt->poll.timer >= 0 && rt->rest.timer >= 0 &&
+        epoll_ctl(rt->poll.outer, EPOLL_CTL_ADD, rt->poll.inner, &event) == 0 &&
         epoll_ctl(rt->poll.outer, EPOLL_CTL_ADD, rt->poll.events, &event) == 0)
         return PLENUM_OK;
     return pl_rt_fail_errno("cannot make the descriptors of the runtime");
@@ -180,6 +189,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     rt->keeper.source.ready = runtime_keeper_ready;
     rt->poll.wake_source.ready = runtime_wake_ready;
     rt->poll.timer_source.ready = runtime_timer_ready;
+    rt->rest.source.ready = runtime_rest_ready;
     pthread_mutex_init(&rt->lock, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -190,6 +200,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     pl_list_init(&rt->alive);
     pl_list_init(&rt->queue);
     pl_list_init(&rt->events);
+    pl_list_init(&rt->rest.outputs);
 
     err = runtime_open_descriptors(rt);
     if (err)
@@ -197,6 +208,8 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     err = pl_runtime_watch(rt, rt->poll.wake, &rt->poll.wake_source);
     if (!err)
         err = pl_runtime_watch(rt, rt->poll.timer, &rt->poll.timer_source);
+    if (!err)
+        err = pl_runtime_watch(rt, rt->rest.timer, &rt->rest.source);
     if (!err)
         err = pl_runtime_need_keeper(rt);
     if (err)

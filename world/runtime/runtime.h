@@ -44,6 +44,13 @@ struct pl_runtime_notes {
     struct pl_source source;
 };
 
+/* Outputs that are read at intervals (event/output.c). */
+struct pl_runtime_rest {
+    int timer; /* timerfd in `poll.inner`: it runs while there are such outputs */
+    struct pl_source source;
+    struct pl_list outputs; /* struct pl_output.resting */
+};
+
 struct pl_runtime_slots {
     long limit;     /* 0: no limit */
     long used;      /* by the jobs that run */
@@ -67,6 +74,7 @@ struct plenum_runtime {
     struct pl_runtime_poll poll;
     struct pl_runtime_keeper keeper;
     struct pl_runtime_notes notes;
+    struct pl_runtime_rest rest;
     struct pl_runtime_slots slots;
     struct pl_list jobs;   /* struct plenum_job.node */
     struct pl_list alive;  /* struct plenum_job.alive: jobs that run or are being ended */

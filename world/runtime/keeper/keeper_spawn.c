@@ -60,9 +60,9 @@ static void child_give(const struct child *c, int fd, int number)
 }
 
 /*
- * Ranks get short time slices. The kernel then lets a rank that was awaited run soon, beside programs that compute: four
- * ranks that wait for each other are five times as fast on two busy cores (docs/notes/waiting.md). Their share of the
- * cores stays the same, and ranks that compute are not interrupted more often. Kernels before Linux 6.12 ignore it.
+ * Ranks get short time slices. The kernel then lets a rank that was awaited run soon, beside programs that compute:
+ * four ranks that wait for each other are five times as fast on two busy cores (docs/notes/waiting.md). Their share of
+ * the cores stays the same, and ranks that compute are not interrupted more often. Kernels before Linux 6.12 ignore it.
  */
 static void child_set_slice(void)
 {
