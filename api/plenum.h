@@ -494,8 +494,8 @@ enum plenum_job_option {
 PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value);
 
 /** Writes the processors that a rank is bound to, or would be if the job were launched now, as a list such as "0-3,8".
- *  The jobs of a runtime take turns: the next job begins where the last one ended. Reads sysfs; does not block. Any
- *  thread.
+ *  A job that starts takes the processors that the running jobs of the runtime use least. Among equals jobs take turns:
+ *  the next job begins where the last one ended. Reads sysfs; does not block. Any thread.
  *  @param[in] job    borrowed
  *  @param[in] rank   the rank
  *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small. "" when the rank is not

@@ -86,6 +86,7 @@ void pl_job_free(struct plenum_job *job)
         }
     pl_job_segment_unmap(job);
     pl_vars_fini(&job->desc.env);
+    free(job->launch.bound);
     free(job->ranks);
     pl_symbols_fini(&job->symbols);
     if (job->tree.request)
