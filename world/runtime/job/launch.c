@@ -193,6 +193,9 @@ static int launch_make_ready(struct plenum_job *job, struct launch *l)
     if (err)
         return err;
     pl_notes_watch(job);
+    err = pl_compose_bind(job);
+    if (err)
+        return err;
     l->plan = pl_blob_file(&job->launch.plan, "plenum-plan", PL_BLOB_SEALS | F_SEAL_WRITE, &err);
     return l->plan < 0 ? err : launch_open_all(job, l);
 }
@@ -225,6 +228,8 @@ static void launch_undo(struct plenum_job *job)
     for (int r = 0; job->ranks && r < job->desc.size; r++)
         for (int s = 0; s < 2; s++)
             pl_output_close(&job->ranks[r].out[s]);
+    free(job->launch.bound);
+    job->launch.bound = NULL;
     free(job->ranks);
     job->ranks = NULL;
     pl_job_segment_unmap(job);
@@ -249,6 +254,8 @@ int pl_launch_start(struct plenum_job *job)
     }
     pl_blob_fini(&job->launch.plan);
     rt->slots.used += job->launch.slots;
+    if (job->launch.bound)
+        rt->slots.next_place = (rt->slots.next_place + job->desc.size) % (1 << 24);
     pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
     job->launch.started_us = pl_clock_ns() / 1000;
@@ -271,10 +278,6 @@ static int launch_locked(struct plenum_job *job)
         pl_pmix_deregister(job);
         pl_blob_fini(&job->launch.plan);
         return err;
-    }
-    if (job->desc.option[PLENUM_JOB_BIND]) {
-        job->launch.first_place = job->runtime->slots.next_place;
-        job->runtime->slots.next_place = (job->runtime->slots.next_place + job->desc.size) % (1 << 24);
     }
     if (job->phase == PL_JOB_DESCRIBED)
         pl_queue_append(job);
