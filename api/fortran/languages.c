@@ -38,7 +38,8 @@ LANGUAGES_HANDLE(Win, MPI_Win)
 /* --- Statuses ---------------------------------------------------------------------------------------------------- */
 
 _Static_assert(sizeof(MPI_F08_status) == sizeof(MPI_Status), "the three forms of a status have one layout");
-_Static_assert(sizeof(MPI_Fint[MPI_F_STATUS_SIZE]) == sizeof(MPI_Status), "the three forms of a status have one layout");
+_Static_assert(sizeof(MPI_Fint[MPI_F_STATUS_SIZE]) == sizeof(MPI_Status),
+               "the three forms of a status have one layout");
 
 MPI_Fint *MPI_F_STATUS_IGNORE = mpifort_status_ignore_, *MPI_F_STATUSES_IGNORE = mpifort_statuses_ignore_;
 MPI_F08_status *MPI_F08_STATUS_IGNORE = (MPI_F08_status *)mpifort_status_ignore_;
