@@ -95,7 +95,7 @@ define fort_test
 	@mkdir -p $(@D)
 	$(call say,FC,$<)
 	$(Q)for c in $(filter %.c,$^); do $(B)/bin/mpicc $(CSTD) $(WARN) -g -c $$c -o $(@D)/$$(basename $$c).o || exit 1; done
-	$(Q)$(B)/bin/mpifort -g -O1 -Wall -Wno-unused-dummy-argument -Itests/fortran -J$(@D) $(filter %_part.f90 %_part.f,$^) $< \
+	$(Q)$(B)/bin/mpifort -g -O1 -Wall -Wno-unused-dummy-argument -Itests/fortran -I$(@D) -J$(@D) $(filter %_part.f90 %_part.f,$^) $< \
 	  $(addprefix $(@D)/,$(addsuffix .o,$(notdir $(filter %.c,$^)))) -o $@
 endef
 $(B)/tests/fortran/%: tests/fortran/%.f90 $(MPI_BUILT) $(FORT_BUILT) tests/tests.mk
@@ -104,6 +104,10 @@ $(B)/tests/fortran/%: tests/fortran/%.f $(MPI_BUILT) $(FORT_BUILT) tests/tests.m
 	$(fort_test)
 $(B)/tests/fortran/languages: $(wildcard tests/fortran/languages_part*)
 $(B)/tests/fortran/attributes: $(wildcard tests/fortran/attributes_part*)
+$(B)/tests/fortran/sections_all $(B)/tests/fortran/sections_large: %: %.inc
+$(B)/tests/fortran/sections_%.inc: tests/fortran/sections_all.py api/fortran/procedures.txt
+	@mkdir -p $(@D)
+	$(Q)python3 $^ $@ $*
 
 # Dependency files are made beside their programs; the rule above would take them for programs.
 $(B)/tests/faults/%.d $(B)/tests/hosts/%.d $(B)/tests/hard/%.d $(B)/tests/fuzz/%.d: ;

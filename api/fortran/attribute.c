@@ -4,7 +4,7 @@
  * C has set is its pointer, as an integer, in Fortran. The predefined ones are values in Fortran, and pointers in C.
  *
  * Where the library of the ABI has the functions of extension.h, it does all that, and frees the state of keys. Above
- * another one, an integer that Fortran sets lies in a holder, and the attribute in C is the holder's address. A table of
+ * another one, an integer that Fortran sets lies in a holder, and the attribute in C is the address of it. A table of
  * holders tells them from pointers of C. The delete callback of a key from Fortran frees the holder. A key from C has a
  * callback that does not know holders: they stay until the library is unloaded, and so does the state of a key.
  *
