@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "world/runtime/keeper/slice.h"
 
 enum {
@@ -59,9 +60,9 @@ static void child_give(const struct child *c, int fd, int number)
 }
 
 /*
- * Ranks get short time slices. The kernel then lets a rank that was awaited run soon, beside programs that compute: four
- * ranks that wait for each other are five times as fast on two busy cores (docs/notes/waiting.md). Their share of the
- * cores stays the same, and ranks that compute are not interrupted more often. Kernels before Linux 6.12 ignore it.
+ * Ranks get short time slices. The kernel then lets a rank that was awaited run soon, beside programs that compute:
+ * four ranks that wait for each other are five times as fast on two busy cores (docs/notes/waiting.md). Their share of
+ * the cores stays the same, and ranks that compute are not interrupted more often. Kernels before Linux 6.12 ignore it.
  */
 static void child_set_slice(void)
 {
@@ -152,6 +153,8 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         rank->phase = PL_KEPT_RUNNING;
         rank->unsent = 1 << PL_KEEPER_STARTED;
         rank->status = 0;
+        rank->started_us = pl_clock_read(CLOCK_REALTIME) / 1000;
+        rank->run_us = pl_clock_read(CLOCK_MONOTONIC) / 1000;
     }
     munmap(pointers, bytes);
 }

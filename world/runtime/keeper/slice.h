@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time slices of processes, by sched_getattr() and sched_setattr(). Older C libraries lack both, and the kernel's header
- * of the structure cannot be used beside <sched.h>. */
+/* Time slices of processes, by sched_getattr() and sched_setattr(). Older C libraries lack both, and the kernel's
+ * header of the structure cannot be used beside <sched.h>. */
 #ifndef PLENUM_WORLD_RUNTIME_KEEPER_SLICE_H
 #define PLENUM_WORLD_RUNTIME_KEEPER_SLICE_H
 
