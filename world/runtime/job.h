@@ -65,12 +65,14 @@ struct pl_job_desc {
 
 /* How the job is started (launch.c). */
 struct pl_job_launch {
-    struct pl_blob plan; /* until the start */
-    long slots;          /* that it occupies while it runs */
-    int first_place;     /* of rank 0, when ranks are bound */
-    bool pmix;           /* with a PMIx server */
-    bool registered;     /* at the PMIx server */
-    uint32_t keeper_id;  /* the job's number at the keeper: a new one for every attempt */
+    struct pl_blob plan;       /* until the start */
+    long slots;                /* that it occupies while it runs */
+    int first_place;           /* of rank 0, when ranks are bound */
+    bool pmix;                 /* with a PMIx server */
+    bool pmi;                  /* with a PMI-1 server, */
+    struct pl_pmi *pmi_server; /* ... this one (pmi_server.c), from the start on */
+    bool registered;           /* at the PMIx server */
+    uint32_t keeper_id;        /* the job's number at the keeper: a new one for every attempt */
 };
 
 /* How the job ends (follow.c). */
