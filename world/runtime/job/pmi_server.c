@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See pmi_server.h. All ranks are on this node. A rank that does not take its answers, or sends no lines, loses its socket. */
+/* See pmi_server.h. All ranks are on this node. A rank that does not take its answers, or sends no lines, loses its
+ * socket. */
 #include "world/runtime/job/pmi_server.h"
 
 #include <errno.h>
