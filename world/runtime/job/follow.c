@@ -8,6 +8,7 @@
  */
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/notes.h"
+#include "world/runtime/job/pmi_server.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -279,7 +280,8 @@ static bool follow_is_open(const struct plenum_job *job, int rank, uint32_t stat
 {
     if (state == PL_PROCESS_ABORTED)
         return false;
-    return state == PL_PROCESS_INITIALIZED || atomic_load(&job->shared->ranks[rank].owner) > 0;
+    return state == PL_PROCESS_INITIALIZED || atomic_load(&job->shared->ranks[rank].owner) > 0 ||
+           pl_pmi_in_use(job, rank);
 }
 
 /* Does the end of this process end the job? A process that has finalized may exit with any code: the others have
@@ -312,6 +314,7 @@ static void follow_process_ended(struct plenum_job *job, int rank, const struct 
     pl_job_psets_check(job);
     for (int s = 0; s < 2; s++)
         pl_output_drain(&r->out[s]);
+    pl_pmi_drain(job, rank);
     follow_check_abort(job, state);
     unsigned flags = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
     if (WIFEXITED(status) && follow_is_open(job, rank, state))
@@ -352,6 +355,7 @@ void pl_job_last_process_ended(struct plenum_job *job)
             pl_output_drain(&job->ranks[r].out[s]);
             pl_output_close(&job->ranks[r].out[s]);
         }
+    pl_pmi_close(job);
     pl_job_psets_check(job);
     pl_job_segment_unmap(job);
     job->runtime->slots.used -= job->launch.slots;
