@@ -227,7 +227,8 @@ check-hard-sample: deps-tests all $(call programs,$(HARD_SRC))
 # Fuzzing: a build by clang with libFuzzer and the sanitizers. The sample gives each parser the same inputs every time;
 # `make fuzz` goes on from what earlier runs have found, in $(B)-fuzz/corpus. Both print how many inputs there were.
 FUZZ_CC  ?= $(or $(shell command -v clang),$(shell command -v clang-14),clang)
-FUZZ_SRC := $(call only,$(filter-out tests/fuzz/fuzz%.c,$(wildcard tests/fuzz/*.c)))
+FUZZ_NOT  = $(if $(call PKG,--libs,libdw),,tests/fuzz/symbolizer.c)
+FUZZ_SRC  = $(call only,$(filter-out tests/fuzz/fuzz%.c $(FUZZ_NOT),$(wildcard tests/fuzz/*.c)))
 SECONDS  ?= 60
 SAMPLE_INPUTS ?= 1000
 .PHONY: fuzz check-fuzz fuzz-built
@@ -243,8 +244,8 @@ fuzz-built: $(call programs,$(FUZZ_SRC))
 $(B)/tests/fuzz/%: tests/fuzz/%.c $(UNIT_LIBS) tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$<)
-	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check pmix ucx jansson) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< -o $@ \
-	  -fsanitize=fuzzer,address,undefined -pthread $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc ucx) -ldl -lm
+	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check pmix ucx jansson libdw) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< -o $@ \
+	  -fsanitize=fuzzer,address,undefined -pthread $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc ucx libdw) -ldl -lm
 
 # --- everything ------------------------------------------------------------------------------------------------
 CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous instructions demo install examples faults hosts hard-sample fuzz asan ubsan tsan valgrind

@@ -224,9 +224,9 @@ static void pmi_finalize_at_exit(void)
         pl_pmi_wire_close();
 }
 
-static int pmi_connect(void)
+/* Learns who this process is. */
+static int pmi_begin(struct pl_identity *identity)
 {
-    struct pl_identity *identity = &known.identity;
     char answer[PL_PMI_LINE];
     *identity = (struct pl_identity){ .generation = 1 };
     int err = pl_pmi_wire_open(&identity->rank, &identity->size);
@@ -240,8 +240,18 @@ static int pmi_connect(void)
     identity->universe = pmi_ask_number("get_universe_size", "universe_size", "size", 0);
     pmi_learn_node(identity);
     pauses = pl_calloc((size_t)identity->size * PL_CARD_SLOTS, sizeof *pauses);
-    if (!pauses)
-        return pl_fail_memory("the ranks of a job");
+    return pauses ? MPI_SUCCESS : pl_fail_memory("the ranks of a job");
+}
+
+static int pmi_connect(void)
+{
+    int err = pmi_begin(&known.identity);
+    if (err) {
+        pl_pmi_wire_forget();
+        free(known.local_ranks);
+        known.local_ranks = NULL;
+        return err;
+    }
     known.pid = getpid();
     atexit(pmi_finalize_at_exit);
     return MPI_SUCCESS;
