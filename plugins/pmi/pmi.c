@@ -255,7 +255,10 @@ static int pmi_open(struct pl_identity *identity)
     if (err)
         return err;
     if (known.pid != getpid())
-        return PL_UNREACHABLE; /* a child made by fork() */
+        return pl_fail(MPI_ERR_OTHER,
+                       "this process was forked from process %d, which is the launcher's rank %d: to use MPI here "
+                       "alone, set PLENUM_ALONE=1",
+                       (int)known.pid, known.identity.rank);
     *identity = known.identity;
     return MPI_SUCCESS;
 }

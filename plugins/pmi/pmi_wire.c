@@ -306,7 +306,10 @@ int pl_pmi_wire_open(int *rank, int *size)
     *size = wire_number_of("PMI_SIZE");
     int err = fd ? wire_inherit(fd) : wire_connect(port, id, rank, size);
     if (err == PL_UNREACHABLE)
-        pl_log("pmi", 1, "this rank of the launcher belongs to another process; starting alone");
+        err = pl_fail(MPI_ERR_OTHER,
+                      "another process of this machine, or another copy of the MPI library in this process, is the "
+                      "launcher's rank %d already: to run this one alone, set PLENUM_ALONE=1",
+                      *rank);
     if (!err)
         err = pl_pmi_wire_ask("response_to_init", answer, "cmd=init pmi_version=1 pmi_subversion=1");
     if (!err && pl_pmi_wire_refused(answer))

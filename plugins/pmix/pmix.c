@@ -167,8 +167,10 @@ static int pmix_initialize(void)
     uint32_t generation;
     pid_t owner = pl_pmix_claim_take(secure_getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
     if (owner) {
-        host->log("pmix", 1, "rank %u of %s belongs to process %d; starting alone", rank, nspace, (int)owner);
-        return PL_UNREACHABLE;
+        return host->fail(MPI_ERR_OTHER,
+                          "rank %u of job %s is process %d, and this is another one, such as a program that a rank has "
+                          "started: to run it alone, set PLENUM_ALONE=1",
+                          rank, nspace, (int)owner);
     }
 
     int err;
@@ -206,7 +208,10 @@ static int pmix_open(struct pl_identity *identity)
             return err;
     }
     if (known.pid != getpid())
-        return PL_UNREACHABLE; /* a child made by fork() */
+        return host->fail(MPI_ERR_OTHER,
+                          "this process was forked from process %d, which is rank %d of job %s: to use MPI here alone, "
+                          "set PLENUM_ALONE=1",
+                          (int)known.pid, known.identity.rank, known.identity.nspace);
     *identity = known.identity;
     pl_pmix_names_open(host);
     pl_pmix_cards_open(host, &self, identity->generation, known.local_ranks);
