@@ -19,11 +19,11 @@
 #include "core/datatype/parametric.h"
 #include "core/job/attach.h"
 #include "core/job/jobs.h"
+#include "core/job/pmix_entry.h"
 #include "core/job/services.h"
 #include "core/object/errhandler.h"
 #include "core/object/errhandler_policy.h"
 #include "core/object/object.h"
-#include "core/object/plugin.h"
 
 extern const struct pl_bootstrap_ops pl_bootstrap_attached, pl_bootstrap_inherited, pl_bootstrap_pmi,
     pl_bootstrap_singleton;
@@ -36,14 +36,10 @@ static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
  * segment takes precedence. */
 static int process_open_pmix(struct pl_identity *identity, const struct pl_bootstrap_ops **ops)
 {
-    static const struct pl_bootstrap_host host = { .fail = pl_fail, .log = pl_log };
     if (secure_getenv(PL_JOB_ENV) || !secure_getenv("PMIX_NAMESPACE"))
         return PL_UNREACHABLE;
-    *ops = pl_plugin_load("pmix", PL_BOOTSTRAP_SYMBOL);
-    if (!*ops)
-        return MPI_ERR_OTHER;
-    (*ops)->attach(&host);
-    return (*ops)->open(identity);
+    *ops = pl_pmix_entry_load();
+    return *ops ? (*ops)->open(identity) : MPI_ERR_OTHER;
 }
 
 /* In the order in which they are tried. NULL: the PMIx plugin. */

@@ -42,6 +42,7 @@ struct pl_identity {
 struct pl_bootstrap_host {
     int (*fail)(int class, const char *format, ...); /* pl_fail() */
     void (*log)(const char *subsystem, int level, const char *format, ...);
+    void (*tenant)(uint32_t number, char *name); /* pl_tenant_name() */
 };
 
 /*
@@ -66,7 +67,8 @@ struct pl_bootstrap_ops {
     /* Adds a rank to those that the following abort() ends with this process: then these and no others, if the launcher
      * can do that. NULL: it cannot. */
     void (*abort_also)(int rank);
-    /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
+    /* Called before every other function, by the same thread: the call is for this copy of the library. NULL: it is
+     * built in and calls the library by name. */
     void (*attach)(const struct pl_bootstrap_host *host);
     /* Is a rank's process alive? MPI_ERR_PROC_ABORTED: it has ended and will not return. PL_AGAIN: unknown. NULL:
      * always unknown. */
@@ -91,7 +93,7 @@ struct pl_bootstrap_ops {
     bool (*finalized)(int rank);
 };
 
-enum { PL_BOOTSTRAP_ABI = 8 };
+enum { PL_BOOTSTRAP_ABI = 9 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 /* What a room above keeps for as long as the process is open. A slot may be NULL. */

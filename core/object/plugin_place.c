@@ -18,19 +18,16 @@
 
 /* --- the file ------------------------------------------------------------------------------------------------ */
 
-/* dl_iterate_phdr() visits the program first. 1: it has an interpreter, the dynamic loader; -1: it has none. */
-static int place_visit_program(struct dl_phdr_info *info, size_t size, void *unused)
-{
-    (void)size, (void)unused;
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_INTERP)
-            return 1;
-    return -1;
-}
-
+/* Has it no interpreter, which is the dynamic loader? The kernel says where its headers are: dl_iterate_phdr() visits
+ * only this code's namespace (dlmopen). */
 static bool place_program_is_static(void)
 {
-    return dl_iterate_phdr(place_visit_program, NULL) == -1;
+    const ElfW(Phdr) *head = (const void *)getauxval(AT_PHDR);
+    unsigned long count = getauxval(AT_PHNUM);
+    for (unsigned long i = 0; head && i < count; i++)
+        if (head[i].p_type == PT_INTERP)
+            return false;
+    return head != NULL;
 }
 
 const char *pl_plugin_own_library(void)
