@@ -60,10 +60,18 @@ bool pl_plugin_own_file(char *path)
 
 /* --- the directory ------------------------------------------------------------------------------------------- */
 
-/* Writes "BASE/END" if that is a directory. */
+/* Writes "BASE/END" if that has plugins. Other directories and files may have the name, too. */
 static bool place_try(const char *base, const char *end, char *path, size_t capacity)
 {
-    return base[0] == '/' && (size_t)snprintf(path, capacity, "%s/%s", base, end) < capacity && access(path, X_OK) == 0;
+    static const char *const plugins[] = { "ucx", "pmix", "hwloc" };
+    char file[PATH_MAX];
+    bool found = false;
+    if (base[0] != '/' || (size_t)snprintf(path, capacity, "%s/%s", base, end) >= capacity)
+        return false;
+    for (size_t i = 0; !found && i < sizeof plugins / sizeof *plugins; i++)
+        found = (size_t)snprintf(file, sizeof file, "%s/%s.so", path, plugins[i]) < sizeof file &&
+                access(file, F_OK) == 0;
+    return found;
 }
 
 /* Searches the directories in which the dynamic loader searches for the libraries of the program, or of a library. */

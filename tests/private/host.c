@@ -97,6 +97,7 @@ static void use_own(void)
 #endif
 }
 
+#ifndef WITHOUT_MPI
 /* As often in all processes. */
 static void *use_own_for_long(void *unused)
 {
@@ -104,6 +105,7 @@ static void *use_own_for_long(void *unused)
         use_own();
     return unused;
 }
+#endif
 
 /* --- what a cycle leaves behind ---------------------------------------------------------------------------------- */
 
