@@ -129,13 +129,15 @@ static long count_lines(const char *path)
     return count;
 }
 
+/* In memory, and of address space. */
 static long kilobytes(void)
 {
-    long kb = 0;
+    long kb = 0, one;
     char line[256];
     FILE *file = fopen("/proc/self/status", "r");
     while (file && fgets(line, sizeof line, file))
-        sscanf(line, "VmRSS: %ld", &kb);
+        if (sscanf(line, "VmRSS: %ld", &one) == 1 || sscanf(line, "VmSize: %ld", &one) == 1)
+            kb += one;
     fclose(file);
     return kb;
 }
