@@ -201,7 +201,7 @@ $(B)/tests/instructions/steps: tests/instructions/steps.c $(MPI_BUILT)
 	$(call say,MPICC,$<)
 	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE $< -o $@
 
-.PHONY: check-faults check-hosts check-install check-demo check-examples
+.PHONY: check-faults check-hosts check-install check-private check-demo check-examples
 check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC))) $(B)/tests/faults/allocations/work
 	$(Q)$(RUN) $(call scripts,tests/faults/test_*)
 HOSTS_COLL = $(patsubst %,tests/mpi/coll/%.c,nodes short long overlapping threads errors varied)
@@ -209,6 +209,9 @@ check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC))
 	$(Q)$(RUN) --jobs 1 $(call scripts,tests/hosts/test_*)
 check-install: deps-tests all
 	$(Q)$(RUN) $(call scripts,tests/install/test_*)
+# Libraries with an MPI of their own; CYCLES=1000 for the long form.
+check-private: deps-tests all
+	$(Q)CYCLES=$(or $(CYCLES),50) $(RUN) --jobs 1 $(call scripts,tests/private/test_*)
 check-demo: deps-tests all demo-programs
 	$(Q)$(RUN) $(call scripts,tests/demo/test_*)
 check-examples: deps-tests all
@@ -248,7 +251,7 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(UNIT_LIBS) tests/tests.mk
 	  -fsanitize=fuzzer,address,undefined -pthread $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc ucx libdw) -ldl -lm
 
 # --- everything ------------------------------------------------------------------------------------------------
-CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous instructions demo install examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
+CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous instructions demo install private examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
 .PHONY: check
 check: deps-tests
 	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)
