@@ -6,7 +6,13 @@
  * the job inherit their descriptors. They have no name, so nothing can be left behind.
  *
  *     struct pl_job_segment   the description: only the runtime writes it
- *     struct pl_job_shared    slots of the ranks, abort record, published process sets, record pages: all write it
+ *     struct pl_job_shared    slots of the ranks, abort record, published process sets, record pages: all write it;
+ *                             one for each tenant, `tenant_bytes` apart
+ *
+ * A tenant is a copy of this library in the processes of the job (core/job/tenant.h): that of the program, which is the
+ * first, and those of libraries that bring their own. The ranks of a tenant meet in its part of the shared memory as if
+ * it were the only one. The first part has what concerns the process as a whole: the holders of ranks, the list of
+ * tenants, the abort record, the published process sets. Parts that are never written take no memory.
  *
  * The environment names the first, PLENUM_JOB=<fd>:<cookie as 16 hex digits>:<rank>, which says where the second is.
  * Processes map the description for reading, and the kernel lets none map it for writing (F_SEAL_FUTURE_WRITE). So
@@ -30,8 +36,10 @@
 
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
-#define PL_JOB_VERSION 10u
+#define PL_JOB_VERSION 11u
 #define PL_CARD_MAX    472u /* bytes of one address card */
+
+enum { PL_JOB_TENANTS = 64 };
 
 enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };
 
@@ -57,7 +65,11 @@ struct pl_job_rank {
     _Atomic uint32_t state;    /* enum pl_process_state */
     _Atomic uint32_t deaths;   /* of a pool: processes of this rank that died and were replaced */
     _Atomic uint32_t must_end; /* 1: a process of its communicator aborts it */
-    _Atomic uint32_t apart;    /* 1: its pid means nothing to the other processes (struct pl_job_shared.home) */
+    _Atomic int32_t process;   /* of the first tenant: pid of the process that holds the rank while it lives; 0: none */
+    _Atomic uint64_t copy;     /* the owner's copy of the library (core/job/tenant.h); 0: none yet */
+    _Atomic uint32_t cards;    /* number of cards that were written so far */
+    _Atomic uint32_t apart;    /* of the first tenant: 1: its pid means nothing to other processes (home, below) */
+    _Atomic uint32_t child;    /* of the first tenant: 1: a World has connected to the processes that spawned the job */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
 
@@ -80,12 +92,14 @@ struct pl_job_abort {
     char message[1024]; /* one line, no newline */
 };
 
-/* What all processes of the job write. */
+/* What all processes of the job write: the part of one tenant. */
 struct pl_job_shared {
     struct pl_job_abort abort;
-    /* The namespaces of the first process. Those in others are apart: they share no memory with it, and no pids. */
+    /* Of the first tenant: the namespaces of the first process. Those in others are apart: they share no memory with
+     * it, and no pids. */
     _Atomic uint64_t home;
-    _Atomic uint32_t lacking; /* not 0: a process lacks shared memory, so all need a network */
+    _Atomic uint32_t lacking; /* of the first tenant: not 0: a process lacks shared memory, so all need a network */
+    _Atomic uint64_t tenant[PL_JOB_TENANTS]; /* of the first tenant: the key of each other one by its number; 0: none */
     PL_CACHE_ALIGNED struct pl_job_rank ranks[];
 };
 
@@ -104,6 +118,8 @@ struct pl_job_segment {
     uint64_t cookie;
     uint64_t bytes;        /* of the description */
     uint64_t shared_bytes; /* of the shared part */
+    uint64_t tenant_bytes; /* from a tenant's part to the next one's: all of it in a pool, which has one tenant */
+    uint32_t tenants;      /* parts that there are */
     int32_t shared_fd;     /* the descriptor of the shared part; -1: it follows the description in its file */
     int32_t runtime_pid;
     uint32_t universe; /* MPI_UNIVERSE_SIZE; 0: not set */
@@ -136,6 +152,19 @@ struct pl_job_app {
     uint32_t count; /* ranks */
 };
 
+/* The part of a tenant. `shared`: that of the first one, with all others mapped behind it. */
+static inline struct pl_job_shared *pl_job_part(const struct pl_job_segment *job, struct pl_job_shared *shared,
+                                                uint32_t tenant)
+{
+    return (struct pl_job_shared *)((char *)shared + tenant * job->tenant_bytes);
+}
+
+/* Does the job have a tenant of this number? */
+static inline bool pl_job_has_tenant(const struct pl_job_shared *shared, uint32_t tenant)
+{
+    return tenant == 0 || atomic_load(&shared->tenant[tenant]) != 0;
+}
+
 /* The word that says whether the process of a rank has exited; NULL: the job has no such words. */
 static inline _Atomic uint32_t *pl_job_gone(const struct pl_job_segment *job, int rank)
 {
@@ -148,10 +177,10 @@ static inline int32_t pl_job_owner_pid(int32_t owner)
     return owner == INT32_MIN ? 0 : owner < 0 ? -owner : owner;
 }
 
-/* The pid of a rank's owner, as other processes know it; 0: there is none, or it is in another namespace. */
+/* The pid of a rank's process, as other processes know it; 0: there is none, or it is in another namespace. */
 static inline int32_t pl_job_known_pid(const struct pl_job_rank *rank)
 {
-    return atomic_load(&rank->apart) ? 0 : pl_job_owner_pid(atomic_load(&rank->owner));
+    return atomic_load(&rank->apart) ? 0 : atomic_load(&rank->process);
 }
 
 /* Is the mapping of `bytes` bytes a whole description with this cookie and rank? Then all offsets are inside, those in

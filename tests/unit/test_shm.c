@@ -427,8 +427,8 @@ START_TEST(no_withdrawal_after_cts)
 }
 END_TEST
 
-/* A FIFO is full when a message ends in the middle of a line, and the next one begins with a line: more bytes than the
- * capacity lie between the sender's position and the receiver's, and nothing is wrong. The test plays the receiver. */
+/* A FIFO is full when a message ends in the middle of a line, and the next one begins with a line. More bytes than the
+ * capacity then lie between the sender's position and the receiver's. The test plays the receiver. */
 START_TEST(full_amid_a_line)
 {
     enum { FIRST = EAGER + 100, SECOND = PL_SHM_FIFO_BYTES - 28, THIRD = 3 * EAGER, COUNT = 3, FULL = 4 };

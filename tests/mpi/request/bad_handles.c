@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     /* MPI_Startall: with a wrong argument none is started; one that cannot start leaves the others started. */
     int got[2] = { -1, -1 };
     CHECK_OK(MPI_Recv_init(&got[0], 1, MPI_INT, mtest_rank, 1, MPI_COMM_WORLD, &pair[0]));
-    pair[1] = stale;
+    pair[1] = MPI_REQUEST_NULL;
     CHECK_CLASS(MPI_Startall(2, pair), MPI_ERR_REQUEST);
     CHECK_OK(MPI_Start(&pair[0])); /* so it was not active */
     CHECK_OK(MPI_Send(&mtest_size, 1, MPI_INT, mtest_rank, 1, MPI_COMM_WORLD));
