@@ -142,7 +142,7 @@ int MPI_Test_cancelled(const MPI_Status *status, int *flag)
 
 /* --- starting ----------------------------------------------------------------------------------------------------- */
 
-/* NULL: it is no request that can be started, and call->err says why. */
+/* NULL: it cannot be started, and call->err says why. */
 static struct pl_request *mpi_request_startable(struct pl_call *call, MPI_Request handle)
 {
     struct pl_request *request = pl_arg_request(call, handle);
