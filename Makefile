@@ -69,7 +69,7 @@ LIBRT   := $(if $(RUNTIME_SRC),$(B)/lib/libplenum.so.1)
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 .PHONY: all
-all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/libmpi_abi.a $(PRIVATE_LIBS) $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(PKGCONFIG) fortran
+all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/libmpi_abi.a $(PRIVATE_LIBS) $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(PKGCONFIG) fortran man
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -214,6 +214,19 @@ $(B)/lib/pkgconfig/plenum.pc $(filter %-c.pc %-cxx.pc %mpich.pc,$(PKGCONFIG)): M
 	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lmpi_abi' \
 	  'Requires.private: jansson' 'Libs.private: -pthread -ldl -lm' >$@
 
+# Made from the documents, from what programs say to --help, and from the comments of the public headers.
+MAN := $(B)/share/man
+.PHONY: man
+ifneq ($(shell command -v python3 2>/dev/null),)
+man: $(MAN)/made
+else
+man:
+	@echo 'Without python3 there are no man pages: apt-get install python3'
+endif
+$(MAN)/made: $(wildcard docs/man/*.py) docs/mpiexec.md docs/configuration.md api/plenum.h api/mpi-ext.h $(B)/bin/plenum-info $(B)/bin/mpicc
+	$(call say,MAN,$(@D))
+	$(Q)rm -rf $(@D) && python3 -B docs/man/pages.py . $(B)/bin $(VERSION) $(@D) && touch $@
+
 -include $(patsubst %.o,%.d,$(call objs,$(ALL_SRC)))
 include api/fortran/fortran.mk
 include tests/tests.mk
@@ -236,6 +249,7 @@ install: all
 	$(Q)cp $(B)/lib/pkgconfig/*.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	$(Q)cp -r $(B)/lib/cmake $(DESTDIR)$(PREFIX)/lib/
 	$(Q)cp -r $(B)/lib/plenum/pkgconfig $(DESTDIR)$(PREFIX)/lib/plenum/
+	$(Q)[ ! -e $(MAN)/made ] || { mkdir -p $(DESTDIR)$(PREFIX)/share/man && cp -RP $(MAN)/man* $(DESTDIR)$(PREFIX)/share/man/; }
 	$(Q)cp $(HEADERS) $(if $(HAVE_FC),$(FORT_HEADERS)) $(DESTDIR)$(PREFIX)/include/
 
 # --- conveniences ----------------------------------------------------------------------------------------------

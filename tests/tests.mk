@@ -115,7 +115,7 @@ check-warnings: deps-tests
 check-headers: deps-tests
 	$(Q)CC='$(CC)' CXX='$(CXX)' $(RUN) tests/abi/check_headers tests/abi/check_sentinels tests/abi/check_config tests/abi/check_docs
 check-abi: deps-tests all
-	$(Q)CC='$(CC)' $(RUN) tests/abi/check_abi $(wildcard tests/abi/check_pmpi tests/abi/check_interposition)
+	$(Q)CC='$(CC)' $(RUN) tests/abi/check_abi $(wildcard tests/abi/check_pmpi tests/abi/check_interposition) 'tests/abi/check_fortran $(B)'
 check-symbols: deps-tests all
 	$(Q)$(RUN) 'tests/abi/check_symbols $(LIBMPI)' tests/abi/check_hardening
 check-status: deps-tests

@@ -430,6 +430,13 @@ const char *pl_config_given(const char *name)
     return text;
 }
 
+bool pl_config_given_bool(const char *name)
+{
+    const struct pl_config *variable = &pl_config_table[config_find(name) - values];
+    long number;
+    return pl_config_is_value(variable, pl_config_given(name), &number) && number != 0;
+}
+
 bool pl_config_written(void)
 {
     return atomic_load(&any_written);

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/coll/agree.h"
 #include "core/coll/algorithm.h"
 #include "core/coll/rules_file.h"
 #include "core/coll/schedule.h"
@@ -55,7 +56,7 @@ int pl_coll_run(const struct pl_coll *coll)
         return rc;
     pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
     pl_coll_select(coll)->append(&schedule, coll);
-    rc = pl_schedule_run(&schedule);
+    rc = pl_schedule_run_for(&schedule, coll);
     pl_schedule_fini(&schedule);
     return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
 }
@@ -91,8 +92,8 @@ static struct pl_request *make_scheduled(struct pl_comm *comm)
     return NULL;
 }
 
-/* A request that owns the schedule of this collective. */
-static int make_request(const struct pl_coll *coll, bool persistent, struct pl_request **request)
+/* A request that owns an empty schedule for this collective. */
+static int coll_request_begin(const struct pl_coll *coll, struct pl_request **request)
 {
     int rc = pl_coll_check(coll->comm);
     if (rc)
@@ -100,10 +101,17 @@ static int make_request(const struct pl_coll *coll, bool persistent, struct pl_r
     struct pl_request *made = make_scheduled(coll->comm);
     if (!made)
         return MPI_ERR_NO_MEM;
+    pl_schedule_init(made->coll.schedule, coll->comm, pl_comm_next_nonblocking_tag(coll->comm));
+    *request = made;
+    return MPI_SUCCESS;
+}
+
+/* Appends the collective. On an error the request is gone. */
+static int coll_request_end(const struct pl_coll *coll, bool persistent, struct pl_request *made)
+{
     struct pl_schedule *schedule = made->coll.schedule;
-    pl_schedule_init(schedule, coll->comm, pl_comm_next_nonblocking_tag(coll->comm));
     pl_coll_select(coll)->append(schedule, coll);
-    rc = schedule->broken;
+    int rc = schedule->broken;
     if (rc) {
         pl_handle_drop(made);
         return rc;
@@ -113,20 +121,31 @@ static int make_request(const struct pl_coll *coll, bool persistent, struct pl_r
     made->outcome.source = MPI_ANY_SOURCE;
     made->outcome.tag = MPI_ANY_TAG;
     made->is.persistent = persistent;
-    *request = made;
     return MPI_SUCCESS;
 }
 
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request)
 {
-    int rc = make_request(coll, false, request);
+    int rc = coll_request_begin(coll, request);
+    rc = rc ? rc : coll_request_end(coll, false, *request);
+    rc = rc ? rc : pl_schedule_start((*request)->coll.schedule, *request);
+    return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
+}
+
+int pl_coll_start_agreed(const struct pl_coll *coll, const char *function, struct pl_request **request)
+{
+    int rc = coll_request_begin(coll, request);
+    if (rc == MPI_SUCCESS)
+        pl_agree_append((*request)->coll.schedule, coll, function);
+    rc = rc ? rc : coll_request_end(coll, false, *request);
     rc = rc ? rc : pl_schedule_start((*request)->coll.schedule, *request);
     return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
 }
 
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request)
 {
-    int rc = make_request(coll, true, request);
+    int rc = coll_request_begin(coll, request);
+    rc = rc ? rc : coll_request_end(coll, true, *request);
     return rc ? pl_comm_break_for_all(coll->comm, rc) : MPI_SUCCESS;
 }
 

@@ -106,9 +106,9 @@ static void part_queue_cancel(void)
     EXPECT(plenum_job_launch(closed) == PLENUM_OK);
     plenum_job_close(closed); /* it stays in the queue */
     EXPECT(plenum_job_cancel(wide) == PLENUM_OK);
-    EXPECT(plenum_job_wait(wide, 0, &code) == PLENUM_OK && code == 0);
+    EXPECT(plenum_job_wait(wide, 0, &code) == PLENUM_OK && code == 128 + SIGTERM); /* as if it had run */
     EXPECT(plenum_job_cancel(wide) == PLENUM_OK);
-    EXPECT(await(rt, PLENUM_EVENT_FINISHED, wide, PLENUM_EVENT_CANCELLED) == 0);
+    EXPECT(await(rt, PLENUM_EVENT_FINISHED, wide, PLENUM_EVENT_CANCELLED) == 128 + SIGTERM);
     EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, 0) == PLENUM_OK); /* no limit: beside the first */
     EXPECT(plenum_job_wait(narrow, 60000, &code) == PLENUM_OK && code == 5);
     let_go(&first);

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "world/runtime/entry.h"
 #include "world/runtime/job/binding.h"
 #include "world/runtime/job/blob.h"
 #include "world/runtime/job/locate.h"
@@ -314,15 +315,14 @@ int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t s
 {
     struct pl_binding_places places;
     int length = 0;
-    if (size > 0)
+    if (size > 0 && text)
         text[0] = '\0';
-    if (!job)
+    if (pl_job_enter(job) != PLENUM_OK)
         return 0;
-    pthread_mutex_lock(&job->runtime->lock);
     if (rank >= 0 && rank < job->desc.size && compose_find_places(job, &places) == PLENUM_OK && places.count > 0) {
-        length = pl_binding_text(compose_place_of(job, &places, rank), text, size);
+        length = pl_binding_text(compose_place_of(job, &places, rank), text, text ? size : 0);
         pl_binding_fini(&places);
     }
-    pthread_mutex_unlock(&job->runtime->lock);
+    pl_job_leave(job, PLENUM_OK);
     return length;
 }

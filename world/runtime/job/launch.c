@@ -16,6 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/memory.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/job/compose.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/notes.h"
@@ -250,6 +251,7 @@ int pl_launch_start(struct plenum_job *job)
     rt->slots.used += job->launch.slots;
     pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
+    job->launch.started_us = pl_clock_ns() / 1000;
     job->deadline.rouse = pl_clock_ms() + PL_ROUSE_MS;
     if (job->desc.option[PLENUM_JOB_TIME_LIMIT])
         job->deadline.limit = pl_clock_ms() + job->desc.option[PLENUM_JOB_TIME_LIMIT];
@@ -281,21 +283,20 @@ static int launch_locked(struct plenum_job *job)
 
 int plenum_job_launch(struct plenum_job *job)
 {
-    if (!job)
-        return pl_rt_fail_null("job");
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
     struct plenum_runtime *rt = job->runtime;
-    pthread_mutex_lock(&rt->lock);
     long mode = job->desc.option[PLENUM_JOB_PMIX];
     bool pmix = mode == PLENUM_PMIX_ON || (mode == PLENUM_PMIX_AUTO && !pl_compose_all_native(job));
     pthread_mutex_unlock(&rt->lock);
 
-    int err = pmix ? pl_pmix_open() : PLENUM_OK; /* slow: not under the lock */
-    if (err && mode != PLENUM_PMIX_AUTO)
-        return err;
+    err = pmix ? pl_pmix_open() : PLENUM_OK; /* slow: not under the lock */
     pthread_mutex_lock(&rt->lock);
+    if (err && mode != PLENUM_PMIX_AUTO)
+        return pl_job_leave(job, err);
     if (job->phase == PL_JOB_DESCRIBED)
         job->launch.pmix = pmix && !err;
-    err = launch_locked(job);
-    pthread_mutex_unlock(&rt->lock);
-    return err;
+    err = pl_job_check_open(job);
+    return pl_job_leave(job, err ? err : launch_locked(job));
 }

@@ -113,6 +113,7 @@ static int spawn_tree_adopt(struct plenum_job *root, const struct plenum_job *pa
     child->desc.option[PLENUM_JOB_KEEP_GOING] = root->desc.option[PLENUM_JOB_KEEP_GOING];
     child->desc.option[PLENUM_JOB_UNIVERSE] = root->desc.option[PLENUM_JOB_UNIVERSE];
     child->desc.option[PLENUM_JOB_PMIX] = root->desc.option[PLENUM_JOB_PMIX];
+    child->desc.option[PLENUM_JOB_REPORT] = root->desc.option[PLENUM_JOB_REPORT];
     child->desc.option[PLENUM_JOB_TERMINAL] = root->desc.option[PLENUM_JOB_TERMINAL];
     child->desc.env_clear = parent->desc.env_clear;
     bool whole = pl_vars_apply(&env, &parent->desc.env) && pl_vars_apply(&env, &child->desc.env);

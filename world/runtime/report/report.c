@@ -8,6 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/memory_libc.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/report/find.h"
 #include "world/runtime/report/read.h"
@@ -107,7 +108,7 @@ static void report_ask(struct plenum_job *job)
 
 bool pl_report_before_end(struct plenum_job *job)
 {
-    if (!report_any_used_mpi(job))
+    if (!job->desc.option[PLENUM_JOB_REPORT] || !report_any_used_mpi(job))
         return false;
     report_ask(job);
     job->reporting.ends_job = true;
@@ -132,16 +133,14 @@ bool pl_report_deadline(struct plenum_job *job, int64_t now)
 
 int plenum_job_report(struct plenum_job *job)
 {
-    if (!job)
-        return pl_rt_fail_null("job");
-    int err = PLENUM_OK;
-    pthread_mutex_lock(&job->runtime->lock);
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
     if (!pl_job_alive(job))
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job is not running");
     else
         report_ask(job);
-    pthread_mutex_unlock(&job->runtime->lock);
-    return err;
+    return pl_job_leave(job, err);
 }
 
 /* --- crashes ----------------------------------------------------------------------------------------------- */
