@@ -230,9 +230,9 @@ static void pmi_finalize_at_exit(void)
         pl_pmi_wire_close();
 }
 
-static int pmi_connect(void)
+/* Learns who this process is. */
+static int pmi_begin(struct pl_identity *identity)
 {
-    struct pl_identity *identity = &known.identity;
     char answer[PL_PMI_LINE], name[PL_TENANT_NAME];
     *identity = (struct pl_identity){ .generation = 1 };
     int err = pl_pmi_wire_open(&identity->rank, &identity->size);
@@ -249,8 +249,18 @@ static int pmi_connect(void)
     known.tenant = name[0] ? pl_tenant_key(name) : 0;
     pl_plugin_stay_loaded();
     pauses = pl_calloc((size_t)identity->size * PL_CARD_SLOTS, sizeof *pauses);
-    if (!pauses)
-        return pl_fail_memory("the ranks of a job");
+    return pauses ? MPI_SUCCESS : pl_fail_memory("the ranks of a job");
+}
+
+static int pmi_connect(void)
+{
+    int err = pmi_begin(&known.identity);
+    if (err) {
+        pl_pmi_wire_forget();
+        free(known.local_ranks);
+        known.local_ranks = NULL;
+        return err;
+    }
     known.pid = getpid();
     atexit(pmi_finalize_at_exit);
     return MPI_SUCCESS;

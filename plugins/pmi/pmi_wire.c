@@ -164,6 +164,18 @@ void pl_pmi_wire_close(void)
     wire.claim = -1;
 }
 
+void pl_pmi_wire_forget(void)
+{
+    /* A socket that the launcher left open stays open. */
+    if (wire.fd >= 0 && !secure_getenv("PMI_FD"))
+        close(wire.fd);
+    if (wire.claim >= 0)
+        close(wire.claim);
+    wire.fd = wire.claim = -1;
+    wire.used = 0;
+    wire.in_barrier = wire.barrier_wanted = false;
+}
+
 bool pl_pmi_wire_value(const char *answer, const char *key, char *value, size_t size)
 {
     size_t length = strlen(key);
@@ -270,6 +282,12 @@ static int wire_dial(const char *host, const char *port)
     return fd;
 }
 
+/* -1: it is neither a rank nor a size. */
+static int wire_int(long number)
+{
+    return number >= 0 && number <= INT32_MAX ? (int)number : -1;
+}
+
 /* "HOST:PORT". The server then says which rank this is, in lines of its own accord. */
 static int wire_connect(const char *text, const char *id, int *rank, int *size)
 {
@@ -290,9 +308,9 @@ static int wire_connect(const char *text, const char *id, int *rank, int *size)
     for (int i = 0; !err && i < 3; i++) {
         err = wire_next(line, ANSWER_MS);
         if (!err && pl_pmi_wire_number(line, "size", &number))
-            *size = (int)number;
+            *size = wire_int(number);
         if (!err && pl_pmi_wire_number(line, "rank", &number))
-            *rank = (int)number;
+            *rank = wire_int(number);
     }
     return err == PL_AGAIN ? wire_lost("does not answer") : err;
 }
@@ -300,7 +318,9 @@ static int wire_connect(const char *text, const char *id, int *rank, int *size)
 static int wire_number_of(const char *name)
 {
     const char *text = secure_getenv(name);
-    return text && *text ? (int)strtol(text, NULL, 10) : -1;
+    char *end;
+    long number = text && *text ? strtol(text, &end, 10) : -1;
+    return number >= 0 && *end == '\0' ? wire_int(number) : -1;
 }
 
 int pl_pmi_wire_open(int *rank, int *size)

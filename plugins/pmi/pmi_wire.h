@@ -32,6 +32,9 @@ void pl_pmi_wire_abort(int code);
 /* Tells the server that this process has finished, and gives the rank back, if this copy of the library took it. */
 void pl_pmi_wire_close(void);
 
+/* After an error at the beginning: ends the connection, and gives the rank back for the next try. */
+void pl_pmi_wire_forget(void);
+
 /* Copies the value of a key of an answer. False: there is none, or it does not fit. */
 bool pl_pmi_wire_value(const char *answer, const char *key, char *value, size_t size);
 bool pl_pmi_wire_number(const char *answer, const char *key, long *number);

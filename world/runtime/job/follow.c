@@ -8,6 +8,7 @@
  */
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/notes.h"
+#include "world/runtime/job/pmi_server.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -281,7 +282,7 @@ static bool follow_is_open(const struct plenum_job *job, int rank, uint32_t stat
     for (uint32_t t = 0; !open && t < job->segment->tenants; t++)
         open = pl_job_has_tenant(job->shared, t) &&
                atomic_load(&pl_job_part(job->segment, job->shared, t)->ranks[rank].owner) > 0;
-    return open && state != PL_PROCESS_ABORTED;
+    return (open || pl_pmi_in_use(job, rank)) && state != PL_PROCESS_ABORTED;
 }
 
 /* How far the World of a rank has come. Of several tenants, one that has not finalized its World counts. */
@@ -328,6 +329,7 @@ static void follow_process_ended(struct plenum_job *job, int rank, const struct 
     pl_job_psets_check(job);
     for (int s = 0; s < 2; s++)
         pl_output_drain(&r->out[s]);
+    pl_pmi_drain(job, rank);
     follow_check_abort(job, state);
     unsigned flags = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
     if (WIFEXITED(status) && follow_is_open(job, rank, state))
@@ -368,6 +370,7 @@ void pl_job_last_process_ended(struct plenum_job *job)
             pl_output_drain(&job->ranks[r].out[s]);
             pl_output_close(&job->ranks[r].out[s]);
         }
+    pl_pmi_close(job);
     pl_job_psets_check(job);
     pl_job_segment_unmap(job);
     job->runtime->slots.used -= job->launch.slots;

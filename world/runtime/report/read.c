@@ -51,6 +51,9 @@ static void report_read_tidy_item(struct pl_job_item *item, int size)
     report_read_tidy(item->object, sizeof item->object);
     report_read_tidy(item->session, sizeof item->session);
     report_read_tidy(item->far_job, sizeof item->far_job);
+    report_read_tidy(item->call, sizeof item->call);
+    report_read_tidy(item->op, sizeof item->op);
+    report_read_tidy(item->data, sizeof item->data);
 }
 
 struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int size)
