@@ -460,7 +460,9 @@ enum plenum_map {
 enum plenum_pmix {
     PLENUM_PMIX_OFF, /**< no server */
     PLENUM_PMIX_ON,  /**< a server; the launch fails when there can be none */
-    PLENUM_PMIX_AUTO /**< a server if one is available, unless all programs surely use this Plenum's library */
+    /** A server if one is available, unless all programs surely use this Plenum's library. Unless they do, this value
+     *  and PLENUM_PMIX_ON also connect each process with a PMI-1 server, for programs of MPICH. */
+    PLENUM_PMIX_AUTO
 };
 
 /** Options of plenum_job_set(). A value is from 0 to 2147483647 unless the option says otherwise. @since 0.1 */

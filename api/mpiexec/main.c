@@ -111,7 +111,7 @@ static void mpiexec_say_bindings(struct run *run)
 static int mpiexec_launch(struct run *run)
 {
     const struct options *o = run->options;
-    foreign_say(run);
+    foreign_prepare(run);
     for (int i = 0; i < o->notes; i++)
         run_say(run, "note: %s", o->note[i]);
     if (o->display_map && !describe_dry_run(run))

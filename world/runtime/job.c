@@ -10,6 +10,7 @@
 #include "core/base/memory.h"
 #include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/segment_make.h"
 #include "world/runtime/runtime_error.h"
 
@@ -84,6 +85,7 @@ void pl_job_free(struct plenum_job *job)
             }
             pl_lines_end(&output->lines, job_discard_output, NULL);
         }
+    pl_pmi_close(job);
     pl_job_segment_unmap(job);
     pl_vars_fini(&job->desc.env);
     free(job->launch.bound);

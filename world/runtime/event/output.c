@@ -49,8 +49,8 @@ static void output_emit(void *arg, const char *held, size_t held_length, const c
     pl_event_queue(output->job->runtime, event);
 }
 
-/* Reads what is there, up to `rt->scratch`: one read takes at most 4 KiB from a terminal. Returns the number of bytes,
- * 0 also at the end. */
+/* Reads what is there, up to `rt->scratch`: one read takes at most 4 KiB from a terminal. Returns the bytes, 0 also at
+ * the end. */
 static size_t output_read(struct pl_output *output)
 {
     struct plenum_runtime *rt = output->job->runtime;

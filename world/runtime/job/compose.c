@@ -113,16 +113,25 @@ static int compose_program_environment(const struct plenum_job *job, const struc
     if (!pl_vars_apply(vars, &job->desc.env) || !pl_vars_apply(vars, &program->env))
         return compose_no_memory();
     compose_drop(vars, compose_is_identity); /* also from the description: a rank has one identity */
+    /* Otherwise programs of Open MPI 4 take each process for a job of one, unless they know the launcher by name. */
+    if (job->launch.registered && !pl_vars_has(vars, "OMPI_MCA_schizo") &&
+        !pl_vars_set(vars, "OMPI_MCA_schizo", "^orte"))
+        return compose_no_memory();
     bool whole = pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size) &&
                  pl_vars_format(vars, "PLENUM_LOCAL_SIZE", "%d", job->desc.size) &&
                  pl_vars_set(vars, "PLENUM_NODE", "0");
     return whole ? PLENUM_OK : compose_no_memory();
 }
 
-static int compose_rank_environment(const struct plenum_job *job, int rank, uint32_t job_fd, struct pl_vars *vars)
+static int compose_rank_environment(const struct plenum_job *job, int rank, uint32_t job_fd, uint32_t pmi_fd,
+                                    struct pl_vars *vars)
 {
     if (!pl_vars_format(vars, PL_JOB_ENV, "%" PRIu32 ":%016" PRIx64 ":%d", job_fd, job->cookie, rank) ||
         !pl_vars_format(vars, "PLENUM_RANK", "%d", rank) || !pl_vars_format(vars, "PLENUM_LOCAL_RANK", "%d", rank))
+        return compose_no_memory();
+    if (pmi_fd &&
+        (!pl_vars_format(vars, "PMI_FD", "%" PRIu32, pmi_fd) || !pl_vars_format(vars, "PMI_RANK", "%d", rank) ||
+         !pl_vars_format(vars, "PMI_SIZE", "%d", job->desc.size)))
         return compose_no_memory();
     return job->launch.registered ? pl_pmix_environment(job, rank, vars) : PLENUM_OK;
 }
@@ -178,7 +187,7 @@ static int plan_add_rank(struct pl_blob *b, const struct plenum_job *job, const 
                          struct pl_plan_rank shared, int rank)
 {
     struct pl_vars own = { 0 };
-    int err = compose_rank_environment(job, rank, head->job_fd, &own);
+    int err = compose_rank_environment(job, rank, head->job_fd, head->pmi_fd, &own);
     if (!err) {
         shared.own = plan_add_vars(b, &own, &shared.ownc);
         struct pl_plan_rank *at = pl_blob_at(b, head->ranks);
@@ -273,6 +282,8 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
                             .rank_count = (uint32_t)job->desc.size,
                             .job_fd = compose_choose_job_fd() };
     head.shared_fd = head.job_fd - 1;
+    job->launch.pmi = job->launch.pmi && head.shared_fd > 4;
+    head.pmi_fd = job->launch.pmi ? head.shared_fd - 1 : 0;
     int err = PLENUM_OK;
 
     pl_blob_add(b, NULL, sizeof head);
