@@ -111,7 +111,7 @@ struct pl_job_tree {
     size_t request_bytes;
 };
 
-/* What the embedder holds (entry.h). */
+/* What the embedder holds (guard.h). */
 struct pl_job_handle {
     bool open;              /* the embedder has not closed it */
     _Atomic unsigned calls; /* public functions that are inside */

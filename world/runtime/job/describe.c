@@ -9,7 +9,7 @@
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
 #include "core/base/pset_name.h"
-#include "world/runtime/entry.h"
+#include "world/runtime/guard.h"
 #include "world/runtime/job/job_psets.h"
 #include "world/runtime/runtime_error.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See places.h. A rank takes the place whose processors have the fewest ranks bound to them, on average; among equals the
- * next one after that of the rank before it. */
+/* See places.h. A rank takes the place whose processors have the fewest ranks bound to them, on average; among equals
+ * the next one after that of the rank before it. */
 #include "world/runtime/job/places.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void places_load_now(const struct plenum_runtime *rt, struct places_load 
                 places_add(load, &job->launch.bound[r]);
 }
 
-int pl_places_choose(const struct plenum_job *job, cpu_set_t **chosen)
+int pl_places_assign(const struct plenum_job *job, cpu_set_t **chosen)
 {
     cpu_set_t allowed;
     struct pl_binding_places places;

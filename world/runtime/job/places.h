@@ -10,6 +10,6 @@
 
 /* Chooses a set of processors for each rank into `*chosen` [size], which the caller frees; NULL: they are not bound.
  * Returns an enum plenum_error. */
-int pl_places_choose(const struct plenum_job *job, cpu_set_t **chosen);
+int pl_places_assign(const struct plenum_job *job, cpu_set_t **chosen);
 
 #endif
