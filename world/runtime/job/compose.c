@@ -13,9 +13,9 @@
 #include "world/runtime/guard.h"
 #include "world/runtime/job/binding.h"
 #include "world/runtime/job/blob.h"
+#include "world/runtime/job/job_bind.h"
 #include "world/runtime/job/locate.h"
 #include "world/runtime/job/native.h"
-#include "world/runtime/job/places.h"
 #include "world/runtime/keeper/plan.h"
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/runtime_error.h"
@@ -265,7 +265,7 @@ static uint32_t compose_choose_job_fd(void)
 int pl_compose_bind(struct plenum_job *job)
 {
     struct pl_blob *b = &job->launch.plan;
-    int err = pl_places_assign(job, &job->launch.bound);
+    int err = pl_job_bind(job, &job->launch.bound);
     if (err || !job->launch.bound)
         return err;
     uint32_t all = pl_blob_add(b, job->launch.bound, (size_t)job->desc.size * sizeof *job->launch.bound);
@@ -306,7 +306,7 @@ int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t s
     if (pl_job_enter(job) != PLENUM_OK)
         return 0;
     const cpu_set_t *bound = job->launch.bound;
-    if (!bound && pl_places_assign(job, &chosen) == PLENUM_OK)
+    if (!bound && pl_job_bind(job, &chosen) == PLENUM_OK)
         bound = chosen;
     if (bound && rank >= 0 && rank < job->desc.size)
         length = pl_binding_text(&bound[rank], text, text ? size : 0);
