@@ -9,7 +9,7 @@
 
 #define LANGUAGES_WEAK(name) __attribute__((weak, alias("PMPI_" #name)))
 
-/* The names in parentheses are no macros. */
+/* Parentheses keep the names from being taken for macros. */
 #define LANGUAGES_HANDLE(Kind, handle)                                                                                 \
     MPI_Fint PMPI_##Kind##_c2f(handle object);                                                                         \
     MPI_Fint PMPI_##Kind##_c2f(handle object)                                                                          \
@@ -45,7 +45,7 @@ MPI_Fint *MPI_F_STATUS_IGNORE = mpifort_status_ignore_, *MPI_F_STATUSES_IGNORE =
 MPI_F08_status *MPI_F08_STATUS_IGNORE = (MPI_F08_status *)mpifort_status_ignore_;
 MPI_F08_status *MPI_F08_STATUSES_IGNORE = (MPI_F08_status *)mpifort_statuses_ignore_;
 
-/* Copies a status. A sentinel is none, and converting it is an error, which is returned: no object belongs to it. */
+/* Copies a status. Converting a sentinel is an error, which is returned: no object belongs to it. */
 static int status_convert(const void *from, void *to)
 {
     if (!from || !to || from == mpifort_status_ignore_ || from == mpifort_statuses_ignore_ ||

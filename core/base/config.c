@@ -137,6 +137,11 @@ struct kept {
 };
 static struct kept *kept;
 
+/* The first texts lie here, and go with this code when a library that contains it is unloaded. */
+enum { KEPT_BYTES = 4096, KEPT_ALIGN = sizeof(struct kept) };
+static _Alignas(struct kept) char kept_space[KEPT_BYTES];
+static size_t kept_used;
+
 struct setting {
     const char *text;
     long number;
@@ -151,9 +156,12 @@ static const char *keep_locked(const char *text)
     for (struct kept *k = kept; k; k = k->next)
         if (strcmp(k->text, text) == 0)
             return k->text;
-    struct kept *k = pl_malloc(sizeof *k + strlen(text) + 1);
+    size_t bytes = (sizeof(struct kept) + strlen(text) + KEPT_ALIGN) / KEPT_ALIGN * KEPT_ALIGN;
+    bool fits = bytes <= KEPT_BYTES - kept_used;
+    struct kept *k = fits ? (struct kept *)(kept_space + kept_used) : pl_malloc(bytes);
     if (!k)
         return NULL;
+    kept_used += fits ? bytes : 0;
     strcpy(k->text, text);
     k->next = kept;
     kept = k;
