@@ -452,7 +452,10 @@ enum plenum_job_option {
     /** 1: standard output that arrives as events comes from a pseudo-terminal, which changes nothing in it. Programs
      *  take it for a terminal and write each line when it is complete. Where there is none it is a pipe. 0 (default): a
      *  pipe, to which most programs write blocks: better for gigabytes of lines. */
-    PLENUM_JOB_TERMINAL
+    PLENUM_JOB_TERMINAL,
+    /** The number of cores, or of what PLENUM_JOB_BIND names, that each rank is bound to; 0 (default): one. They are of
+     *  one socket if a socket has enough. */
+    PLENUM_JOB_BIND_COUNT
 };
 
 /** Sets an option of a job.
