@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -19,6 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "core/job/stale_files.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/event/output.h"
 #include "world/runtime/job/follow.h"
@@ -181,6 +183,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
         goto free_runtime;
     }
     rt->scratch = scratch;
+    rt->use.owner = getpid();
     rt->keeper.link.fd = -1;
     rt->notes.pipe[0] = rt->notes.pipe[1] = -1;
     rt->keeper.source.ready = runtime_keeper_ready;
@@ -225,11 +228,29 @@ free_runtime:
     return err;
 }
 
-void plenum_runtime_close(struct plenum_runtime *rt)
+/* Nothing runs afterwards, and nothing can be started. Threads that wait or poll find out. */
+static void runtime_stop(struct plenum_runtime *rt)
 {
-    if (!rt)
+    if (rt->use.stopped)
         return;
+    rt->use.stopped = true;
+    if (rt->keeper.link.fd >= 0)
+        pl_runtime_unwatch(rt, rt->keeper.link.fd);
     pl_link_close(&rt->keeper.link);
+    eventfd_raise(rt->poll.events);
+    pl_runtime_wake_waiters(rt);
+}
+
+void plenum_runtime_stop(struct plenum_runtime *rt)
+{
+    if (!pl_runtime_enter_anyway(rt))
+        return;
+    runtime_stop(rt);
+    pl_runtime_leave(rt, PLENUM_OK);
+}
+
+static void runtime_free(struct plenum_runtime *rt)
+{
     PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node) {
         pl_pmix_deregister(job);
         pl_job_free(job);
@@ -243,9 +264,30 @@ void plenum_runtime_close(struct plenum_runtime *rt)
     free(rt);
 }
 
-int plenum_runtime_fd(const struct plenum_runtime *rt)
+void plenum_runtime_close(struct plenum_runtime *rt)
 {
-    return rt ? rt->poll.outer : -1;
+    if (!pl_runtime_enter_anyway(rt))
+        return;
+    if (rt->use.closing) {
+        pl_runtime_leave(rt, PLENUM_OK);
+        return;
+    }
+    rt->use.closing = true;
+    runtime_stop(rt);
+    while (atomic_load(&rt->use.calls) > 1)
+        pthread_cond_wait(&rt->changed, &rt->lock);
+    pthread_mutex_unlock(&rt->lock);
+    runtime_free(rt);
+}
+
+int plenum_runtime_fd(const struct plenum_runtime *runtime)
+{
+    struct plenum_runtime *rt = (struct plenum_runtime *)runtime;
+    if (!pl_runtime_enter_anyway(rt)) /* a stopped runtime too: its descriptor says so */
+        return -1;
+    int fd = rt->poll.outer;
+    pl_runtime_leave(rt, PLENUM_OK);
+    return fd;
 }
 
 /* --- progress ---------------------------------------------------------------------------------------------- */
@@ -262,7 +304,7 @@ static void runtime_progress(struct plenum_runtime *rt)
 {
     struct epoll_event event;
     int handled = 0;
-    while (handled < READY_MAX && epoll_wait(rt->poll.inner, &event, 1, 0) == 1) {
+    while (handled < READY_MAX && !rt->use.stopped && epoll_wait(rt->poll.inner, &event, 1, 0) == 1) {
         struct pl_source *source = event.data.ptr;
         source->ready(source);
         handled++;
@@ -275,17 +317,16 @@ static void runtime_progress(struct plenum_runtime *rt)
 
 int plenum_runtime_next_event(struct plenum_runtime *rt, struct plenum_event **event)
 {
-    if (!rt || !event)
-        return pl_rt_fail_null(rt ? "event pointer" : "runtime");
-    pthread_mutex_lock(&rt->lock);
+    int err = event ? pl_runtime_enter(rt) : pl_rt_fail_null("event pointer");
+    if (err)
+        return err;
     if (pl_list_empty(&rt->events))
         runtime_progress(rt);
     struct pl_list *node = pl_list_pop(&rt->events);
-    if (pl_list_empty(&rt->events))
+    if (pl_list_empty(&rt->events) && !rt->use.stopped)
         eventfd_lower(rt->poll.events);
-    pthread_mutex_unlock(&rt->lock);
     *event = node ? &PL_CONTAINER(node, struct pl_event, node)->public : NULL;
-    return PLENUM_OK;
+    return pl_runtime_leave(rt, PLENUM_OK);
 }
 
 /* Sleeps until a source is handled or the deadline (0: none) has passed. Gives up the lock meanwhile. */
@@ -313,22 +354,21 @@ static void runtime_sleep(struct plenum_runtime *rt, int64_t deadline)
 
 int plenum_job_wait(struct plenum_job *job, int timeout, int *code)
 {
-    if (!job)
-        return pl_rt_fail_null("job");
-    struct plenum_runtime *rt = job->runtime;
     int64_t deadline = timeout >= 0 ? pl_clock_ms() + timeout : 0;
-    int err = PLENUM_OK;
-
-    pthread_mutex_lock(&rt->lock);
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
     if (job->phase == PL_JOB_DESCRIBED)
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
     while (!err && job->phase != PL_JOB_FINISHED) {
-        runtime_sleep(rt, deadline);
-        if (job->phase != PL_JOB_FINISHED && deadline && pl_clock_ms() >= deadline)
+        runtime_sleep(job->runtime, deadline);
+        if (job->phase == PL_JOB_FINISHED)
+            break;
+        err = pl_job_check_open(job);
+        if (!err && deadline && pl_clock_ms() >= deadline)
             err = pl_rt_fail(PLENUM_ERR_TIMEOUT, "the job still runs after %d ms", timeout);
     }
     if (!err && code)
         *code = job->outcome.code;
-    pthread_mutex_unlock(&rt->lock);
-    return err;
+    return pl_job_leave(job, err);
 }

@@ -16,6 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/memory.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/job/compose.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/notes.h"
@@ -203,6 +204,9 @@ static int launch_make_ready(struct plenum_job *job, struct launch *l)
     if (err)
         return err;
     pl_notes_watch(job);
+    err = pl_compose_bind(job);
+    if (err)
+        return err;
     l->plan = pl_blob_file(&job->launch.plan, "plenum-plan", PL_BLOB_SEALS | F_SEAL_WRITE, &err);
     return l->plan < 0 ? err : launch_open_all(job, l);
 }
@@ -235,6 +239,8 @@ static void launch_undo(struct plenum_job *job)
     for (int r = 0; job->ranks && r < job->desc.size; r++)
         for (int s = 0; s < 2; s++)
             pl_output_close(&job->ranks[r].out[s]);
+    free(job->launch.bound);
+    job->launch.bound = NULL;
     pl_pmi_close(job);
     free(job->ranks);
     job->ranks = NULL;
@@ -260,8 +266,11 @@ int pl_launch_start(struct plenum_job *job)
     }
     pl_blob_fini(&job->launch.plan);
     rt->slots.used += job->launch.slots;
+    if (job->launch.bound)
+        rt->slots.next_place = (rt->slots.next_place + job->desc.size) % (1 << 24);
     pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
+    job->launch.started_us = pl_clock_ns() / 1000;
     job->deadline.rouse = pl_clock_ms() + PL_ROUSE_MS;
     if (job->desc.option[PLENUM_JOB_TIME_LIMIT])
         job->deadline.limit = pl_clock_ms() + job->desc.option[PLENUM_JOB_TIME_LIMIT];
@@ -282,10 +291,6 @@ static int launch_locked(struct plenum_job *job)
         pl_blob_fini(&job->launch.plan);
         return err;
     }
-    if (job->desc.option[PLENUM_JOB_BIND]) {
-        job->launch.first_place = job->runtime->slots.next_place;
-        job->runtime->slots.next_place = (job->runtime->slots.next_place + job->desc.size) % (1 << 24);
-    }
     if (job->phase == PL_JOB_DESCRIBED)
         pl_queue_append(job);
     return PLENUM_OK;
@@ -293,22 +298,21 @@ static int launch_locked(struct plenum_job *job)
 
 int plenum_job_launch(struct plenum_job *job)
 {
-    if (!job)
-        return pl_rt_fail_null("job");
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
     struct plenum_runtime *rt = job->runtime;
-    pthread_mutex_lock(&rt->lock);
     long mode = job->desc.option[PLENUM_JOB_PMIX];
     bool native = mode == PLENUM_PMIX_OFF || pl_compose_all_native(job);
     bool pmix = mode == PLENUM_PMIX_ON || !native;
     pthread_mutex_unlock(&rt->lock);
 
-    int err = pmix ? pl_pmix_open() : PLENUM_OK; /* slow: not under the lock */
-    if (err && mode != PLENUM_PMIX_AUTO)
-        return err;
+    err = pmix ? pl_pmix_open() : PLENUM_OK; /* slow: not under the lock */
     pthread_mutex_lock(&rt->lock);
+    if (err && mode != PLENUM_PMIX_AUTO)
+        return pl_job_leave(job, err);
     if (job->phase == PL_JOB_DESCRIBED)
         job->launch.pmix = pmix && !err, job->launch.pmi = !native;
-    err = launch_locked(job);
-    pthread_mutex_unlock(&rt->lock);
-    return err;
+    err = pl_job_check_open(job);
+    return pl_job_leave(job, err ? err : launch_locked(job));
 }

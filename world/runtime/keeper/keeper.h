@@ -48,6 +48,12 @@ enum pl_keeper_notice_kind {
 
 enum pl_keeper_stage { PL_STAGE_FORK = 1, PL_STAGE_WDIR, PL_STAGE_SETUP, PL_STAGE_EXEC };
 
+/* What a process has used, by wait4(): with the children that it has waited for. */
+struct pl_usage {
+    int64_t user_us, system_us;
+    int64_t peak; /* bytes of memory */
+};
+
 struct pl_keeper_notice {
     uint32_t kind;
     uint32_t job;
@@ -55,6 +61,9 @@ struct pl_keeper_notice {
     int32_t pid;
     int32_t status;
     uint32_t stage;
+    int64_t time_us;       /* STARTED, ENDED: when, in microseconds since 1970 */
+    int64_t run_us;        /* ENDED: microseconds between start and end */
+    struct pl_usage usage; /* ENDED */
 };
 
 /* --- the keeper's own records ------------------------------------------------------------------------------ */
@@ -67,6 +76,9 @@ struct pl_kept_rank {
     uint8_t unsent; /* notices to send: bits 1 << PL_KEEPER_STARTED ..., in the order of their values */
     uint8_t stage;
     int32_t status; /* wait status, or errno when it could not be started */
+    int64_t started_us, ended_us;
+    int64_t run_us; /* before its end: CLOCK_MONOTONIC at its start */
+    struct pl_usage usage;
 };
 
 struct pl_kept_job {

@@ -7,6 +7,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,12 +141,21 @@ static int pmix_server_start(void)
 int pl_pmix_open(void)
 {
     static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+    static _Atomic pid_t opener; /* a forked child has a copy of the server, without its threads */
     static bool open;
     int err = PLENUM_OK;
+    pid_t by = atomic_load(&opener);
+    if (by && by != getpid())
+        return pl_rt_fail(
+            PLENUM_ERR_SYSTEM,
+            "the PMIx server belongs to process %d, from which this one was forked, and there is one at most", (int)by);
     pthread_mutex_lock(&opening);
+    atomic_store(&opener, getpid());
     if (!open)
         err = pmix_server_start();
     open = !err;
+    if (!open)
+        atomic_store(&opener, 0);
     pthread_mutex_unlock(&opening);
     return err;
 }
