@@ -63,8 +63,9 @@ static bool compose_is_identity(const char *name)
         "ALPS_APP_PE",
     };
     static const char *const beginnings[] = {
-        "PMI_",       "HYDI_",     "OMPI_COMM_WORLD_", "OMPI_MCA_orte_", "OMPI_MCA_ess_",   "PALS_",
-        "FLUX_TASK_", "FLUX_JOB_", "SLURM_STEP_",      "SLURM_PMIX",     "MV2_COMM_WORLD_", "MPISPAWN_",
+        "ALPS_APP_",        "FLUX_KVS_",       "FLUX_PMI_",     "JSM_",  "PRTE_LAUNCHED", "PMI_",      "HYDI_",
+        "OMPI_COMM_WORLD_", "OMPI_MCA_orte_",  "OMPI_MCA_ess_", "PALS_", "FLUX_TASK_",    "FLUX_JOB_", "SLURM_STEP_",
+        "SLURM_PMIX",       "MV2_COMM_WORLD_", "MPISPAWN_",
     };
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         if (strcmp(name, exact[i]) == 0)
@@ -113,9 +114,10 @@ static int compose_program_environment(const struct plenum_job *job, const struc
     if (!pl_vars_apply(vars, &job->desc.env) || !pl_vars_apply(vars, &program->env))
         return compose_no_memory();
     compose_drop(vars, compose_is_identity); /* also from the description: a rank has one identity */
-    /* Otherwise programs of Open MPI 4 take each process for a job of one, unless they know the launcher by name. */
+    /* Otherwise programs of Open MPI 4 take each process for a job of one: outside of a launcher that they know, and in
+     * an allocation of Slurm. */
     if (job->launch.registered && !pl_vars_has(vars, "OMPI_MCA_schizo") &&
-        !pl_vars_set(vars, "OMPI_MCA_schizo", "^orte"))
+        !pl_vars_set(vars, "OMPI_MCA_schizo", "^orte,slurm,flux,jsm,alps"))
         return compose_no_memory();
     bool whole = pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size) &&
                  pl_vars_format(vars, "PLENUM_LOCAL_SIZE", "%d", job->desc.size) &&

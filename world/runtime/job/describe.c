@@ -292,6 +292,7 @@ static long describe_most(enum plenum_job_option option)
     case PLENUM_JOB_TIME_LIMIT:
     case PLENUM_JOB_GRACE:
     case PLENUM_JOB_KEEP_GOING:
+    case PLENUM_JOB_BIND_COUNT:
     case PLENUM_JOB_SLOTS:
     case PLENUM_JOB_UNIVERSE: return INT32_MAX;
     }

@@ -67,7 +67,8 @@ int pl_job_bind(const struct plenum_job *job, cpu_set_t **chosen)
     *chosen = NULL;
     if (bind == PLENUM_BIND_NONE || job->desc.size == 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return PLENUM_OK;
-    if (!pl_binding_find("/sys", &allowed, bind, (enum plenum_map)job->desc.option[PLENUM_JOB_MAP], &places))
+    if (!pl_binding_find("/sys", &allowed, bind, (enum plenum_map)job->desc.option[PLENUM_JOB_MAP],
+                         job->desc.option[PLENUM_JOB_BIND_COUNT], &places))
         return job_bind_no_memory();
     *chosen = pl_calloc((size_t)job->desc.size, sizeof **chosen);
     job_bind_load_now(job->runtime, &load);
