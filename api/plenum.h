@@ -222,10 +222,10 @@ struct plenum_event {
     int64_t time_us;             /**< when it happened, in microseconds since 1970 (CLOCK_REALTIME) */
     int64_t run_us;              /**< EXITED, LOST: microseconds that the process ran; FINISHED: that the job ran, 0 for
                                       one that was never started */
-    int64_t user_us;             /**< EXITED, LOST: microseconds of processor time in the program, with the children that
+    int64_t user_us;   /**< EXITED, LOST: microseconds of processor time in the program, with the children that
                                       it has waited for; FINISHED: of all processes */
-    int64_t system_us;           /**< the same in the kernel */
-    int64_t peak;                /**< EXITED, LOST: the most bytes of memory that the process, or a child that it has
+    int64_t system_us; /**< the same in the kernel */
+    int64_t peak;      /**< EXITED, LOST: the most bytes of memory that the process, or a child that it has
                                       waited for, has had; FINISHED: of the process with the most */
 };
 

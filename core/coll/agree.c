@@ -21,9 +21,9 @@ struct agree_verdict {
 /* Lives in its schedule's memory. */
 struct agreement {
     struct pl_comm *comm;
-    int tag;                           /* of the collective's own messages */
-    int targets;                       /* ranks that tell each other */
-    struct pl_statement *told, *heard; /* [targets] */
+    int tag;                              /* of the collective's own messages */
+    int targets;                          /* ranks that tell each other */
+    struct pl_statement *told, *heard;    /* [targets] */
     struct agree_verdict mine, *verdicts; /* [targets] */
 };
 

@@ -374,7 +374,8 @@ void pl_coll_describe(const void *context, struct pl_job_item *item)
     if (coll->op)
         snprintf(item->op, sizeof item->op, "%.23s", pl_op_is_user(coll->op) ? "a user's operation" : coll->op->name);
     if (block.type)
-        snprintf(item->data, sizeof item->data, "%lld x %.24s", (long long)block.count, pl_type_label(block.type, name));
+        snprintf(item->data, sizeof item->data, "%lld x %.24s", (long long)block.count,
+                 pl_type_label(block.type, name));
     if (block.type && !pl_comm_is_inter(coll->comm))
         item->bytes = (int64_t)pl_block_size(block);
 }

@@ -77,9 +77,9 @@ struct pl_job_launch {
 /* How the job ends (follow.c). */
 struct pl_job_outcome {
     bool cancelled;
-    bool aborted; /* an abort was reported */
-    bool failed;  /* a failure has decided `code` */
-    int code;     /* the exit code so far */
+    bool aborted;          /* an abort was reported */
+    bool failed;           /* a failure has decided `code` */
+    int code;              /* the exit code so far */
     struct pl_usage usage; /* of all processes that have ended; of the root */
 };
 

@@ -61,10 +61,10 @@ enum { PL_SCRATCH = 65536 }; /* bytes of one read of an output: the capacity of 
 
 /* Who may use the runtime, and who does (entry.h). */
 struct pl_runtime_use {
-    pid_t owner;          /* the process that opened it */
+    pid_t owner;            /* the process that opened it */
     _Atomic unsigned calls; /* public functions that are inside */
-    bool stopped;         /* by plenum_runtime_stop() or plenum_runtime_close(): public functions are refused */
-    bool closing;         /* plenum_runtime_close() has begun */
+    bool stopped;           /* by plenum_runtime_stop() or plenum_runtime_close(): public functions are refused */
+    bool closing;           /* plenum_runtime_close() has begun */
 };
 
 struct plenum_runtime {

@@ -361,8 +361,9 @@ static void part_usage(void)
     struct plenum_runtime *rt;
     int64_t user = 0, peak = 0, last = 0;
     EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
-    struct plenum_job *job = new_job(rt, 2, "exec python3 -c '\nimport time\nx = bytearray(50 << 20)\n"
-                                            "while time.process_time() < 0.2: pass'");
+    struct plenum_job *job = new_job(rt, 2,
+                                     "exec python3 -c '\nimport time\nx = bytearray(50 << 20)\n"
+                                     "while time.process_time() < 0.2: pass'");
     EXPECT(plenum_job_launch(job) == PLENUM_OK);
     for (bool finished = false; !finished;) {
         struct plenum_event *e = event_next(rt);
@@ -391,9 +392,14 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } parts[] = {
-        { "close_waited", part_close_waited }, { "stop", part_stop },     { "stop_polled", part_stop_polled },
-        { "close_job", part_close_job },       { "storm", part_storm },   { "forked", part_forked },
-        { "order", part_order },               { "usage", part_usage },
+        { "close_waited", part_close_waited },
+        { "stop", part_stop },
+        { "stop_polled", part_stop_polled },
+        { "close_job", part_close_job },
+        { "storm", part_storm },
+        { "forked", part_forked },
+        { "order", part_order },
+        { "usage", part_usage },
     };
     RUN_PARTS(parts, argc, argv);
     return 0;

@@ -11,17 +11,54 @@
 enum { MOST = 16, ROOM = 256 };
 enum form { RUN, START, PREPARE, FORMS };
 enum kind {
-    BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW,
-    REDUCE, ALLREDUCE, REDUCE_SCATTER_BLOCK, REDUCE_SCATTER, SCAN, EXSCAN,
-    NEIGHBOR_ALLGATHER, NEIGHBOR_ALLGATHERV, NEIGHBOR_ALLTOALL, NEIGHBOR_ALLTOALLV, NEIGHBOR_ALLTOALLW, KINDS
+    BARRIER,
+    BCAST,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE,
+    ALLREDUCE,
+    REDUCE_SCATTER_BLOCK,
+    REDUCE_SCATTER,
+    SCAN,
+    EXSCAN,
+    NEIGHBOR_ALLGATHER,
+    NEIGHBOR_ALLGATHERV,
+    NEIGHBOR_ALLTOALL,
+    NEIGHBOR_ALLTOALLV,
+    NEIGHBOR_ALLTOALLW,
+    KINDS
 };
 enum mistake { NONE, ROOT, OP, COUNT, TYPE, MISTAKES };
 
-static const char *const names[KINDS] = {
-    "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
-    "alltoallw", "reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan",
-    "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"
-};
+static const char *const names[KINDS] = { "barrier",
+                                          "bcast",
+                                          "gather",
+                                          "gatherv",
+                                          "scatter",
+                                          "scatterv",
+                                          "allgather",
+                                          "allgatherv",
+                                          "alltoall",
+                                          "alltoallv",
+                                          "alltoallw",
+                                          "reduce",
+                                          "allreduce",
+                                          "reduce_scatter_block",
+                                          "reduce_scatter",
+                                          "scan",
+                                          "exscan",
+                                          "neighbor_allgather",
+                                          "neighbor_allgatherv",
+                                          "neighbor_alltoall",
+                                          "neighbor_alltoallv",
+                                          "neighbor_alltoallw" };
 static const int class_of[MISTAKES] = { MPI_SUCCESS, MPI_ERR_ROOT, MPI_ERR_OP, MPI_ERR_COUNT, MPI_ERR_TYPE };
 
 static int in[ROOM], out[ROOM];
@@ -183,10 +220,11 @@ static void make(enum mistake mistake, int other_root)
 /* All ranks have the same error; it names the operation, two ranks and both values. */
 static void check_words(int rc, enum kind kind, enum form form, enum mistake mistake, int inter)
 {
-    static const char *const values[MISTAKES][2] = {
-        { "", "" }, { "root", "root" }, { "MPI_SUM", "MPI_MAX" }, { "2 x MPI_INT", "3 x MPI_INT" },
-        { "2 x MPI_INT", "2 x MPI_FLOAT" }
-    };
+    static const char *const values[MISTAKES][2] = { { "", "" },
+                                                     { "root", "root" },
+                                                     { "MPI_SUM", "MPI_MAX" },
+                                                     { "2 x MPI_INT", "3 x MPI_INT" },
+                                                     { "2 x MPI_INT", "2 x MPI_FLOAT" } };
     char text[MPI_MAX_ERROR_STRING], what[128];
     int length;
     CHECK_OK(MPI_Error_string(rc, text, &length));
@@ -289,8 +327,9 @@ static void test_different(MPI_Comm comm)
 {
     char text[MPI_MAX_ERROR_STRING];
     int length;
-    static const enum kind kinds[][2] = { { BARRIER, BCAST }, { BCAST, REDUCE }, { SCAN, EXSCAN }, { GATHER, GATHERV },
-                                          { ALLTOALLV, ALLTOALLW } };
+    static const enum kind kinds[][2] = {
+        { BARRIER, BCAST }, { BCAST, REDUCE }, { SCAN, EXSCAN }, { GATHER, GATHERV }, { ALLTOALLV, ALLTOALLW }
+    };
     for (int i = 0; i < 5; i++)
         for (enum form form = RUN; form < FORMS; form++) {
             prepare(comm, 0);

@@ -245,8 +245,8 @@ static void keeper_note_end(struct pl_kept_rank *rank, const struct rusage *used
 {
     rank->ended_us = pl_clock_read(CLOCK_REALTIME) / 1000;
     rank->run_us = pl_clock_read(CLOCK_MONOTONIC) / 1000 - rank->run_us;
-    rank->usage = (struct pl_usage){ keeper_us(used->ru_utime), keeper_us(used->ru_stime),
-                                     (int64_t)used->ru_maxrss * 1024 };
+    rank->usage =
+        (struct pl_usage){ keeper_us(used->ru_utime), keeper_us(used->ru_stime), (int64_t)used->ru_maxrss * 1024 };
 }
 
 /* Reaps all dead children. The process group of a dead rank is killed before the rank is reaped, while its pid cannot

@@ -146,9 +146,9 @@ int pl_pmix_open(void)
     int err = PLENUM_OK;
     pid_t by = atomic_load(&opener);
     if (by && by != getpid())
-        return pl_rt_fail(PLENUM_ERR_SYSTEM,
-                          "the PMIx server belongs to process %d, from which this one was forked, and there is one at most",
-                          (int)by);
+        return pl_rt_fail(
+            PLENUM_ERR_SYSTEM,
+            "the PMIx server belongs to process %d, from which this one was forked, and there is one at most", (int)by);
     pthread_mutex_lock(&opening);
     atomic_store(&opener, getpid());
     if (!open)
