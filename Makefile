@@ -57,7 +57,8 @@ BUILT_PLUGINS := $(foreach p,$(PLUGINS),$(if $(wildcard plugins/$(p)/*.c),$(B)/l
 SYMBOLIZER := $(B)/lib/plenum/symbolizer
 TOOLS   := $(if $(MPIEXEC_SRC),$(B)/bin/mpiexec $(B)/bin/mpirun) $(if $(INFO_SRC),$(B)/bin/plenum-info)
 WRAPPERS := $(addprefix $(B)/bin/,mpicc mpicc_abi mpicxx mpicxx_abi mpic++ mpiCC mpifort mpifort_abi mpif90 mpif77)
-PKGCONFIG := $(B)/lib/pkgconfig/plenum.pc $(patsubst %,$(B)/lib/plenum/pkgconfig/%.pc,ompi-c ompi-cxx mpich)
+PKGCONFIG := $(patsubst %,$(B)/lib/pkgconfig/%.pc,plenum $(if $(shell command -v $(FC) 2>/dev/null),plenum-fort)) \
+             $(patsubst %,$(B)/lib/plenum/pkgconfig/%.pc,ompi-c ompi-cxx ompi-fort mpich)
 HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/plenum.h api/plenum-errhandler.h api/plenum-pset.h))
 
 LIBMPI  := $(B)/lib/libmpi_abi.so.1
@@ -166,7 +167,7 @@ $(PKGCONFIG): Makefile core/base/version.h
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$${pcfiledir}/../..$(if $(findstring /plenum/,$@),/..)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
 	  'Name: Plenum' 'Description: MPI 5.0, standard ABI' 'Version: $(VERSION)' \
-	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lmpi_abi' \
+	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} $(if $(findstring fort,$(@F)),-lmpifort_abi )-lmpi_abi' \
 	  'Requires.private: jansson' 'Libs.private: -pthread -ldl -lm' >$@
 
 # Made from the documents, from what programs say to --help, and from the comments of the public headers.
@@ -201,7 +202,7 @@ install: all
 	$(Q)cp -P $(B)/lib/lib* $(DESTDIR)$(PREFIX)/lib/
 	$(Q)cp $(BUILT_PLUGINS) $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)[ ! -e $(SYMBOLIZER) ] || cp $(SYMBOLIZER) $(DESTDIR)$(PREFIX)/lib/plenum/
-	$(Q)cp $(B)/lib/pkgconfig/plenum.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	$(Q)cp $(B)/lib/pkgconfig/*.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	$(Q)cp -r $(B)/lib/plenum/pkgconfig $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)[ ! -e $(MAN)/made ] || { mkdir -p $(DESTDIR)$(PREFIX)/share/man && cp -RP $(MAN)/man* $(DESTDIR)$(PREFIX)/share/man/; }
 	$(Q)cp $(HEADERS) $(if $(HAVE_FC),$(FORT_HEADERS)) $(DESTDIR)$(PREFIX)/include/
