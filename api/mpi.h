@@ -12,6 +12,10 @@
 #include <stddef.h> /* programs expect NULL from here */
 #include <stdint.h>
 
+#ifdef PLENUM_PRIVATE /* given by mpicc --private: the functions have names of their own in object files */
+#include "mpi-private.h"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -305,7 +305,8 @@ PLENUM_API char *plenum_job_json(const struct plenum_job *job);
 
 /** Gives the handle back.
  *  A job that runs or waits in the queue goes on, and its events come with `job` NULL. A job that was never launched,
- *  or has finished, is freed. Other threads that wait for it return with PLENUM_ERR_CLOSED. Does not block. Any thread.
+ *  or has finished, is freed. Other threads that wait for it return with PLENUM_ERR_CLOSED. Does not block. Any
+ *  thread.
  *  @param[in] job  stolen; NULL is ignored
  *  @since 0.1 */
 PLENUM_API void plenum_job_close(struct plenum_job *job);
@@ -459,7 +460,9 @@ enum plenum_map {
 enum plenum_pmix {
     PLENUM_PMIX_OFF, /**< no server */
     PLENUM_PMIX_ON,  /**< a server; the launch fails when there can be none */
-    PLENUM_PMIX_AUTO /**< a server if one is available, unless all programs surely use this Plenum's library */
+    /** A server if one is available, unless all programs surely use this Plenum's library. Unless they do, this value
+     *  and PLENUM_PMIX_ON also connect each process with a PMI-1 server, for programs of MPICH. */
+    PLENUM_PMIX_AUTO
 };
 
 /** Options of plenum_job_set(). A value is from 0 to 2147483647 unless the option says otherwise. @since 0.1 */
@@ -493,8 +496,8 @@ enum plenum_job_option {
 PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value);
 
 /** Writes the processors that a rank is bound to, or would be if the job were launched now, as a list such as "0-3,8".
- *  The jobs of a runtime take turns: the next job begins where the last one ended. Reads sysfs; does not block. Any
- *  thread.
+ *  A job that starts takes the processors that the running jobs of the runtime use least. Among equals jobs take turns:
+ *  the next job begins where the last one ended. Reads sysfs; does not block. Any thread.
  *  @param[in] job    borrowed
  *  @param[in] rank   the rank
  *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small. "" when the rank is not
@@ -594,8 +597,8 @@ PLENUM_API int plenum_job_pset_withdraw(struct plenum_job *job, const char *name
  *  SIGKILL at once when the job is being ended already, by an earlier call or for another reason, and when
  *  PLENUM_JOB_GRACE is 0. Returns at once; the event FINISHED reports the end. The code of the job is that of the
  *  first process that did not exit with 0: as a rule 143 (SIGTERM), or 137 (SIGKILL) without grace. A job that waits in
- *  the queue has finished, with this code, without having been started. Does nothing when the job has finished. Does not block,
- *  except as plenum_job_launch() does when the end of a queued job lets others start. Any thread.
+ *  the queue has finished, with this code, without having been started. Does nothing when the job has finished. Does
+ *  not block, except as plenum_job_launch() does when the end of a queued job lets others start. Any thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK            the job is being ended, or has finished
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
@@ -606,14 +609,27 @@ PLENUM_API int plenum_job_cancel(struct plenum_job *job);
 /** Asks all processes what they are doing.
  *  Processes that wait in MPI say for what, since when, and what is pending; for the others the report has what can be
  *  seen from outside. The answer comes as an event REPORT, within half a second if the runtime is advanced; calls until
- *  then share it. A job that reaches its time limit is asked before it is ended (PLENUM_JOB_REPORT). Nothing in the processes is
- *  interrupted. Does not block. Any thread.
+ *  then share it. A job that reaches its time limit is asked before it is ended (PLENUM_JOB_REPORT). Nothing in the
+ *  processes is interrupted. Does not block. Any thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK            the processes are asked
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
  *  @retval PLENUM_ERR_STATE     the job does not run
  *  @since 0.1 */
 PLENUM_API int plenum_job_report(struct plenum_job *job);
+
+/** Holds back the output of a job: back-pressure for one job, while the events of others go on.
+ *  No OUTPUT event is made for what the processes write from now on, until they end. Their pipes fill up, and then they
+ *  wait. What is in the pipes comes as events when output is no longer held, or when the process has ended. At any time
+ *  before the job has finished, also before the launch. Does not block. Any thread.
+ *  @param[in] job   borrowed
+ *  @param[in] hold  1: hold, 0: go on (the default)
+ *  @retval PLENUM_OK            output is held, or goes on
+ *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
+ *  @retval PLENUM_ERR_MEMORY    out of memory; the output of some processes may still be held
+ *  @retval PLENUM_ERR_SYSTEM    the same for another reason
+ *  @since 0.1 */
+PLENUM_API int plenum_job_hold_output(struct plenum_job *job, int hold);
 
 /** Waits until the job has finished, and advances the runtime meanwhile.
  *  Events of all jobs are kept for plenum_runtime_next_event(), output too: redirect it if nothing will read it.

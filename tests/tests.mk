@@ -162,10 +162,13 @@ export LSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppression
 # The slow unwinder attributes leaks to the code that lost them, also through libraries without frame pointers.
 export ASAN_OPTIONS  ?= detect_stack_use_after_return=1:fast_unwind_on_malloc=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
+# The embedder's threads, and what it closes and forks meanwhile.
+SANITIZED_PARTS := threads close fork close_waited stop stop_polled close_job storm forked
 check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS))
 	$(Q)failed=0; \
 	$(RUN) $(UNIT_SRC) || failed=1; \
 	$(MPIRUN) $(MPI_TESTS) || failed=1; \
+	HOST_CFLAGS='$(SAN.$(MODE))' PARTS='$(SANITIZED_PARTS)' $(RUN) $(call only,tests/faults/test_runtime tests/faults/test_runtime_null) || failed=1; \
 	exit $$failed
 
 # Everything works with and without each fast path: each is forced on, and forced off. A comma joins the settings of a
@@ -198,7 +201,7 @@ $(B)/tests/instructions/steps: tests/instructions/steps.c $(MPI_BUILT)
 	$(call say,MPICC,$<)
 	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE $< -o $@
 
-.PHONY: check-faults check-hosts check-install check-demo check-examples
+.PHONY: check-faults check-hosts check-install check-private check-demo check-examples
 check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC))) $(B)/tests/faults/allocations/work
 	$(Q)$(RUN) $(call scripts,tests/faults/test_*)
 HOSTS_COLL = $(patsubst %,tests/mpi/coll/%.c,nodes short long overlapping threads errors varied)
@@ -206,6 +209,9 @@ check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC))
 	$(Q)$(RUN) --jobs 1 $(call scripts,tests/hosts/test_*)
 check-install: deps-tests all
 	$(Q)$(RUN) $(call scripts,tests/install/test_*)
+# Libraries with an MPI of their own; CYCLES=1000 for the long form.
+check-private: deps-tests all
+	$(Q)CYCLES=$(or $(CYCLES),50) $(RUN) --jobs 1 $(call scripts,tests/private/test_*)
 check-demo: deps-tests all demo-programs
 	$(Q)$(RUN) $(call scripts,tests/demo/test_*)
 check-examples: deps-tests all
@@ -224,7 +230,8 @@ check-hard-sample: deps-tests all $(call programs,$(HARD_SRC))
 # Fuzzing: a build by clang with libFuzzer and the sanitizers. The sample gives each parser the same inputs every time;
 # `make fuzz` goes on from what earlier runs have found, in $(B)-fuzz/corpus. Both print how many inputs there were.
 FUZZ_CC  ?= $(or $(shell command -v clang),$(shell command -v clang-14),clang)
-FUZZ_SRC := $(call only,$(filter-out tests/fuzz/fuzz%.c,$(wildcard tests/fuzz/*.c)))
+FUZZ_NOT  = $(if $(call PKG,--libs,libdw),,tests/fuzz/symbolizer.c)
+FUZZ_SRC  = $(call only,$(filter-out tests/fuzz/fuzz%.c $(FUZZ_NOT),$(wildcard tests/fuzz/*.c)))
 SECONDS  ?= 60
 SAMPLE_INPUTS ?= 1000
 .PHONY: fuzz check-fuzz fuzz-built
@@ -240,11 +247,11 @@ fuzz-built: $(call programs,$(FUZZ_SRC))
 $(B)/tests/fuzz/%: tests/fuzz/%.c $(UNIT_LIBS) tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$<)
-	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check pmix ucx jansson) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< -o $@ \
-	  -fsanitize=fuzzer,address,undefined -pthread $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc ucx) -ldl -lm
+	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check pmix ucx jansson libdw) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< -o $@ \
+	  -fsanitize=fuzzer,address,undefined -pthread $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc ucx libdw) -ldl -lm
 
 # --- everything ------------------------------------------------------------------------------------------------
-CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous instructions demo install examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
+CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous instructions demo install private examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
 .PHONY: check
 check: deps-tests
 	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)

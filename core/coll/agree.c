@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/coll/algorithm.h"
 #include "core/coll/statement.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/request.h"
 
 bool pl_coll_agreeing;
@@ -186,7 +187,7 @@ int pl_agree(const struct pl_coll *coll, enum pl_coll_form form, const char *fun
     agree_append(&schedule, coll, form, function);
     rc = pl_schedule_run_for(&schedule, coll);
     pl_schedule_fini(&schedule);
-    return rc;
+    return rc ? pl_comm_break_for_all(coll->comm, rc) : MPI_SUCCESS; /* unless all have the same error */
 }
 
 int pl_agree_report(const struct pl_request *request, int error)

@@ -21,8 +21,8 @@ int pl_coll_check(const struct pl_comm *comm)
     if (comm->health.failed)
         return pl_comm_broken_record(comm);
     return pl_fail(MPI_ERR_OTHER,
-                   "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
-                   "must be the same on all ranks",
+                   "rank %d of %s has other settings for collectives than rank %d: coll_table, PLENUM_COLL_* and "
+                   "PLENUM_STRICT must be the same on all ranks",
                    comm->coll.unlike - 1, pl_comm_label(comm), comm->rank);
 }
 
@@ -92,8 +92,9 @@ static struct pl_request *make_scheduled(struct pl_comm *comm)
     return NULL;
 }
 
-/* A request that owns an empty schedule for this collective. */
-static int coll_request_begin(const struct pl_coll *coll, struct pl_request **request)
+/* A request that owns an empty schedule for this collective. Inlined with the next one into each form of a start. */
+static inline __attribute__((always_inline)) int coll_request_begin(const struct pl_coll *coll,
+                                                                    struct pl_request **request)
 {
     int rc = pl_coll_check(coll->comm);
     if (rc)
@@ -107,9 +108,12 @@ static int coll_request_begin(const struct pl_coll *coll, struct pl_request **re
 }
 
 /* Appends the collective. On an error the request is gone. */
-static int coll_request_end(const struct pl_coll *coll, bool persistent, struct pl_request *made)
+static inline __attribute__((always_inline)) int coll_request_end(const struct pl_coll *coll, bool persistent,
+                                                                  struct pl_request *made)
 {
     struct pl_schedule *schedule = made->coll.schedule;
+    schedule->kind = coll->kind;
+    schedule->root = coll->root;
     pl_coll_select(coll)->append(schedule, coll);
     int rc = schedule->broken;
     if (rc) {
@@ -151,9 +155,20 @@ int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request)
 
 /* --- for the library itself ------------------------------------------------------------------------------------ */
 
+/* A thread that waits in it is in another function of the user's, whose arguments are not known here. */
+static int coll_run_own(const struct pl_coll *coll)
+{
+    static const struct pl_coll unnamed;
+    const void **named = &coll->comm->coll.named, *before = *named;
+    *named = before ? before : &unnamed;
+    int rc = pl_coll_run(coll);
+    *named = before;
+    return rc;
+}
+
 int pl_barrier(struct pl_comm *comm)
 {
-    return pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = comm });
+    return coll_run_own(&(struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = comm });
 }
 
 int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root)
@@ -166,7 +181,7 @@ int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_t
         .recvtype = type,
         .root = root,
     };
-    return pl_coll_run(&coll);
+    return coll_run_own(&coll);
 }
 
 int pl_gather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
@@ -183,7 +198,7 @@ int pl_gather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, co
         .recvtype = recvtype,
         .root = root,
     };
-    return pl_coll_run(&coll);
+    return coll_run_own(&coll);
 }
 
 int pl_allgather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
@@ -199,7 +214,7 @@ int pl_allgather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount,
         .recvcount = recvcount,
         .recvtype = recvtype,
     };
-    return pl_coll_run(&coll);
+    return coll_run_own(&coll);
 }
 
 int pl_allreduce(struct pl_comm *comm, const void *sendbuf, void *recvbuf, MPI_Count count, const struct pl_type *type,
@@ -214,5 +229,5 @@ int pl_allreduce(struct pl_comm *comm, const void *sendbuf, void *recvbuf, MPI_C
         .recvtype = type,
         .op = op,
     };
-    return pl_coll_run(&coll);
+    return coll_run_own(&coll);
 }

@@ -12,7 +12,6 @@
 #include "core/datatype/op.h"
 #include "core/engine/comm.h"
 
-struct pl_job_item;
 struct pl_request;
 
 enum pl_coll_kind {
@@ -66,9 +65,6 @@ struct pl_coll {
 int pl_coll_run(const struct pl_coll *coll);
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request);
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
-
-/* For job reports: what this rank called, of a struct pl_coll. */
-void pl_coll_describe(const void *coll, struct pl_job_item *item);
 
 /* pl_coll_start() in the checking mode (agree.h), for this function of the user's. */
 int pl_coll_start_agreed(const struct pl_coll *coll, const char *function, struct pl_request **request);

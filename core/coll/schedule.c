@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/coll/collective.h"
+#include "core/coll/statement.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
 #include "core/engine/p2p.h"
@@ -109,6 +109,7 @@ void pl_schedule_describe(const struct pl_request *request, struct pl_job_item *
     if (!schedule || schedule->busy)
         return;
     const struct pl_step *step = &schedule->steps[schedule->awaited];
+    pl_coll_describe_started(schedule, request->is.persistent, item);
     bool message = step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
     if (schedule->awaited < schedule->count && message && step->request && !pl_request_done(step->request))
         pl_wait_record_add_peer(item, schedule->comm, step->peer);
@@ -418,8 +419,7 @@ int pl_schedule_run_for(struct pl_schedule *schedule, const struct pl_coll *coll
     while ((rc = schedule_advance(schedule)) == PL_PENDING) {
         const struct pl_waiting what = { .describe = coll ? pl_coll_describe : NULL, .context = coll };
         struct pl_request *request = schedule->steps[schedule->awaited].request;
-        if (!pl_request_done(request))
-            pl_engine_wait_among(request->engine, request, &what);
+        pl_engine_wait_among(request->engine, request, &what);
     }
     return rc;
 }

@@ -107,6 +107,10 @@ struct pl_schedule {
     size_t scratch_used;
     bool retains; /* holds references to the types and operations of its steps */
 
+    /* of a request */
+    int kind; /* enum pl_coll_kind */
+    int root;
+
     /* while it is started */
     struct pl_request *request;  /* completed at the end; owns the schedule */
     bool busy;                   /* a thread executes it, or is about to: engine's lock */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/coll/algorithm.h"
+#include "core/coll/rules_file.h"
 #include "core/datatype/signature.h"
 
 /* --- amounts ------------------------------------------------------------------------------------------------------ */
@@ -364,18 +365,47 @@ static struct pl_block described_block(const struct pl_coll *coll)
     }
 }
 
+static const char *described_op(const struct pl_op *op)
+{
+    return pl_op_is_user(op) ? "a user's operation" : op->name;
+}
+
 void pl_coll_describe(const void *context, struct pl_job_item *item)
 {
-    const struct pl_coll *coll = context;
+    const struct pl_coll *part = context, *coll = part->comm->coll.named ? part->comm->coll.named : part;
+    if (!coll->comm)
+        return;
     struct pl_block block = described_block(coll);
     char name[MPI_MAX_OBJECT_NAME];
     if (statement_is_rooted(coll->kind))
         item->root = coll->root;
     if (coll->op)
-        snprintf(item->op, sizeof item->op, "%.23s", pl_op_is_user(coll->op) ? "a user's operation" : coll->op->name);
+        snprintf(item->op, sizeof item->op, "%.23s", described_op(coll->op));
     if (block.type)
         snprintf(item->data, sizeof item->data, "%lld x %.24s", (long long)block.count,
                  pl_type_label(block.type, name));
     if (block.type && !pl_comm_is_inter(coll->comm))
         item->bytes = (int64_t)pl_block_size(block);
+}
+
+static void describe_name(int kind, bool persistent, char *name, size_t size)
+{
+    static const char *const neighbors[] = { "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
+                                             "neighbor_alltoallv", "neighbor_alltoallw" };
+    const char *word = kind < PL_COLL_KINDS ? pl_coll_name((enum pl_coll_kind)kind) : neighbors[kind - PL_COLL_KINDS];
+    if (persistent)
+        snprintf(name, size, "MPI_%c%s_init", word[0] - 'a' + 'A', word + 1);
+    else
+        snprintf(name, size, "MPI_I%s", word);
+}
+
+void pl_coll_describe_started(const struct pl_schedule *schedule, bool persistent, struct pl_job_item *item)
+{
+    describe_name(schedule->kind, persistent, item->call, sizeof item->call);
+    item->tag = schedule->tag;
+    if (statement_is_rooted((uint32_t)schedule->kind))
+        item->root = schedule->root;
+    for (int i = 0; i < schedule->count && !item->op[0]; i++)
+        if (schedule->steps[i].kind == PL_STEP_REDUCE)
+            snprintf(item->op, sizeof item->op, "%.23s", described_op(schedule->steps[i].reduce.op));
 }

@@ -42,6 +42,13 @@ void pl_statement_make(struct pl_statement *statement, const struct pl_coll *col
 void pl_statement_tidy(struct pl_statement *statement);
 void pl_amount_tidy(struct pl_amount *amount);
 
+/* For job reports: what this rank called, of a struct pl_coll. If it is a part of another collective, that one is what
+ * its communicator names (pl_comm_coll.named). */
+void pl_coll_describe(const void *coll, struct pl_job_item *item);
+
+/* The same for a request's schedule, as far as that knows it. */
+void pl_coll_describe_started(const struct pl_schedule *schedule, bool persistent, struct pl_job_item *item);
+
 /* MPI_SUCCESS, or an error class and the mistake in words. What this rank told and what it heard from a rank; what it
  * heard from two ranks of the remote group; what comes along an edge of a topology and what is expected there. */
 int pl_statements_compare(const struct pl_statement *told, const struct pl_statement *heard, bool inter,

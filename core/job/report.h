@@ -77,8 +77,8 @@ struct pl_job_item {
     char session[32];                  /* "World", "session 2", "listener" */
     uint32_t object_kind;              /* enum pl_item_object; COMM also if it has no name */
     /* COLLECTIVE: what the rank called, as far as it is known. `bytes`: of what all ranks must have alike. */
-    int32_t root;                    /* PL_NO_ROOT: it has none, or it is not known */
-    char call[40], op[24], data[48]; /* "MPI_Ibcast" unless a thread is in that very function; "8 x MPI_INT" */
+    int32_t root;                    /* MPI_ROOT and MPI_PROC_NULL, too; PL_NO_ROOT: it has none, or it is not known */
+    char call[48], op[24], data[48]; /* "MPI_Ibcast" unless a thread is in that very function; "8 x MPI_INT" */
 };
 
 struct pl_job_frame {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files are read and written in place, not mapped: a reader that finds an entry reads it again, to be sure that it is
- * still the same one. Entries of other processes of the user are checked like any foreign data. */
+ * still the same one. Entries of other processes of the user are checked like any foreign data, and a file of
+ * theirs may be of any length. */
 #include "core/job/services_file.h"
 
 #include <dirent.h>
@@ -17,6 +18,8 @@
 
 #define FILE_NAME "plenum-names.1" /* with the version of the entries */
 #define FILE_LINK "/memfd:" FILE_NAME " (deleted)"
+
+enum { ENTRIES_MAX = 1 << 16 }; /* of one process; no file is searched further */
 
 static int services_fd = -1;
 
@@ -43,6 +46,8 @@ int pl_services_file_add(const struct pl_service_entry *entry, int *number)
     *number = 0;
     while (services_file_read_entry(services_fd, *number, &there) && there.state != PL_SERVICE_FREE)
         ++*number;
+    if (*number >= ENTRIES_MAX)
+        return pl_fail(MPI_ERR_SERVICE, "this process has published %d names, and can publish no more", ENTRIES_MAX);
     there = *entry;
     there.state = PL_SERVICE_FREE; /* until the entry is complete */
     if (pwrite(services_fd, &there, sizeof there, services_file_offset(*number)) != (ssize_t)sizeof there)
@@ -88,7 +93,7 @@ static void search_file(struct search *search, int fd)
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
         return;
-    for (int i = 0; !search->ended && services_file_read_entry(fd, i, &entry); i++)
+    for (int i = 0; i < ENTRIES_MAX && !search->ended && services_file_read_entry(fd, i, &entry); i++)
         if (search_matches(search, &entry) && services_file_read_entry(fd, i, &again) &&
             search_matches(search, &again) && again.ticket == entry.ticket)
             search->ended = !search->see(search->context, &again);

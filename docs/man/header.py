@@ -128,7 +128,7 @@ def function_name(code):
 
 
 def pages(path, page, link):
-    """Yields (names, purpose, body) of each page; the purpose of the first is None."""
+    """Yields (names, purpose, body) of each page; the first has no purpose of its own."""
     with open(path, encoding='utf-8') as file:
         text = file.read()
     include = os.path.basename(path)

@@ -21,7 +21,7 @@ DOCUMENTS = [
     ('configuration.md', 7, ['plenum'], 'variables, files and info keys that configure Plenum',
      'mpiexec(1), plenum-info(1), plenum(3)'),
 ]
-# The wrappers answer --showme:help alike but for the language, so C's answer stands for all.
+# The wrappers differ in the language that --showme:help names, so C's answer stands for all.
 HELP = [
     ('mpicc', '--showme:help', ['mpicc', 'mpicc_abi', 'mpicxx', 'mpicxx_abi', 'mpic++', 'mpiCC', 'mpifort', 'mpifort_abi',
                                 'mpif90', 'mpif77'],

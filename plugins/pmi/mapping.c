@@ -2,6 +2,7 @@
 /* See mapping.h. The text is walked twice: for the node of the rank, and for the ranks of that node. */
 #include "plugins/pmi/mapping.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static bool walk_read_block(struct walk *w)
     if (sscanf(w->next, "(%d,%d,%d)%n", &w->start, &w->nodes, &w->ranks, &bytes) != 3 || bytes == 0)
         return false;
     w->next += bytes;
-    return w->start >= 0 && w->nodes > 0 && w->ranks > 0;
+    return w->start >= 0 && w->nodes > 0 && w->ranks > 0 && w->start <= INT_MAX - w->nodes;
 }
 
 static bool walk_begin(struct walk *w, const char *mapping)

@@ -7,6 +7,7 @@
 #include "plugins/pmi/pmi_wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/engine/transport.h"
+#include "plugins/pmi/copies.h"
 
 enum { ANSWER_MS = 60000 };
 
@@ -133,9 +135,11 @@ int pl_pmi_wire_ask(const char *expected, char answer[PL_PMI_LINE], const char *
     if (length < 0 || (size_t)length >= sizeof line - 1)
         return pl_fail(MPI_ERR_INTERN, "a PMI request is longer than %d bytes", PL_PMI_LINE);
     line[length] = '\n';
+    pl_pmi_copies_lock();
     int err = wire_send(line, (size_t)length + 1);
     if (!err)
         err = wire_next(answer, ANSWER_MS);
+    pl_pmi_copies_unlock();
     if (err == PL_AGAIN)
         return wire_lost("does not answer");
     if (!err && !wire_begins(answer, expected))
@@ -153,10 +157,23 @@ void pl_pmi_wire_abort(int code)
 void pl_pmi_wire_close(void)
 {
     char answer[PL_PMI_LINE];
+    if (wire.claim < 0)
+        return; /* another copy of the library has made the connection */
     pl_pmi_wire_ask("finalize_ack", answer, "cmd=finalize");
+    close(wire.claim);
+    wire.claim = -1;
+}
+
+void pl_pmi_wire_forget(void)
+{
+    /* A socket that the launcher left open stays open. */
+    if (wire.fd >= 0 && !secure_getenv("PMI_FD"))
+        close(wire.fd);
     if (wire.claim >= 0)
         close(wire.claim);
-    wire.claim = -1;
+    wire.fd = wire.claim = -1;
+    wire.used = 0;
+    wire.in_barrier = wire.barrier_wanted = false;
 }
 
 bool pl_pmi_wire_value(const char *answer, const char *key, char *value, size_t size)
@@ -240,10 +257,12 @@ static int wire_inherit(const char *text)
                        "between the launcher and this one closes it (to run alone, set PLENUM_ALONE=1)",
                        text);
     snprintf(rank, sizeof rank, "%llu", (unsigned long long)st.st_ino);
-    if (!wire_claim(rank))
+    bool first = wire_claim(rank);
+    if (!pl_pmi_copies_open(first) && !first)
         return PL_UNREACHABLE;
-    wire.fd = (int)fd;
-    return MPI_SUCCESS;
+    /* The application's own MPI may have the same connection, and closes its descriptor when it has finished. */
+    wire.fd = fcntl((int)fd, F_DUPFD_CLOEXEC, 0);
+    return wire.fd >= 0 ? MPI_SUCCESS : wire_lost(strerror(errno));
 }
 
 static int wire_dial(const char *host, const char *port)
@@ -261,6 +280,12 @@ static int wire_dial(const char *host, const char *port)
     }
     freeaddrinfo(all);
     return fd;
+}
+
+/* -1: it is neither a rank nor a size. */
+static int wire_int(long number)
+{
+    return number >= 0 && number <= INT32_MAX ? (int)number : -1;
 }
 
 /* "HOST:PORT". The server then says which rank this is, in lines of its own accord. */
@@ -283,9 +308,9 @@ static int wire_connect(const char *text, const char *id, int *rank, int *size)
     for (int i = 0; !err && i < 3; i++) {
         err = wire_next(line, ANSWER_MS);
         if (!err && pl_pmi_wire_number(line, "size", &number))
-            *size = (int)number;
+            *size = wire_int(number);
         if (!err && pl_pmi_wire_number(line, "rank", &number))
-            *rank = (int)number;
+            *rank = wire_int(number);
     }
     return err == PL_AGAIN ? wire_lost("does not answer") : err;
 }
@@ -293,7 +318,9 @@ static int wire_connect(const char *text, const char *id, int *rank, int *size)
 static int wire_number_of(const char *name)
 {
     const char *text = secure_getenv(name);
-    return text && *text ? (int)strtol(text, NULL, 10) : -1;
+    char *end;
+    long number = text && *text ? strtol(text, &end, 10) : -1;
+    return number >= 0 && *end == '\0' ? wire_int(number) : -1;
 }
 
 int pl_pmi_wire_open(int *rank, int *size)
@@ -306,7 +333,11 @@ int pl_pmi_wire_open(int *rank, int *size)
     *size = wire_number_of("PMI_SIZE");
     int err = fd ? wire_inherit(fd) : wire_connect(port, id, rank, size);
     if (err == PL_UNREACHABLE)
-        pl_log("pmi", 1, "this rank of the launcher belongs to another process; starting alone");
+        err =
+            pl_fail(MPI_ERR_OTHER,
+                    "another process is the launcher's rank %d already, or another copy of the MPI library in this one "
+                    "is and cannot share its connection: to run alone, set PLENUM_ALONE=1",
+                    *rank);
     if (!err)
         err = pl_pmi_wire_ask("response_to_init", answer, "cmd=init pmi_version=1 pmi_subversion=1");
     if (!err && pl_pmi_wire_refused(answer))

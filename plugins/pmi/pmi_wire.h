@@ -29,8 +29,11 @@ int pl_pmi_wire_ask(const char *expected, char answer[PL_PMI_LINE], const char *
 /* Tells the server to end the job, and does not wait. */
 void pl_pmi_wire_abort(int code);
 
-/* Tells the server that this process has finished, and gives the rank back. */
+/* Tells the server that this process has finished, and gives the rank back, if this copy of the library took it. */
 void pl_pmi_wire_close(void);
+
+/* After an error at the beginning: ends the connection, and gives the rank back for the next try. */
+void pl_pmi_wire_forget(void);
 
 /* Copies the value of a key of an answer. False: there is none, or it does not fit. */
 bool pl_pmi_wire_value(const char *answer, const char *key, char *value, size_t size);

@@ -45,11 +45,15 @@ static Dwfl_Module *open_module(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     Dwfl *dwfl = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? dwfl_begin(&callbacks) : NULL;
     Dwfl_Module *module = dwfl ? dwfl_report_elf(dwfl, path, path, fd, 0, true) : NULL;
-    if (module)
+    if (module) {
         dwfl_report_end(dwfl, NULL, NULL);
-    else if (fd >= 0)
+        return module;
+    }
+    if (dwfl)
+        dwfl_end(dwfl);
+    if (fd >= 0)
         close(fd);
-    return module;
+    return NULL;
 }
 
 static Dwfl_Module *find_module(const char *path)
@@ -68,7 +72,16 @@ static Dwfl_Module *find_module(const char *path)
     return file->module;
 }
 
-/* libdw prefers the strong name of two, PMPI_Send over the weak MPI_Send, which is the one that the program called. */
+/* A damaged file may have any bytes as a name, and an answer is one line. */
+static void print_text(const char *text, int most)
+{
+    for (; *text && most > 0; text++, most--)
+        putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+}
+
+/* libdw prefers the strong name of two, PMPI_Send over the weak MPI_Send, which is the one that the program called. In
+ * the private library both begin with `private_prefix`. */
+static const char private_prefix[] = "plenumx_";
 static void print_name(Dwfl_Module *module, GElf_Addr address)
 {
     GElf_Off offset;
@@ -76,8 +89,10 @@ static void print_name(Dwfl_Module *module, GElf_Addr address)
     const char *name = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
     if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || offset >= symbol.st_size)
         return;
+    name += strncmp(name, private_prefix, sizeof private_prefix - 1) == 0 ? sizeof private_prefix - 1 : 0;
     name += strncmp(name, "PMPI_", 5) == 0;
-    printf("%llx %.*s", (unsigned long long)offset, FUNCTION_MAX, name);
+    printf("%llx ", (unsigned long long)offset);
+    print_text(name, FUNCTION_MAX);
 }
 
 /* Not every compiler writes the index of addresses, .debug_aranges: without an entry there, every unit is asked. */
@@ -103,7 +118,10 @@ static void print_line(Dwfl_Module *module, Dwarf_Addr address)
         return;
     Dwarf_Attribute where;
     const char *directory = source[0] == '/' ? NULL : dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &where));
-    printf("%d %.*s%s%.*s", number, SOURCE_MAX, directory ? directory : "", directory ? "/" : "", SOURCE_MAX, source);
+    printf("%d ", number);
+    print_text(directory ? directory : "", SOURCE_MAX);
+    print_text(directory ? "/" : "", 1);
+    print_text(source, SOURCE_MAX);
 }
 
 static void symbolizer_answer(const char *question)

@@ -41,6 +41,30 @@ struct pl_ucx_link *pl_ucx_link_find(struct pl_ucx *ucx, uint64_t engine)
     return link;
 }
 
+void pl_ucx_link_lose_message(struct pl_ucx *ucx, uint64_t engine)
+{
+    for (unsigned i = 0; i < ucx->unheard_count && i < PL_UCX_UNHEARD; i++)
+        if (ucx->unheard[i] == engine)
+            return;
+    if (ucx->unheard_count < PL_UCX_UNHEARD)
+        ucx->unheard[ucx->unheard_count] = engine;
+    if (ucx->unheard_count <= PL_UCX_UNHEARD)
+        ucx->unheard_count++;
+}
+
+/* Has a message of an engine been lost that has no link yet? It is remembered no longer. */
+static bool ucx_link_was_unheard(struct pl_ucx *ucx, uint64_t engine)
+{
+    if (ucx->unheard_count > PL_UCX_UNHEARD)
+        return true;
+    for (unsigned i = 0; i < ucx->unheard_count; i++)
+        if (ucx->unheard[i] == engine) {
+            ucx->unheard[i] = ucx->unheard[--ucx->unheard_count];
+            return true;
+        }
+    return false;
+}
+
 struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
 {
     struct pl_ucx_link *link = pl_ucx_link_find(ucx, engine);
@@ -52,6 +76,7 @@ struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
     link->endpoint.ops = &plenum_transport;
     link->origin.engine = engine;
     link->ucx = ucx;
+    link->deaf = ucx_link_was_unheard(ucx, engine);
     pl_list_init(&link->sends);
     pl_list_init(&link->early);
     pl_list_init(&link->rndvs);

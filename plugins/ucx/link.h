@@ -10,6 +10,9 @@ struct pl_ucx_link *pl_ucx_link_find(struct pl_ucx *ucx, uint64_t engine);
 /* The same, created if needed; the transport owns it. NULL: out of memory. */
 struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine);
 
+/* A message of this engine is lost, since there is no memory for its link. The link is deaf if it is created later. */
+void pl_ucx_link_lose_message(struct pl_ucx *ucx, uint64_t engine);
+
 /* Checks a peer's address, and keeps a copy of the first one. */
 int pl_ucx_link_set_address(struct pl_ucx_link *link, const void *address, size_t length);
 /* Connects the link if it is not connected, and sends a hello. Where the peer has a gate, that happens later: until

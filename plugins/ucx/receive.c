@@ -192,6 +192,15 @@ static void ucx_receive_deliver_early(struct pl_ucx_link *link)
     }
 }
 
+/* A message of a peer of which one was lost, so that the others cannot be in turn. The engine has been told that the
+ * peer is lost; what is left is to let it close: it is answered, and its answers count. */
+static void ucx_receive_deaf(struct pl_ucx_link *link, const struct pl_ucx_wire *wire, const void *data)
+{
+    if (wire->control == PL_UCX_HELLO || wire->control == PL_UCX_ASK || wire->control == PL_UCX_ACK ||
+        wire->control == PL_UCX_LEAVE)
+        pl_ucx_control_handle(link, wire, data, wire->header.size);
+}
+
 /* What is wrong with a message; NULL: nothing. Peers are not trusted. */
 static const char *ucx_receive_check(const struct pl_ucx *ucx, const struct pl_ucx_wire *wire, size_t length,
                                      bool waiting)
@@ -222,13 +231,19 @@ static ucs_status_t ucx_receive_on_message(void *argument, const void *header, s
                        wrong  ? wrong
                        : link ? "its link has failed"
                               : "out of memory");
-        if (!wrong && !link) /* the sender does not know, and none of its messages can be in turn any more */
+        if (!wrong && !link) { /* the sender does not know, and none of its messages can be in turn any more */
+            pl_ucx_link_lose_message(ucx, wire.from);
             ucx->host->failed(ucx->engine, NULL, &(struct pl_origin){ .engine = wire.from }, MPI_ERR_NO_MEM,
                               "out of memory for a connection");
+        }
         return UCS_OK;
     }
 
     ucx->events++;
+    if (pl_unlikely(link->deaf)) {
+        ucx_receive_deaf(link, &wire, data);
+        return UCS_OK;
+    }
     struct pl_ucx_rndv *rndv = waiting ? ucx_rndv_create(link, &wire, data) : NULL;
     if (waiting && !rndv) {
         pl_ucx_link_fail(link, MPI_ERR_NO_MEM, "out of memory for a message");

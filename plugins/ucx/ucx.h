@@ -24,7 +24,7 @@
 #include "core/job/stale_files.h"
 #include "plugins/ucx/gate.h"
 
-enum { PL_UCX_ADDRESS_MAX = 400 };
+enum { PL_UCX_ADDRESS_MAX = 400, PL_UCX_UNHEARD = 16 };
 
 /* The kind of a message. Control messages stay within the transport; control.h has more. */
 enum pl_ucx_control {
@@ -74,6 +74,8 @@ struct pl_ucx {
     struct pl_list links;         /* of struct pl_ucx_link */
     struct pl_table by_engine;    /* of pl_ucx_link.by_engine: the links by engine id */
     struct pl_ucx_link *last;     /* the link found last */
+    uint64_t unheard[PL_UCX_UNHEARD]; /* engines that have no link, and a message of which was lost for it */
+    unsigned unheard_count;           /* more than PL_UCX_UNHEARD: any engine may be one */
     struct pl_list failed;        /* of pl_ucx_link.failure: to be reported in progress() */
     struct pl_list spare;         /* of pl_ucx_send.entry: unused records */
     struct pl_ucx_rndv *arriving; /* the message that UCX's callback is handing to the engine */
@@ -102,6 +104,7 @@ struct pl_ucx_link {
     int error;                  /* MPI error class once the link has failed, else 0 */
     const char *why;            /* then: the cause; NULL: its process has died */
     bool departed;              /* the peer has sent LEAVE */
+    bool deaf;                  /* a message was lost before there was a link: no later one can be in turn */
     bool watched;               /* UCX reports the peer's death */
     uint64_t scratch_dir;       /* of a peer that is not watched: its lock tells whether the peer lives; 0: none */
 

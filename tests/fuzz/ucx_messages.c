@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that UCX brings: headers of any kind, hellos with any address, in any order, eager or by rendezvous. UCX
- * itself is replaced by functions that agree to everything, or refuse, as the input says. */
+/* Messages that UCX brings: headers of any kind, hellos with any address, in any order, eager or by rendezvous, while
+ * an allocation fails. UCX itself is replaced by functions that agree to everything, or refuse, as the input says. */
 #include "fuzz_unit.h"
 
 #include <ucp/api/ucp.h>
@@ -12,6 +12,7 @@
 #include "plugins/ucx/receive.c"
 #include "plugins/ucx/send.c"
 /* clang-format on */
+#include "core/base/memory.h"
 #include "transport_node.h"
 
 enum { MESSAGES_MAX = 24, ID = 7 };
@@ -169,6 +170,8 @@ static size_t make_hello(struct fuzz *from, unsigned char *data, uint64_t peer)
     return length;
 }
 
+static bool first_came[3]; /* message 0 of each peer, with a valid header */
+
 static void arrives(struct fuzz *from, struct pl_ucx *ucx, uint32_t *number)
 {
     unsigned char data[256] = { 0 };
@@ -188,14 +191,25 @@ static void arrives(struct fuzz *from, struct pl_ucx *ucx, uint32_t *number)
     unsigned char *exact = malloc(length ? length : 1);
     memcpy(exact, data, length);
     descriptors += params.recv_attr != 0;
-    ucs_status_t status =
-        ucx_receive_on_message(ucx, &wire, fuzz_byte(from) % 32 ? sizeof wire : 8, exact, length, &params);
+    size_t header = fuzz_byte(from) % 32 ? sizeof wire : 8;
+    if (header == sizeof wire && wire.number == 0 && !ucx_receive_check(ucx, &wire, length, params.recv_attr != 0))
+        first_came[peer - 11] = true;
+    ucs_status_t status = ucx_receive_on_message(ucx, &wire, header, exact, length, &params);
     if (status == UCS_OK) { /* UCX takes it back itself */
         descriptors -= params.recv_attr != 0;
         free(exact);
     }
     if (fuzz_byte(from) % 4 == 3)
         pl_ucx_links_report(ucx);
+}
+
+/* No link waits for a message that was here and is lost: all that follow would wait for it too. */
+static void check_links(const struct pl_ucx *ucx)
+{
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry)
+        for (uint64_t i = 0; i < 3; i++)
+            if (link->origin.engine == 11 + i && first_came[i])
+                FUZZ_CHECK(link->next_in > 0 || link->deaf || link->error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -207,11 +221,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input = &from;
     node.self = &ucx;
     fetches = descriptors = 0;
+    memset(first_came, 0, sizeof first_came);
     pl_list_init(&ucx.links);
     pl_list_init(&ucx.failed);
     pl_list_init(&ucx.spare);
+    pl_memory_fail_at(fuzz_byte(&from) % 16);
     for (int i = 0; i < MESSAGES_MAX && fuzz_left(&from) > 0; i++)
         arrives(&from, &ucx, number);
+    pl_memory_fail_at(0);
+    check_links(&ucx);
     pl_ucx_links_report(&ucx);
     pl_ucx_links_close(&ucx);
     pl_ucx_links_free(&ucx);

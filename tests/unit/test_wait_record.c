@@ -43,10 +43,10 @@ static void make(void)
     shared = aligned_alloc(4096, pages + SIZE * PL_RECORD_BYTES);
     ck_assert_ptr_nonnull(shared);
     memset(shared, 0, pages + SIZE * PL_RECORD_BYTES);
-    description = (struct pl_job_segment){ .size = SIZE, .records = pages, .report = 1 };
+    description = (struct pl_job_segment){ .size = SIZE, .records = pages, .report = 1, .tenants = 1 };
     job = (struct plenum_job){ .desc.size = SIZE, .segment = &description, .shared = shared, .ranks = ranks };
     for (int r = 0; r < SIZE; r++) {
-        shared->ranks[r].owner = getpid();
+        shared->ranks[r].owner = shared->ranks[r].process = getpid();
         page(r)->answered = 1;
     }
 }

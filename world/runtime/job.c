@@ -10,6 +10,7 @@
 #include "core/base/memory.h"
 #include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/segment_make.h"
 #include "world/runtime/runtime_error.h"
 
@@ -84,8 +85,10 @@ void pl_job_free(struct plenum_job *job)
             }
             pl_lines_end(&output->lines, job_discard_output, NULL);
         }
+    pl_pmi_close(job);
     pl_job_segment_unmap(job);
     pl_vars_fini(&job->desc.env);
+    free(job->launch.bound);
     free(job->ranks);
     pl_symbols_fini(&job->symbols);
     if (job->tree.request)
@@ -145,4 +148,18 @@ void plenum_job_set_user(struct plenum_job *job, void *user)
         return;
     job->handle.user = user;
     pl_job_leave(job, PLENUM_OK);
+}
+
+int plenum_job_hold_output(struct plenum_job *job, int hold)
+{
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
+    job->handle.holds_output = hold != 0;
+    PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
+        for (int r = 0; pl_job_root(member) == job && r < member->desc.size; r++)
+            for (int s = 0; !err && s < 2; s++)
+                err = pl_output_hold(&member->ranks[r].out[s], hold != 0);
+    pl_runtime_wake_waiters(job->runtime);
+    return pl_job_leave(job, err);
 }

@@ -9,6 +9,7 @@
 #ifndef PLENUM_WORLD_RUNTIME_JOB_H
 #define PLENUM_WORLD_RUNTIME_JOB_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -65,13 +66,15 @@ struct pl_job_desc {
 
 /* How the job is started (launch.c). */
 struct pl_job_launch {
-    struct pl_blob plan; /* until the start */
-    long slots;          /* that it occupies while it runs */
-    int first_place;     /* of rank 0, when ranks are bound */
-    bool pmix;           /* with a PMIx server */
-    bool registered;     /* at the PMIx server */
-    int64_t started_us;  /* CLOCK_MONOTONIC; 0: not started */
-    uint32_t keeper_id;  /* the job's number at the keeper: a new one for every attempt */
+    struct pl_blob plan;       /* until the start */
+    long slots;                /* that it occupies while it runs */
+    cpu_set_t *bound;          /* [desc.size], from the start; NULL: the ranks are not bound */
+    bool pmix;                 /* with a PMIx server */
+    bool pmi;                  /* with a PMI-1 server, */
+    struct pl_pmi *pmi_server; /* ... this one (pmi_server.c), from the start on */
+    bool registered;           /* at the PMIx server */
+    int64_t started_us;        /* CLOCK_MONOTONIC; 0: not started */
+    uint32_t keeper_id;        /* the job's number at the keeper: a new one for every attempt */
 };
 
 /* How the job ends (follow.c). */
@@ -113,6 +116,7 @@ struct pl_job_handle {
     bool open;              /* the embedder has not closed it */
     _Atomic unsigned calls; /* public functions that are inside */
     void *user;
+    bool holds_output; /* no output is read: plenum_job_hold_output() */
 };
 
 struct plenum_job {

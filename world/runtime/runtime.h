@@ -54,12 +54,12 @@ struct pl_runtime_rest {
 struct pl_runtime_slots {
     long limit;     /* 0: no limit */
     long used;      /* by the jobs that run */
-    int next_place; /* the number of the next bound rank: jobs take their places in turn */
+    int next_place; /* the number of the next bound rank: among places that are used alike, jobs take turns */
 };
 
 enum { PL_SCRATCH = 65536 }; /* bytes of one read of an output: the capacity of a pipe, so that one read empties it */
 
-/* Who may use the runtime, and who does (entry.h). */
+/* The process that may use the runtime, and the calls under way (entry.h). */
 struct pl_runtime_use {
     pid_t owner;            /* the process that opened it */
     _Atomic unsigned calls; /* public functions that are inside */

@@ -171,7 +171,10 @@ static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
     size_t bytes = pl_area_bytes(coll);
     if (bytes == SIZE_MAX || (bytes > PL_AREA_SHORT && pl_coll_has_rules(coll->kind)))
         return NULL;
+    const void *named = comm->coll.named;
+    comm->coll.named = named ? named : coll; /* not the collectives that make the area */
     *rc = pl_area_get(comm, is_reduction(coll->kind), &area);
+    comm->coll.named = named;
     if (area)
         comm->coll.area_kinds = area_kinds();
     return area;

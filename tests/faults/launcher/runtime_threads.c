@@ -304,7 +304,7 @@ static void part_forked(void)
     for (int i = 0; i < 5; i++) {
         pid_t child = fork();
         if (child == 0)
-            exit(child_run(rt, job));
+            _exit(child_run(rt, job));
         EXPECT(waitpid(child, &code, 0) == child && code == 0, "child: %x", code);
         EXPECT(plenum_job_wait(job, 0, NULL) == PLENUM_ERR_TIMEOUT, "the child has ended the job");
     }

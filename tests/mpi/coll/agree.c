@@ -8,7 +8,7 @@
  */
 #include "mtest.h"
 
-enum { MOST = 16, ROOM = 256 };
+enum { MOST = 16, SPACE = 256 };
 enum form { RUN, START, PREPARE, FORMS };
 enum kind {
     BARRIER,
@@ -61,7 +61,7 @@ static const char *const names[KINDS] = { "barrier",
                                           "neighbor_alltoallw" };
 static const int class_of[MISTAKES] = { MPI_SUCCESS, MPI_ERR_ROOT, MPI_ERR_OP, MPI_ERR_COUNT, MPI_ERR_TYPE };
 
-static int in[ROOM], out[ROOM];
+static int in[SPACE], out[SPACE];
 
 /* The arguments of a call: one count and type, and arrays in which each rank has that count. */
 static struct call {
@@ -180,7 +180,7 @@ static void prepare(MPI_Comm comm, int root)
         c.bytes[i] = 4 * i * (int)sizeof(int);
         c.types[i] = MPI_INT;
     }
-    for (int i = 0; i < ROOM; i++) {
+    for (int i = 0; i < SPACE; i++) {
         in[i] = 100 * mtest_rank + i;
         out[i] = -1;
     }

@@ -49,8 +49,8 @@ static void output_emit(void *arg, const char *held, size_t held_length, const c
     pl_event_queue(output->job->runtime, event);
 }
 
-/* Reads what is there, up to `rt->scratch`: one read takes at most 4 KiB from a terminal. Returns the number of bytes, 0
- * also at the end. */
+/* Reads what is there, up to `rt->scratch`: one read takes at most 4 KiB from a terminal. Returns the bytes, 0 also at
+ * the end. */
 static size_t output_read(struct pl_output *output)
 {
     struct plenum_runtime *rt = output->job->runtime;
@@ -134,6 +134,15 @@ void pl_output_close(struct pl_output *output)
     pl_lines_end(&output->lines, output_emit, output);
 }
 
+int pl_output_hold(struct pl_output *output, bool hold)
+{
+    if (output->fd < 0)
+        return PLENUM_OK;
+    pl_list_remove(&output->resting);
+    pl_runtime_unwatch(output->job->runtime, output->fd);
+    return hold ? PLENUM_OK : pl_runtime_watch(output->job->runtime, output->fd, &output->source);
+}
+
 /* The two ends as pipe2() gives them. False: this machine has no pseudo-terminal left, or none at all. */
 static bool output_open_terminal(int end[2])
 {
@@ -175,7 +184,8 @@ int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, i
         .terminal = terminal,
     };
     pl_list_init(&output->resting);
-    int err = pl_runtime_watch(job->runtime, pipe_fd[0], &output->source);
+    int err =
+        pl_job_root(job)->handle.holds_output ? PLENUM_OK : pl_runtime_watch(job->runtime, pipe_fd[0], &output->source);
     if (err) {
         close(pipe_fd[0]);
         close(pipe_fd[1]);

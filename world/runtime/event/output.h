@@ -25,6 +25,9 @@ struct pl_output {
  * Returns an enum plenum_error. */
 int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, int number, int *write_end);
 
+/* Reads nothing until the end of the process, or goes on. Returns an enum plenum_error. */
+int pl_output_hold(struct pl_output *output, bool hold);
+
 /* Reads what the pipe holds. Returns also when a process keeps writing. */
 void pl_output_drain(struct pl_output *output);
 

@@ -8,6 +8,7 @@
  */
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/notes.h"
+#include "world/runtime/job/pmi_server.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -273,13 +274,29 @@ static void follow_queue_exit(struct plenum_job *job, int rank, const struct pl_
     pl_event_queue(job->runtime, event);
 }
 
-/* Has the World been initialized and not finalized, or a session opened and not finalized? Then the rank has an owner.
- * */
+/* Has the World been initialized and not finalized, or a session opened and not finalized, in any tenant? Then the
+ * rank has an owner there. */
 static bool follow_is_open(const struct plenum_job *job, int rank, uint32_t state)
 {
-    if (state == PL_PROCESS_ABORTED)
-        return false;
-    return state == PL_PROCESS_INITIALIZED || atomic_load(&job->shared->ranks[rank].owner) > 0;
+    bool open = state == PL_PROCESS_INITIALIZED;
+    for (uint32_t t = 0; !open && t < job->segment->tenants; t++)
+        open = pl_job_has_tenant(job->shared, t) &&
+               atomic_load(&pl_job_part(job->segment, job->shared, t)->ranks[rank].owner) > 0;
+    return (open || pl_pmi_in_use(job, rank)) && state != PL_PROCESS_ABORTED;
+}
+
+/* How far the World of a rank has come. Of several tenants, one that has not finalized its World counts. */
+static uint32_t follow_state_of(const struct plenum_job *job, int rank)
+{
+    uint32_t state = atomic_load(&job->shared->ranks[rank].state);
+    for (uint32_t t = 1; state != PL_PROCESS_ABORTED && t < job->segment->tenants; t++) {
+        uint32_t other = pl_job_has_tenant(job->shared, t)
+                             ? atomic_load(&pl_job_part(job->segment, job->shared, t)->ranks[rank].state)
+                             : PL_PROCESS_STARTED;
+        if (other == PL_PROCESS_INITIALIZED || (other == PL_PROCESS_FINALIZED && state == PL_PROCESS_STARTED))
+            state = other;
+    }
+    return state;
 }
 
 /* Does the end of this process end the job? A process that has finalized may exit with any code: the others have
@@ -304,7 +321,7 @@ static void follow_process_ended(struct plenum_job *job, int rank, const struct 
 {
     struct pl_rank *r = &job->ranks[rank];
     int status = end->status;
-    uint32_t state = atomic_load(&job->shared->ranks[rank].state);
+    uint32_t state = follow_state_of(job, rank);
 
     r->ended = true;
     follow_add_usage(job, &end->usage);
@@ -312,6 +329,7 @@ static void follow_process_ended(struct plenum_job *job, int rank, const struct 
     pl_job_psets_check(job);
     for (int s = 0; s < 2; s++)
         pl_output_drain(&r->out[s]);
+    pl_pmi_drain(job, rank);
     follow_check_abort(job, state);
     unsigned flags = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
     if (WIFEXITED(status) && follow_is_open(job, rank, state))
@@ -352,6 +370,7 @@ void pl_job_last_process_ended(struct plenum_job *job)
             pl_output_drain(&job->ranks[r].out[s]);
             pl_output_close(&job->ranks[r].out[s]);
         }
+    pl_pmi_close(job);
     pl_job_psets_check(job);
     pl_job_segment_unmap(job);
     job->runtime->slots.used -= job->launch.slots;
@@ -434,7 +453,7 @@ void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *
 static pid_t follow_pid_of(const struct plenum_job *job, int rank)
 {
     pid_t pid = job->ranks[rank].pid;
-    return pid > 0 || !job->segment ? pid : (pid_t)pl_job_owner_pid(atomic_load(&job->shared->ranks[rank].owner));
+    return pid > 0 || !job->segment ? pid : (pid_t)atomic_load(&job->shared->ranks[rank].process);
 }
 
 /* A killed rank holds its resources until the kernel has torn it down, which takes a while with much memory. */

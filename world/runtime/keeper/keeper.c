@@ -150,7 +150,7 @@ static void keeper_start_ranks(struct keeper *k, struct pl_kept_job *job, uint32
     for (uint32_t i = 0; i < count && first + i < job->size && job->waiting > 0; i++) {
         struct pl_kept_rank *rank = &job->rank[first + i];
         if (arrived)
-            pl_keeper_spawn(job, first + i, fd + 3 * i, k->shared, rank);
+            pl_keeper_spawn(job, first + i, fd + PL_KEEPER_EACH * i, k->shared, rank);
         else
             *rank = (struct pl_kept_rank){
                 .phase = PL_KEPT_ENDED, .unsent = 1 << PL_KEEPER_FAILED, .stage = PL_STAGE_SETUP, .status = EMFILE
@@ -188,7 +188,7 @@ static void keeper_handle(struct keeper *k, const struct pl_keeper_request *requ
     case PL_KEEPER_RANKS:
         if (job)
             keeper_start_ranks(k, job, (uint32_t)request->first, request->count, fd,
-                               (uint32_t)fds == 3 * request->count);
+                               (uint32_t)fds == PL_KEEPER_EACH * request->count);
         break;
     case PL_KEEPER_FORGO:
         if (job)

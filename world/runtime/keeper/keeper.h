@@ -19,12 +19,13 @@
 
 #include "world/runtime/keeper/plan.h"
 
-enum { PL_KEEPER_BATCH = 16 }; /* ranks in one PL_KEEPER_RANKS: three descriptors each, so that low limits suffice */
-enum { PL_KEEPER_FDS = 3 * PL_KEEPER_BATCH };
+enum { PL_KEEPER_BATCH = 12 }; /* ranks in one PL_KEEPER_RANKS: few, so that low limits suffice */
+enum { PL_KEEPER_EACH = 4 };   /* descriptors of each */
+enum { PL_KEEPER_FDS = PL_KEEPER_EACH * PL_KEEPER_BATCH };
 
 enum pl_keeper_op {
     PL_KEEPER_JOB = 1,   /* a new job; descriptors: plan, both parts of the job segment */
-    PL_KEEPER_RANKS,     /* start ranks [first, first + count); descriptors: 0, 1 and 2 of each */
+    PL_KEEPER_RANKS,     /* start ranks [first, first + count); descriptors: 0, 1, 2 and the one for PMI of each */
     PL_KEEPER_FORGO,     /* start no further ranks; the job is over when the running ones have ended */
     PL_KEEPER_SIGNAL,    /* `signal` to the process group of rank `first`, or of all running ranks when it is -1 */
     PL_KEEPER_SYMBOLIZER /* start the symbolizer (report/symbols.h); descriptors: the program, a socket */
