@@ -4,6 +4,7 @@
 B       ?= build
 CC      ?= cc
 CXX     ?= c++
+OBJCOPY ?= objcopy
 ifeq ($(origin FC),default)
 FC      := gfortran
 endif
@@ -57,16 +58,19 @@ BUILT_PLUGINS := $(foreach p,$(PLUGINS),$(if $(wildcard plugins/$(p)/*.c),$(B)/l
 SYMBOLIZER := $(B)/lib/plenum/symbolizer
 TOOLS   := $(if $(MPIEXEC_SRC),$(B)/bin/mpiexec $(B)/bin/mpirun) $(if $(INFO_SRC),$(B)/bin/plenum-info)
 WRAPPERS := $(addprefix $(B)/bin/,mpicc mpicc_abi mpicxx mpicxx_abi mpic++ mpiCC mpifort mpifort_abi mpif90 mpif77)
-PKGCONFIG := $(B)/lib/pkgconfig/plenum.pc $(patsubst %,$(B)/lib/plenum/pkgconfig/%.pc,ompi-c ompi-cxx mpich)
-HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/plenum.h api/plenum-errhandler.h api/plenum-pset.h))
+PKGCONFIG_MADE := $(patsubst %,$(B)/lib/pkgconfig/%.pc,plenum plenum-mpi) $(patsubst %,$(B)/lib/plenum/pkgconfig/%.pc,ompi-c ompi-cxx mpich)
+PKGCONFIG := $(PKGCONFIG_MADE) $(B)/lib/pkgconfig/plenum-private.pc $(B)/lib/cmake/Plenum/PlenumConfig.cmake
+HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/plenum.h api/plenum-errhandler.h api/plenum-pset.h)) $(B)/include/mpi-private.h
 
 LIBMPI  := $(B)/lib/libmpi_abi.so.1
+PRIVATE := $(B)/obj/private
+PRIVATE_LIBS := $(addprefix $(B)/lib/libplenum_private.,so.1 so a)
 LIBRT   := $(if $(RUNTIME_SRC),$(B)/lib/libplenum.so.1)
 
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 .PHONY: all
-all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(PKGCONFIG) fortran
+all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/libmpi_abi.a $(PRIVATE_LIBS) $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(PKGCONFIG) fortran man
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -93,15 +97,47 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(EXTRA) $(HARDEN) $(PROTECT) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
+link_mpi = $(CC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs $(HARDEN_LD) -static-libgcc -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm
 $(LIBMPI): $(call objs,$(MPI_SRC))
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs $(HARDEN_LD) -static-libgcc -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm
+	$(Q)$(link_mpi)
 
 $(B)/lib/libmpi_abi.a: $(call objs,$(MPI_SRC))
 	@mkdir -p $(@D)
 	$(call say,AR,$@)
 	$(Q)rm -f $@; ar rcs $@ $^
+
+# The private library (docs/private.md): the same objects, under names that cannot meet those of another MPI. The archive
+# has one object, in which the names are hidden: where symbols are merged, the most hidden one of them counts.
+$(PRIVATE)/names: $(LIBMPI)
+	@mkdir -p $(@D)
+	$(Q)nm -D --defined-only $< | sed -n 's/.* [A-Z] //p' | sort >$@
+
+$(PRIVATE)/renamed.o: $(call objs,$(MPI_SRC)) $(PRIVATE)/names
+	$(call say,LD,$@)
+	$(Q)sed 's/.*/& plenumx_&/' $(PRIVATE)/names >$(PRIVATE)/map
+	$(Q)$(LD) -r -o $@ $(call objs,$(MPI_SRC)) && $(OBJCOPY) --redefine-syms=$(PRIVATE)/map --localize-hidden $@
+
+$(PRIVATE)/hidden.o: $(PRIVATE)/names
+	$(Q)(sed 's/.*/.globl plenumx_&\n.hidden plenumx_&/' $<; echo '.section .note.GNU-stack,"",%progbits') >$(@:.o=.s) && $(CC) -c $(@:.o=.s) -o $@
+
+$(B)/lib/libplenum_private.so.1: $(PRIVATE)/renamed.o
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libplenum_private.so.1 -Wl,-z,defs $(HARDEN_LD) -static-libgcc -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm
+
+$(B)/lib/libplenum_private.so: | $(B)/lib/libplenum_private.so.1
+	$(Q)ln -sf libplenum_private.so.1 $@
+
+$(B)/lib/libplenum_private.a: $(PRIVATE)/renamed.o $(PRIVATE)/hidden.o
+	$(call say,AR,$@)
+	$(Q)$(LD) -r -o $(PRIVATE)/private.o $^ && rm -f $@ && ar rcs $@ $(PRIVATE)/private.o
+
+$(B)/include/mpi-private.h: $(PRIVATE)/names
+	@mkdir -p $(@D)
+	$(Q)(echo '/* SPDX-License-Identifier: BSD-3-Clause */'; \
+	  echo '/* The names of the functions of mpi.h in the private library: included there with -DPLENUM_PRIVATE. */'; \
+	  sed 's/.*/#pragma redefine_extname & plenumx_&/' $<) >$@
 
 # The second name is for link lines and configure scripts that say -lmpi; programs still need libmpi_abi.so.1.
 $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so: | $(LIBMPI)
@@ -112,10 +148,12 @@ MEMORY_OBJS := $(call objs,core/base/memory.c core/base/memory_libc.c core/base/
 VISIBLE_OBJ := $(call objs,core/base/visible.c)
 PLUGIN_MEMORY := $(call objs,plugins/memory.c core/base/memory_libc.c core/base/vec.c)
 
-$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(VISIBLE_OBJ) $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
+RUNTIME_ALL_OBJS := $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(B)/obj/core/base/table.o $(VISIBLE_OBJ) $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
+link_runtime = $(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs $(HARDEN_LD) -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl
+$(LIBRT): $(RUNTIME_ALL_OBJS)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs $(HARDEN_LD) -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl
+	$(Q)$(link_runtime)
 
 $(B)/lib/libplenum.so: | $(LIBRT)
 	$(Q)ln -sf libplenum.so.1 $@
@@ -144,10 +182,11 @@ $(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(MEMORY_OBJS) $(LI
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie $(HARDEN_LD) -o $@ $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(MEMORY_OBJS) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
 
+link_info = $(CC) -pie $(HARDEN_LD) -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm
 $(B)/bin/plenum-info: $(call objs,$(INFO_SRC)) $(B)/lib/libmpi_abi.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -pie $(HARDEN_LD) -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm
+	$(Q)$(link_info)
 
 $(B)/bin/mpirun: | $(B)/bin/mpiexec
 	$(Q)ln -sf mpiexec $@
@@ -160,14 +199,40 @@ $(B)/include/%: api/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-# Build systems that ask pkg-config for MPI ask for other MPIs' names. The files with these names are in a directory of
-# their own, for PKG_CONFIG_PATH.
-$(PKGCONFIG): Makefile core/base/version.h
+$(B)/lib/pkgconfig/plenum-private.pc: Makefile core/base/version.h
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$${pcfiledir}/../..' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
+	  'Name: Plenum, private' 'Description: MPI 5.0 for a library, beside any MPI of the program' 'Version: $(VERSION)' \
+	  'Requires: jansson' 'Cflags: -DPLENUM_PRIVATE -I$${includedir}' \
+	  'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -l:libplenum_private.a -pthread -ldl -lm' >$@
+
+$(B)/lib/cmake/Plenum/PlenumConfig.cmake: api/wrappers/PlenumConfig.cmake
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+# `plenum` is the runtime, libplenum, and `plenum-mpi` is MPI. Build systems that ask pkg-config for MPI ask for other
+# MPIs' names: the files with these names are in a directory of their own, for PKG_CONFIG_PATH.
+PKGCONFIG_MPI = 'Name: Plenum MPI' 'Description: MPI 5.0, standard ABI' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lmpi_abi' \
+  'Requires.private: jansson' 'Libs.private: -pthread -ldl -lm'
+PKGCONFIG_RUNTIME = 'Name: Plenum' 'Description: launches MPI jobs from inside any process (plenum.h)' \
+  'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lplenum'
+$(PKGCONFIG_MADE): Makefile core/base/version.h
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$${pcfiledir}/../..$(if $(findstring /plenum/,$@),/..)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
-	  'Name: Plenum' 'Description: MPI 5.0, standard ABI' 'Version: $(VERSION)' \
-	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lmpi_abi' \
-	  'Requires.private: jansson' 'Libs.private: -pthread -ldl -lm' >$@
+	  'Version: $(VERSION)' 'Cflags: -I$${includedir}' $(if $(findstring /plenum.pc,$@),$(PKGCONFIG_RUNTIME),$(PKGCONFIG_MPI)) >$@
+
+# Made from the documents, from what programs say to --help, and from the comments of the public headers.
+MAN := $(B)/share/man
+.PHONY: man
+ifneq ($(shell command -v python3 2>/dev/null),)
+man: $(MAN)/made
+else
+man:
+	@echo 'Without python3 there are no man pages: apt-get install python3'
+endif
+$(MAN)/made: $(wildcard docs/man/*.py) docs/mpiexec.md docs/configuration.md api/plenum.h api/mpi-ext.h $(B)/bin/plenum-info $(B)/bin/mpicc
+	$(call say,MAN,$(@D))
+	$(Q)rm -rf $(@D) && python3 -B docs/man/pages.py . $(B)/bin $(VERSION) $(@D) && touch $@
 
 -include $(patsubst %.o,%.d,$(call objs,$(ALL_SRC)))
 include api/fortran/fortran.mk
@@ -188,9 +253,50 @@ install: all
 	$(Q)cp -P $(B)/lib/lib* $(DESTDIR)$(PREFIX)/lib/
 	$(Q)cp $(BUILT_PLUGINS) $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)[ ! -e $(SYMBOLIZER) ] || cp $(SYMBOLIZER) $(DESTDIR)$(PREFIX)/lib/plenum/
-	$(Q)cp $(B)/lib/pkgconfig/plenum.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	$(Q)cp $(filter $(B)/lib/pkgconfig/%,$(PKGCONFIG)) $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	$(Q)cp -r $(B)/lib/cmake $(DESTDIR)$(PREFIX)/lib/
 	$(Q)cp -r $(B)/lib/plenum/pkgconfig $(DESTDIR)$(PREFIX)/lib/plenum/
+	$(Q)[ ! -e $(MAN)/made ] || { mkdir -p $(DESTDIR)$(PREFIX)/share/man && cp -RP $(MAN)/man* $(DESTDIR)$(PREFIX)/share/man/; }
 	$(Q)cp $(HEADERS) $(if $(HAVE_FC),$(FORT_HEADERS)) $(DESTDIR)$(PREFIX)/include/
+
+# The module, for the python3 in PATH. PYTHONDIR= chooses the directory; without a python3 nothing is installed.
+PYTHONDIR ?= $(shell python3 -c 'import os, sysconfig; print("$(PREFIX)/lib/python" + sysconfig.get_python_version() \
+  + "/" + os.path.basename(sysconfig.get_path("purelib")))' 2>/dev/null)
+.PHONY: install-python
+install: install-python
+install-python:
+	$(Q)$(if $(PYTHONDIR),mkdir -p '$(DESTDIR)$(PYTHONDIR)/plenum' && \
+	  cp python-examples/plenum/*.py python-examples/plenum/py.typed '$(DESTDIR)$(PYTHONDIR)/plenum/')
+
+# --- the wheel -------------------------------------------------------------------------------------------------
+# A tree as `make install` makes it, with the libraries that ours need and that not every system has. They are found by
+# DT_RPATH, which holds for what they need in turn, too. UCX, PMIx's client and hwloc's plugin stay those of the system.
+WHEEL_TREE ?= $(B)/wheel/tree
+VENDOR_RPATH := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/plenum/vendor'
+$(B)/wheel/%: PKG = $(filter-out -Wl%,$(shell pkg-config $(1) $(2) 2>/dev/null)) # without run paths of this machine
+.PHONY: wheel wheel-tree
+wheel: wheel-tree
+	$(Q)PLENUM_WHEEL_TREE=$(abspath $(WHEEL_TREE)) python3 -B python-examples/wheel_backend.py $(B)/wheel
+wheel-tree: all $(B)/wheel/libmpi_abi.so.1 $(B)/wheel/libplenum.so.1 $(B)/wheel/plenum-info
+	$(Q)rm -rf $(WHEEL_TREE)
+	$(Q)$(MAKE) -s --no-print-directory install PREFIX=$(abspath $(WHEEL_TREE)) DESTDIR= PYTHONDIR=
+	$(Q)rm $(WHEEL_TREE)/lib/libmpi_abi.a && mkdir -p $(WHEEL_TREE)/lib/plenum/vendor
+	$(Q)cp $(B)/wheel/lib*.so.1 $(WHEEL_TREE)/lib/ && cp $(B)/wheel/plenum-info $(WHEEL_TREE)/bin/
+	$(Q)strip -g $(WHEEL_TREE)/lib/*.so.1 $(WHEEL_TREE)/lib/plenum/*.so $(WHEEL_TREE)/bin/mpiexec $(WHEEL_TREE)/bin/plenum-info
+	$(Q)ldd $(WHEEL_TREE)/lib/libplenum.so.1 $(WHEEL_TREE)/lib/libmpi_abi.so.1 | sed -n 's|.* => \(/[^ ]*\) .*|\1|p' | sort -u | \
+	  grep -vE '/(libc|libm|libdl|libpthread|librt|ld-linux[^/]*)\.so' | xargs -I{} cp -L {} $(WHEEL_TREE)/lib/plenum/vendor/
+$(B)/wheel/libmpi_abi.so.1: $(call objs,$(MPI_SRC))
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(link_mpi) $(VENDOR_RPATH)
+$(B)/wheel/libplenum.so.1: $(RUNTIME_ALL_OBJS)
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(link_runtime) $(VENDOR_RPATH)
+$(B)/wheel/plenum-info: $(call objs,$(INFO_SRC)) $(B)/lib/libmpi_abi.a
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(link_info) $(subst $$ORIGIN,$$ORIGIN/../lib,$(VENDOR_RPATH))
 
 # --- conveniences ----------------------------------------------------------------------------------------------
 .PHONY: clean format tags docs help
@@ -216,7 +322,8 @@ help:
 	@echo 'make check-hard   the long form of all attacks: kills, damage and the like; HARD=rounds SEED=n ONLY=name'
 	@echo 'make fuzz         libFuzzer on every parser of outside bytes; SECONDS=60 for each, ONLY=name'
 	@echo 'make bench        side by side with the other MPIs on this machine; BENCH=--quick'
-	@echo 'make install      PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install      PREFIX=$(PREFIX) DESTDIR= PYTHONDIR='
+	@echo 'make wheel        the Python package with libraries, mpiexec, mpicc and headers, into $(B)/wheel'
 	@echo 'make docs         the reference of the public headers, by doxygen, into $(B)/docs/html'
 	@echo 'make format tags clean'
 	@echo 'Settings: B=directory MODE=release|debug|asan|ubsan|tsan CC= V=1'

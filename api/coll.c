@@ -2,22 +2,44 @@
 /* See coll.h. */
 #include "api/coll.h"
 
-int pl_coll_leave(struct pl_call *call, const struct pl_coll *coll, struct pl_form form)
+#include "core/coll/agree.h"
+
+/* In the checking mode. A single process has nothing to compare. */
+static PL_COLD int coll_leave_agreed(struct pl_call *call, const struct pl_coll *coll, const struct pl_form *form)
 {
     struct pl_request *request;
-    if (form.kind != PL_FORM_RUN)
-        pl_arg_output(call, form.request, "request");
-    if (form.kind == PL_FORM_PREPARE)
-        pl_arg_info_or_null(call, form.info);
+    bool alone = coll->comm->size == 1 && !pl_comm_is_inter(coll->comm);
+    if (form->kind == PL_FORM_START) {
+        call->err = alone ? pl_coll_start(coll, &request) : pl_coll_start_agreed(coll, call->function, &request);
+    } else {
+        enum pl_coll_form kind = form->kind == PL_FORM_RUN ? PL_COLL_BLOCKING : PL_COLL_PERSISTENT;
+        call->err = alone ? MPI_SUCCESS : pl_agree(coll, kind, call->function);
+        if (!call->err)
+            call->err = form->kind == PL_FORM_RUN ? pl_coll_run(coll) : pl_coll_prepare(coll, &request);
+    }
+    if (!call->err && form->kind != PL_FORM_RUN)
+        *form->request = pl_object_handle(request);
+    return pl_call_leave(call);
+}
+
+int pl_coll_leave(struct pl_call *call, const struct pl_coll *coll, const struct pl_form *form)
+{
+    struct pl_request *request;
+    if (form->kind != PL_FORM_RUN)
+        pl_arg_output(call, form->request, "request");
+    if (form->kind == PL_FORM_PREPARE)
+        pl_arg_info_or_null(call, form->info);
     if (call->err)
         return pl_call_fail(call);
-    if (form.kind == PL_FORM_RUN) {
+    if (pl_unlikely(pl_coll_agreeing))
+        return coll_leave_agreed(call, coll, form);
+    if (form->kind == PL_FORM_RUN) {
         call->err = pl_coll_run(coll);
         return pl_call_leave(call);
     }
-    call->err = form.kind == PL_FORM_START ? pl_coll_start(coll, &request) : pl_coll_prepare(coll, &request);
+    call->err = form->kind == PL_FORM_START ? pl_coll_start(coll, &request) : pl_coll_prepare(coll, &request);
     if (!call->err)
-        *form.request = pl_object_handle(request);
+        *form->request = pl_object_handle(request);
     return pl_call_leave(call);
 }
 

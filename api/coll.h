@@ -28,7 +28,7 @@ struct pl_form {
 
 /* Does, starts or prepares the collective unless an argument was bad, and leaves. Returns what the MPI function
  * returns. */
-int pl_coll_leave(struct pl_call *call, const struct pl_coll *coll, struct pl_form form);
+int pl_coll_leave(struct pl_call *call, const struct pl_coll *coll, const struct pl_form *form);
 
 /* A rank, or on an intercommunicator a rank of the remote group, MPI_ROOT or MPI_PROC_NULL. */
 void pl_arg_coll_root(struct pl_call *call, const struct pl_comm *comm, int root);

@@ -121,7 +121,7 @@ static void arg_apart_blocks(struct pl_call *call, const void *one, MPI_Count co
 int pl_do_barrier(struct pl_call *call, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_BARRIER, .comm = pl_arg_comm(call, comm) };
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_bcast(struct pl_call *call, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
@@ -133,7 +133,7 @@ int pl_do_bcast(struct pl_call *call, void *buffer, MPI_Count count, MPI_Datatyp
         pl_arg_not_in_place(call, buffer, "buffer", not_here);
         arg_received(call, &coll, buffer, count, datatype, 1);
     }
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 /* --- gather and scatter ----------------------------------------------------------------------------------------- */
@@ -164,7 +164,7 @@ int pl_do_gather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount,
             arg_own(call, &coll, sendcount, recvcount);
         }
     }
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_gatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -183,7 +183,7 @@ int pl_do_gatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendcount
             arg_own(call, &coll, sendcount, pl_count_at(recvcounts, root));
         }
     }
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 /* Receiver's side of a scatter, the root's own included. */
@@ -212,7 +212,7 @@ int pl_do_scatter(struct pl_call *call, const void *sendbuf, MPI_Count sendcount
             arg_own(call, &coll, sendcount, recvcount);
         }
     }
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_scatterv(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs displs,
@@ -231,7 +231,7 @@ int pl_do_scatterv(struct pl_call *call, const void *sendbuf, struct pl_counts s
             arg_own(call, &coll, pl_count_at(sendcounts, root), recvcount);
         }
     }
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 /* --- allgather --------------------------------------------------------------------------------------------------- */
@@ -255,7 +255,7 @@ int pl_do_allgather(struct pl_call *call, const void *sendbuf, MPI_Count sendcou
     if (!call->err)
         pl_arg_apart(call, sendbuf, sendcount, coll.sendtype, recvbuf, blocks_count(recvcount, n), coll.recvtype);
     arg_own(call, &coll, sendcount, recvcount);
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -271,7 +271,7 @@ int pl_do_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendco
         if (!pl_comm_is_inter(coll.comm))
             arg_own(call, &coll, sendcount, pl_count_at(recvcounts, coll.comm->rank));
     }
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 /* --- alltoall ---------------------------------------------------------------------------------------------------- */
@@ -304,7 +304,7 @@ int pl_do_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count sendcoun
         pl_arg_apart(call, sendbuf, blocks_count(sendcount, n), coll.sendtype, recvbuf, blocks_count(recvcount, n),
                      coll.recvtype);
     arg_own(call, &coll, sendcount, recvcount);
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_alltoallv(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
@@ -321,7 +321,7 @@ int pl_do_alltoallv(struct pl_call *call, const void *sendbuf, struct pl_counts 
         arg_own_block(call, &coll, sent, pl_displ_at(sdispls, rank) * coll.sendtype->extent, received,
                       pl_displ_at(rdispls, rank) * coll.recvtype->extent);
     }
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_alltoallw(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
@@ -357,5 +357,5 @@ int pl_do_alltoallw(struct pl_call *call, const void *sendbuf, struct pl_counts 
         coll.recvtype = received > 0 ? pl_arg_type(call, recvtypes[rank]) : PL_TYPE_BYTE;
         arg_own_block(call, &coll, sent, pl_displ_at(sdispls, rank), received, pl_displ_at(rdispls, rank));
     }
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }

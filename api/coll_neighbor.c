@@ -65,7 +65,7 @@ int pl_do_neighbor_allgather(struct pl_call *call, const void *sendbuf, MPI_Coun
     coll.recvcount = recvcount;
     coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
     coll.recvtype = pl_arg_blocks(call, recvbuf, recvcount, recvtype, in_of(topology));
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_neighbor_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -80,7 +80,7 @@ int pl_do_neighbor_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Cou
     coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
     MPI_Count most = arg_lists(call, recvcounts, displs, in_of(topology), "receive");
     coll.recvtype = pl_arg_blocks(call, recvbuf, most, recvtype, 1);
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_neighbor_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -93,7 +93,7 @@ int pl_do_neighbor_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count
     coll.recvcount = recvcount;
     coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology));
     coll.recvtype = pl_arg_blocks(call, recvbuf, recvcount, recvtype, in_of(topology));
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_neighbor_alltoallv(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts,
@@ -111,7 +111,7 @@ int pl_do_neighbor_alltoallv(struct pl_call *call, const void *sendbuf, struct p
     MPI_Count received = arg_lists(call, recvcounts, rdispls, in_of(topology), "receive");
     coll.sendtype = pl_arg_blocks(call, sendbuf, sent, sendtype, 1);
     coll.recvtype = pl_arg_blocks(call, recvbuf, received, recvtype, 1);
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_neighbor_alltoallw(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts,
@@ -131,5 +131,5 @@ int pl_do_neighbor_alltoallw(struct pl_call *call, const void *sendbuf, struct p
     pl_arg_types(call, sendbuf, sendcounts, sdispls, sendtypes, out_of(topology), "sendtypes");
     arg_lists(call, recvcounts, rdispls, in_of(topology), "receive");
     pl_arg_types(call, recvbuf, recvcounts, rdispls, recvtypes, in_of(topology), "recvtypes");
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }

@@ -48,7 +48,7 @@ int pl_do_reduce(struct pl_call *call, const void *sendbuf, void *recvbuf, MPI_C
     struct pl_coll coll = { .kind = PL_COLL_REDUCE, .comm = pl_arg_comm(call, comm), .root = root };
     pl_arg_coll_root(call, coll.comm, root);
     if (call->err || root == MPI_PROC_NULL)
-        return pl_coll_leave(call, &coll, form);
+        return pl_coll_leave(call, &coll, &form);
     bool is_root = pl_coll_is_root(coll.comm, root);
     arg_operands(call, &coll, count, datatype, op);
     if (is_root && !pl_comm_is_inter(coll.comm)) {
@@ -61,7 +61,7 @@ int pl_do_reduce(struct pl_call *call, const void *sendbuf, void *recvbuf, MPI_C
         pl_arg_not_in_place(call, sendbuf, "sendbuf", root_only);
         arg_given(call, &coll, sendbuf, count);
     }
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_reduction(struct pl_call *call, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf, MPI_Count count,
@@ -74,7 +74,7 @@ int pl_do_reduction(struct pl_call *call, enum pl_coll_kind kind, const void *se
         arg_given(call, &coll, sendbuf, count); /* the first receives nothing */
     else
         arg_both(call, &coll, sendbuf, count, recvbuf, count);
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_reduce_scatter_block(struct pl_call *call, const void *sendbuf, void *recvbuf, MPI_Count recvcount,
@@ -87,7 +87,7 @@ int pl_do_reduce_scatter_block(struct pl_call *call, const void *sendbuf, void *
         pl_call_error(call, MPI_ERR_COUNT, "recvcount is %lld for each of %d processes: more than can be counted",
                       (long long)recvcount, coll.comm->size);
     arg_both(call, &coll, sendbuf, total, recvbuf, recvcount);
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }
 
 int pl_do_reduce_scatter(struct pl_call *call, const void *sendbuf, void *recvbuf, struct pl_counts recvcounts,
@@ -107,5 +107,5 @@ int pl_do_reduce_scatter(struct pl_call *call, const void *sendbuf, void *recvbu
     arg_operands(call, &coll, 0, datatype, op);
     if (!call->err)
         arg_both(call, &coll, sendbuf, total, recvbuf, pl_count_at(recvcounts, coll.comm->rank));
-    return pl_coll_leave(call, &coll, form);
+    return pl_coll_leave(call, &coll, &form);
 }

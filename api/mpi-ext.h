@@ -241,6 +241,172 @@ typedef void(MPIX_User_function_x)(void *invec, void *inoutvec, MPI_Count len, M
 int MPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor, int commute,
                      void *extra_state, MPI_Op *op);
 
+/* --- attributes: MPI-5.0, section 19.3.7 ------------------------------------------------------------------------- */
+
+/**
+ * Makes a key for attributes of communicators, for a binding of another language; MPICH has the same function.
+ *
+ * The callbacks get attributes as values: the integer that MPIX_Comm_set_attr_as_fortran() has set, in the place of a
+ * pointer, or the pointer that C has set. A copy is of the language of its original.
+ *
+ * Does not block. Any thread, at any time. Related to MPI_Comm_create_keyval(): MPI-5.0, sections 7.7.2 and 19.3.7.
+ *
+ * @param[in] comm_copy_attr_fn    copies an attribute, or MPI_COMM_DUP_FN, MPI_COMM_NULL_COPY_FN
+ * @param[in] comm_delete_attr_fn  deletes an attribute, or MPI_COMM_NULL_DELETE_FN
+ * @param[in] destructor    called exactly once with `extra_state`, when the key is freed and no object has an attribute
+ *                          with it any more; not when this call fails. NULL: none
+ * @param[out] comm_keyval  owned by the caller, freed with MPI_Comm_free_keyval(); attributes retain it
+ * @param[in] extra_state   handed to the callbacks; retained until the destructor is called
+ * @retval MPI_SUCCESS     `comm_keyval` is set
+ * @retval MPI_ERR_ARG     `comm_keyval` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
+int MPIX_Comm_create_keyval_x(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+                              MPI_Comm_delete_attr_function *comm_delete_attr_fn, MPIX_Destructor_function *destructor,
+                              int *comm_keyval, void *extra_state);
+
+/**
+ * Sets an attribute to an integer, as MPI_COMM_SET_ATTR of Fortran does.
+ *
+ * MPI_Comm_get_attr() gives a pointer to the integer, an MPI_Aint; it is valid until the attribute is set again or
+ * deleted. Runs callbacks, and blocks if these do. Threads: as MPI_Comm_set_attr(): MPI-5.0, sections 7.7.2 and 19.3.7.
+ *
+ * @param[in] comm           the communicator; borrowed
+ * @param[in] comm_keyval    key of any language
+ * @param[in] attribute_val  the integer, as a pointer
+ * @retval MPI_SUCCESS     the attribute is set
+ * @retval MPI_ERR_COMM    `comm` is not valid
+ * @retval MPI_ERR_KEYVAL  `comm_keyval` is not a key for communicators, or is predefined
+ * @retval MPI_ERR_NO_MEM  out of memory; a callback may return any other class
+ * @since 0.1
+ */
+int MPIX_Comm_set_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val);
+
+/**
+ * Gets an attribute as an integer, as MPI_COMM_GET_ATTR of Fortran does: what Fortran has set, or a pointer of C as an
+ * address. The predefined attributes are their values, not pointers.
+ *
+ * Does not block. Threads: as MPI_Comm_get_attr(): MPI-5.0, sections 7.7.2 and 19.3.7.
+ *
+ * @param[in] comm        the communicator; borrowed
+ * @param[in] comm_keyval     key of any language
+ * @param[out] attribute_val  an MPI_Aint; set if there is such an attribute
+ * @param[out] flag           true if there is
+ * @retval MPI_SUCCESS     `flag` is set
+ * @retval MPI_ERR_COMM    `comm` is not valid
+ * @retval MPI_ERR_KEYVAL  `comm_keyval` is not a key for communicators
+ * @retval MPI_ERR_ARG     an output is NULL
+ * @since 0.1
+ */
+int MPIX_Comm_get_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
+
+/**
+ * Makes a key for attributes of datatypes, as MPIX_Comm_create_keyval_x() does for those of communicators.
+ *
+ * Does not block. Any thread, at any time. Related to MPI_Type_create_keyval(): MPI-5.0, sections 7.7.4 and 19.3.7.
+ *
+ * @param[in] type_copy_attr_fn    copies an attribute, or MPI_TYPE_DUP_FN, MPI_TYPE_NULL_COPY_FN
+ * @param[in] type_delete_attr_fn  deletes an attribute, or MPI_TYPE_NULL_DELETE_FN
+ * @param[in] destructor    as for MPIX_Comm_create_keyval_x()
+ * @param[out] type_keyval  owned by the caller, freed with MPI_Type_free_keyval(); attributes retain it
+ * @param[in] extra_state   handed to the callbacks; retained until the destructor is called
+ * @retval MPI_SUCCESS     `type_keyval` is set
+ * @retval MPI_ERR_ARG     `type_keyval` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
+int MPIX_Type_create_keyval_x(MPI_Type_copy_attr_function *type_copy_attr_fn,
+                              MPI_Type_delete_attr_function *type_delete_attr_fn, MPIX_Destructor_function *destructor,
+                              int *type_keyval, void *extra_state);
+
+/**
+ * Sets an attribute to an integer, as MPIX_Comm_set_attr_as_fortran() does.
+ *
+ * Runs callbacks, and blocks if these do. Threads: as MPI_Type_set_attr(): MPI-5.0, sections 7.7.4 and 19.3.7.
+ *
+ * @param[in] datatype       the datatype; borrowed
+ * @param[in] type_keyval    key of any language
+ * @param[in] attribute_val  the integer, as a pointer
+ * @retval MPI_SUCCESS     the attribute is set
+ * @retval MPI_ERR_TYPE    `datatype` is not valid
+ * @retval MPI_ERR_KEYVAL  `type_keyval` is not a key for datatypes, or is predefined
+ * @retval MPI_ERR_NO_MEM  out of memory; a callback may return any other class
+ * @since 0.1
+ */
+int MPIX_Type_set_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val);
+
+/**
+ * Gets an attribute as an integer, as MPI_TYPE_GET_ATTR of Fortran does: what Fortran has set, or a pointer of C as an
+ * address. The predefined attributes are their values, not pointers.
+ *
+ * Does not block. Threads: as MPI_Type_get_attr(): MPI-5.0, sections 7.7.4 and 19.3.7.
+ *
+ * @param[in] datatype        the datatype; borrowed
+ * @param[in] type_keyval     key of any language
+ * @param[out] attribute_val  an MPI_Aint; set if there is such an attribute
+ * @param[out] flag           true if there is
+ * @retval MPI_SUCCESS     `flag` is set
+ * @retval MPI_ERR_TYPE    `datatype` is not valid
+ * @retval MPI_ERR_KEYVAL  `type_keyval` is not a key for datatypes
+ * @retval MPI_ERR_ARG     an output is NULL
+ * @since 0.1
+ */
+int MPIX_Type_get_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
+
+/**
+ * Makes a key for attributes of windows, as MPIX_Comm_create_keyval_x() does for those of communicators.
+ *
+ * Does not block. Any thread, at any time. Related to MPI_Win_create_keyval(): MPI-5.0, sections 7.7.3 and 19.3.7.
+ *
+ * @param[in] win_copy_attr_fn    copies an attribute, or MPI_WIN_DUP_FN, MPI_WIN_NULL_COPY_FN
+ * @param[in] win_delete_attr_fn  deletes an attribute, or MPI_WIN_NULL_DELETE_FN
+ * @param[in] destructor    as for MPIX_Comm_create_keyval_x()
+ * @param[out] win_keyval  owned by the caller, freed with MPI_Win_free_keyval(); attributes retain it
+ * @param[in] extra_state   handed to the callbacks; retained until the destructor is called
+ * @retval MPI_SUCCESS     `win_keyval` is set
+ * @retval MPI_ERR_ARG     `win_keyval` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
+int MPIX_Win_create_keyval_x(MPI_Win_copy_attr_function *win_copy_attr_fn,
+                             MPI_Win_delete_attr_function *win_delete_attr_fn, MPIX_Destructor_function *destructor,
+                             int *win_keyval, void *extra_state);
+
+/**
+ * Sets an attribute to an integer, as MPIX_Comm_set_attr_as_fortran() does.
+ *
+ * Runs callbacks, and blocks if these do. Threads: as MPI_Win_set_attr(): MPI-5.0, sections 7.7.3 and 19.3.7.
+ *
+ * @param[in] win       the window; borrowed
+ * @param[in] win_keyval    key of any language
+ * @param[in] attribute_val  the integer, as a pointer
+ * @retval MPI_SUCCESS     the attribute is set
+ * @retval MPI_ERR_WIN    `win` is not valid
+ * @retval MPI_ERR_KEYVAL  `win_keyval` is not a key for windows, or is predefined
+ * @retval MPI_ERR_NO_MEM  out of memory; a callback may return any other class
+ * @since 0.1
+ */
+int MPIX_Win_set_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val);
+
+/**
+ * Gets an attribute as an integer, as MPI_WIN_GET_ATTR of Fortran does: what Fortran has set, or a pointer of C as an
+ * address. The predefined attributes are their values, not pointers.
+ *
+ * Does not block. Threads: as MPI_Win_get_attr(): MPI-5.0, sections 7.7.3 and 19.3.7.
+ *
+ * @param[in] win        the window; borrowed
+ * @param[in] win_keyval     key of any language
+ * @param[out] attribute_val  an MPI_Aint; set if there is such an attribute
+ * @param[out] flag           true if there is
+ * @retval MPI_SUCCESS     `flag` is set
+ * @retval MPI_ERR_WIN    `win` is not valid
+ * @retval MPI_ERR_KEYVAL  `win_keyval` is not a key for windows
+ * @retval MPI_ERR_ARG     an output is NULL
+ * @since 0.1
+ */
+int MPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
+
 /* --- process sets: docs/psets.md ------------------------------------------------------------------------------- */
 
 /**
@@ -430,6 +596,30 @@ int PMPIX_Session_pset_withdraw(MPI_Session session, const char *pset_name);
 /** @copydoc MPIX_Session_pset_watch() */
 int PMPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *callback, void *context);
 
+/** @copydoc MPIX_Comm_create_keyval_x() */
+int PMPIX_Comm_create_keyval_x(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+                               MPI_Comm_delete_attr_function *comm_delete_attr_fn, MPIX_Destructor_function *destructor,
+                               int *comm_keyval, void *extra_state);
+/** @copydoc MPIX_Comm_set_attr_as_fortran() */
+int PMPIX_Comm_set_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val);
+/** @copydoc MPIX_Comm_get_attr_as_fortran() */
+int PMPIX_Comm_get_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
+/** @copydoc MPIX_Type_create_keyval_x() */
+int PMPIX_Type_create_keyval_x(MPI_Type_copy_attr_function *type_copy_attr_fn,
+                               MPI_Type_delete_attr_function *type_delete_attr_fn, MPIX_Destructor_function *destructor,
+                               int *type_keyval, void *extra_state);
+/** @copydoc MPIX_Type_set_attr_as_fortran() */
+int PMPIX_Type_set_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val);
+/** @copydoc MPIX_Type_get_attr_as_fortran() */
+int PMPIX_Type_get_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
+/** @copydoc MPIX_Win_create_keyval_x() */
+int PMPIX_Win_create_keyval_x(MPI_Win_copy_attr_function *win_copy_attr_fn,
+                              MPI_Win_delete_attr_function *win_delete_attr_fn, MPIX_Destructor_function *destructor,
+                              int *win_keyval, void *extra_state);
+/** @copydoc MPIX_Win_set_attr_as_fortran() */
+int PMPIX_Win_set_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val);
+/** @copydoc MPIX_Win_get_attr_as_fortran() */
+int PMPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
 /** @copydoc MPIX_Op_create_x() */
 int PMPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor, int commute,
                       void *extra_state, MPI_Op *op);

@@ -12,6 +12,10 @@
 #include <stddef.h> /* programs expect NULL from here */
 #include <stdint.h>
 
+#ifdef PLENUM_PRIVATE /* given by mpicc --private: the functions have names of their own in object files */
+#include "mpi-private.h"
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -2632,6 +2636,27 @@ int PMPI_Win_toint(MPI_Win win);
 #define MPI_Type_f2c(datatype)         MPI_Type_fromint((int)(datatype))
 #define MPI_Win_c2f(win)               ((MPI_Fint)MPI_Win_toint(win))
 #define MPI_Win_f2c(win)               MPI_Win_fromint((int)(win))
+
+/* Statuses as Fortran has them, MPI_F_STATUS_SIZE integers or a TYPE(MPI_Status). These and the sentinels are in
+ * libmpifort_abi, the library of the Fortran interfaces. */
+typedef struct MPI_F08_status {
+    MPI_Fint MPI_SOURCE, MPI_TAG, MPI_ERROR;
+    MPI_Fint MPI_internal[5];
+} MPI_F08_status;
+extern MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
+extern MPI_F08_status *MPI_F08_STATUS_IGNORE, *MPI_F08_STATUSES_IGNORE;
+int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);
+int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);
+int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status);
+int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status);
+int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status);
+int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status);
+int PMPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);
+int PMPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);
+int PMPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status);
+int PMPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status);
+int PMPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status);
+int PMPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status);
 
 #ifdef __cplusplus
 }

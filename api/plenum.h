@@ -30,16 +30,22 @@
  * plenum_runtime_next_event() or plenum_job_wait(). When the embedding program dies, even by SIGKILL, its jobs die
  * with it.
  *
- * **Threads.** Any thread may call any function at any time. No thread may use an object while another closes it, or
- * after that. A forked child must not use the runtimes of its parent.
+ * **Threads.** Any thread may call any function at any time. A thread may close a job or a runtime while others are
+ * inside functions on it. These end with PLENUM_ERR_CLOSED, those that wait at once, and the object is freed when the
+ * last one has left. A call that begins after that is a mistake that is not always noticed. A program whose threads do
+ * not know of each other calls plenum_runtime_stop(), which frees nothing, and closes the runtime when they are done.
+ *
+ * **fork().** A child that the embedding program forks cannot use the runtimes of its parent: functions on them return
+ * PLENUM_ERR_CLOSED, and closing them, also at its exit, does nothing. It may open its own, without a PMIx server if
+ * its parent has one.
  *
  * **Blocking.** A function that "does not block" waits for no process; it may wait for the mutex of its runtime.
  * Functions that hold this mutex for longer say what they wait for.
  *
  * **Errors.** Functions return PLENUM_OK or another enum plenum_error, and an error leaves one line of explanation in
  * plenum_error(). After an error nothing has changed and outputs keep their values, unless the function says otherwise.
- * A job or runtime that is NULL is PLENUM_ERR_ARGUMENT. Functions that return no error need a job, runtime or event
- * that is not NULL, unless they say otherwise.
+ * A job or runtime that is NULL is PLENUM_ERR_ARGUMENT, and one that is closed is PLENUM_ERR_CLOSED. Functions that
+ * return no error then do nothing, or return what they say for NULL.
  *
  * **Ownership.** The library copies every text and array that it is given. It takes over no pointer and no descriptor.
  */
@@ -82,7 +88,8 @@ enum plenum_error {
     PLENUM_ERR_LIMIT,          /**< a limit of the system: descriptors, processes, size of a file */
     PLENUM_ERR_MEMORY,         /**< out of memory */
     PLENUM_ERR_TIMEOUT,        /**< the time limit has passed; nothing has changed */
-    PLENUM_ERR_SYSTEM          /**< a system call failed in a way that has no name above */
+    PLENUM_ERR_SYSTEM,         /**< a system call failed in a way that has no name above */
+    PLENUM_ERR_CLOSED          /**< the runtime or the job was closed, or belongs to the process that forked this one */
 };
 
 /** Returns the explanation of the calling thread's last error.
@@ -107,10 +114,19 @@ PLENUM_API const char *plenum_error(void);
  *  @since 0.1 */
 PLENUM_API int plenum_runtime_open(struct plenum_runtime **runtime);
 
-/** Kills what still runs, with SIGKILL and without grace, and frees the runtime.
+/** Kills what still runs, with SIGKILL and without grace; every other function on the runtime and its jobs then returns
+ *  PLENUM_ERR_CLOSED.
+ *  That is true of functions in which other threads are or wait, too. plenum_runtime_fd() becomes readable and stays
+ *  so. Only plenum_runtime_close() frees, and plenum_job_close() gives a handle back. Events that were not taken are
+ *  lost. Blocks until the keeper has killed every process of every job. Any thread.
+ *  @param[in] runtime  borrowed; NULL is ignored, and so is a second call
+ *  @since 0.1 */
+PLENUM_API void plenum_runtime_stop(struct plenum_runtime *runtime);
+
+/** Kills what still runs, as plenum_runtime_stop() does, and frees the runtime.
  *  Frees all jobs of the runtime, also those with open handles, and all events that are still in its queue. Events
  *  that the caller has taken stay the caller's; their `job` is dead. Blocks until the keeper has killed every process
- *  of every job. Any thread.
+ *  of every job, and until other threads have left the functions that they are in. Any thread.
  *  @param[in] runtime  stolen; NULL is ignored
  *  @since 0.1 */
 PLENUM_API void plenum_runtime_close(struct plenum_runtime *runtime);
@@ -119,7 +135,7 @@ PLENUM_API void plenum_runtime_close(struct plenum_runtime *runtime);
  *  It is readable when plenum_runtime_next_event() has work to do, which need not produce an event. The caller only
  *  polls it. Does not block. Any thread.
  *  @param[in] runtime  borrowed; may be NULL
- *  @return the descriptor, borrowed until plenum_runtime_close(); -1 when `runtime` is NULL
+ *  @return the descriptor, borrowed until plenum_runtime_close(); -1 when `runtime` is NULL or the parent process's
  *  @since 0.1 */
 PLENUM_API int plenum_runtime_fd(const struct plenum_runtime *runtime);
 
@@ -145,7 +161,8 @@ PLENUM_API int plenum_runtime_set(struct plenum_runtime *runtime, enum plenum_ru
 /** Kinds of events. Each says which fields it sets beyond `kind`, `flags`, `job_id`, `job`, `user` and `rank`; the
  *  others are 0 or NULL. @since 0.1 */
 enum plenum_event_kind {
-    /** All processes of the job run; `code` is their number. `rank` is -1. */
+    /** All processes of the job were started; `code` is their number. `rank` is -1. Before every EXITED and LOST of the
+     *  job, unless the keeper died or the job was ended while its processes were being started. */
     PLENUM_EVENT_STARTED = 1,
     /** A process (`rank`), or the job (-1), could not be started: `code` is the errno, 0 if there is none, and `text`
      *  says why. Only the first failure is reported. */
@@ -202,6 +219,14 @@ struct plenum_event {
     size_t length;               /**< bytes of `text` without the NUL */
     const char *object;          /**< ABORTED, ERROR: communicator, window, file or session by name; NULL: none */
     const char *report;          /**< REPORT: one JSON object (docs/RUNTIME.md), NUL-terminated; NULL: none */
+    int64_t time_us;             /**< when it happened, in microseconds since 1970 (CLOCK_REALTIME) */
+    int64_t run_us;              /**< EXITED, LOST: microseconds that the process ran; FINISHED: that the job ran, 0 for
+                                      one that was never started */
+    int64_t user_us;   /**< EXITED, LOST: microseconds of processor time in the program, with the children that
+                                      it has waited for; FINISHED: of all processes */
+    int64_t system_us; /**< the same in the kernel */
+    int64_t peak;      /**< EXITED, LOST: the most bytes of memory that the process, or a child that it has
+                                      waited for, has had; FINISHED: of the process with the most */
 };
 
 /** Advances the runtime and takes the next event.
@@ -280,7 +305,8 @@ PLENUM_API char *plenum_job_json(const struct plenum_job *job);
 
 /** Gives the handle back.
  *  A job that runs or waits in the queue goes on, and its events come with `job` NULL. A job that was never launched,
- *  or has finished, is freed. Does not block. Any thread.
+ *  or has finished, is freed. Other threads that wait for it return with PLENUM_ERR_CLOSED. Does not block. Any
+ *  thread.
  *  @param[in] job  stolen; NULL is ignored
  *  @since 0.1 */
 PLENUM_API void plenum_job_close(struct plenum_job *job);
@@ -434,7 +460,9 @@ enum plenum_map {
 enum plenum_pmix {
     PLENUM_PMIX_OFF, /**< no server */
     PLENUM_PMIX_ON,  /**< a server; the launch fails when there can be none */
-    PLENUM_PMIX_AUTO /**< a server if one is available, unless all programs surely use this Plenum's library */
+    /** A server if one is available, unless all programs surely use this Plenum's library. Unless they do, this value
+     *  and PLENUM_PMIX_ON also connect each process with a PMI-1 server, for programs of MPICH. */
+    PLENUM_PMIX_AUTO
 };
 
 /** Options of plenum_job_set(). A value is from 0 to 2147483647 unless the option says otherwise. @since 0.1 */
@@ -450,7 +478,10 @@ enum plenum_job_option {
     /** 1: standard output that arrives as events comes from a pseudo-terminal, which changes nothing in it. Programs
      *  take it for a terminal and write each line when it is complete. Where there is none it is a pipe. 0 (default): a
      *  pipe, to which most programs write blocks: better for gigabytes of lines. */
-    PLENUM_JOB_TERMINAL
+    PLENUM_JOB_TERMINAL,
+    /** 1 (default): before a job that has reached its time limit is ended, its processes are asked what they are doing,
+     *  as plenum_job_report() does, which takes up to half a second. 0: it is ended at once. */
+    PLENUM_JOB_REPORT
 };
 
 /** Sets an option of a job.
@@ -465,8 +496,8 @@ enum plenum_job_option {
 PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value);
 
 /** Writes the processors that a rank is bound to, or would be if the job were launched now, as a list such as "0-3,8".
- *  The jobs of a runtime take turns: the next job begins where the last one ended. Reads sysfs; does not block. Any
- *  thread.
+ *  A job that starts takes the processors that the running jobs of the runtime use least. Among equals jobs take turns:
+ *  the next job begins where the last one ended. Reads sysfs; does not block. Any thread.
  *  @param[in] job    borrowed
  *  @param[in] rank   the rank
  *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small. "" when the rank is not
@@ -564,10 +595,10 @@ PLENUM_API int plenum_job_pset_withdraw(struct plenum_job *job, const char *name
 
 /** Ends the job: SIGTERM to all processes, and SIGKILL after the grace time.
  *  SIGKILL at once when the job is being ended already, by an earlier call or for another reason, and when
- *  PLENUM_JOB_GRACE is 0. Returns at once; the event FINISHED reports the end. A job that waits in the queue has
- *  finished, with code 0, without having been started. The code of one that ran is that of the first process that did
- *  not exit with 0: as a rule 143 (SIGTERM) or 137 (SIGKILL). Does nothing when the job has finished. Does not block,
- *  except as plenum_job_launch() does when the end of a queued job lets others start. Any thread.
+ *  PLENUM_JOB_GRACE is 0. Returns at once; the event FINISHED reports the end. The code of the job is that of the
+ *  first process that did not exit with 0: as a rule 143 (SIGTERM), or 137 (SIGKILL) without grace. A job that waits in
+ *  the queue has finished, with this code, without having been started. Does nothing when the job has finished. Does
+ *  not block, except as plenum_job_launch() does when the end of a queued job lets others start. Any thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK            the job is being ended, or has finished
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
@@ -578,8 +609,8 @@ PLENUM_API int plenum_job_cancel(struct plenum_job *job);
 /** Asks all processes what they are doing.
  *  Processes that wait in MPI say for what, since when, and what is pending; for the others the report has what can be
  *  seen from outside. The answer comes as an event REPORT, within half a second if the runtime is advanced; calls until
- *  then share it. A job that reaches its time limit is asked before it is ended. Nothing in the processes is
- *  interrupted. Does not block. Any thread.
+ *  then share it. A job that reaches its time limit is asked before it is ended (PLENUM_JOB_REPORT). Nothing in the
+ *  processes is interrupted. Does not block. Any thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK            the processes are asked
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
@@ -587,16 +618,30 @@ PLENUM_API int plenum_job_cancel(struct plenum_job *job);
  *  @since 0.1 */
 PLENUM_API int plenum_job_report(struct plenum_job *job);
 
+/** Holds back the output of a job: back-pressure for one job, while the events of others go on.
+ *  No OUTPUT event is made for what the processes write from now on, until they end. Their pipes fill up, and then they
+ *  wait. What is in the pipes comes as events when output is no longer held, or when the process has ended. At any time
+ *  before the job has finished, also before the launch. Does not block. Any thread.
+ *  @param[in] job   borrowed
+ *  @param[in] hold  1: hold, 0: go on (the default)
+ *  @retval PLENUM_OK            output is held, or goes on
+ *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
+ *  @retval PLENUM_ERR_MEMORY    out of memory; the output of some processes may still be held
+ *  @retval PLENUM_ERR_SYSTEM    the same for another reason
+ *  @since 0.1 */
+PLENUM_API int plenum_job_hold_output(struct plenum_job *job, int hold);
+
 /** Waits until the job has finished, and advances the runtime meanwhile.
  *  Events of all jobs are kept for plenum_runtime_next_event(), output too: redirect it if nothing will read it.
  *  Blocks for as long as `timeout` says. Any thread, several at once; other threads may use the runtime meanwhile.
- *  @param[in] job      borrowed; must not be closed meanwhile
+ *  @param[in] job      borrowed
  *  @param[in] timeout  milliseconds; 0: only checks; negative: no limit
  *  @param[out] code    the exit code of the job; may be NULL
  *  @retval PLENUM_OK            the job has finished
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
  *  @retval PLENUM_ERR_STATE     the job was not launched
  *  @retval PLENUM_ERR_TIMEOUT   the time limit has passed; the job goes on
+ *  @retval PLENUM_ERR_CLOSED    another thread has closed the job, or closed or stopped the runtime
  *  @since 0.1 */
 PLENUM_API int plenum_job_wait(struct plenum_job *job, int timeout, int *code);
 

@@ -4,6 +4,7 @@
  * engine, the parts of the process, and the settings that core/base cannot check by itself.
  */
 #include "core/base/config_value.h"
+#include "core/coll/agree.h"
 #include "core/coll/algorithm.h"
 #include "core/coll/area/area.h"
 #include "core/coll/area/collectives.h"
@@ -72,7 +73,10 @@ const struct pl_message_ops pl_message_ops[PL_MSG_KINDS] = {
 const struct pl_request_ops pl_request_ops[PL_REQ_KINDS] = {
     [PL_REQ_SEND] = { .what = PL_WHAT_SEND },
     [PL_REQ_RECV] = { .what = PL_WHAT_RECV },
-    [PL_REQ_COLL] = { .recycle = pl_schedule_recycle, .what = PL_WHAT_COLLECTIVE, .describe = pl_schedule_describe },
+    [PL_REQ_COLL] = { .report = pl_agree_report,
+                      .recycle = pl_schedule_recycle,
+                      .what = PL_WHAT_COLLECTIVE,
+                      .describe = pl_schedule_describe },
     [PL_REQ_GENERALIZED] = { .what = PL_WHAT_REQUEST },
     [PL_REQ_PARTITIONED] = { .report = pl_partitioned_report },
     [PL_REQ_RMA] = { .report = pl_rma_report },
@@ -99,3 +103,4 @@ const struct pl_config_check pl_config_checks[PL_CONFIG_CHECKS] = {
 pl_coll_shortcut *const pl_coll_shortcuts[PL_COLL_SHORTCUTS] = { pl_coll_try_area, pl_coll_try_hierarchy };
 
 const struct pl_algorithm *const pl_coll_neighborhood = &pl_neighbor_exchange;
+struct pl_neighbors (*const pl_coll_neighbors)(const struct pl_comm *comm) = pl_neighbors_of;

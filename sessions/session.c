@@ -17,6 +17,7 @@
 #define LEVEL_KEY       "thread_level"             /* of the standard (MPI-5.0 section 11.3.1) */
 #define OTHER_LEVEL_KEY "mpi_thread_support_level" /* programs use this one as well */
 #define STRICT_KEY      "plenum_strict"
+#define ALONE_KEY       "plenum_alone"
 
 static const struct {
     int level;
@@ -74,12 +75,24 @@ static int session_read_strict(struct pl_info *info, bool *strict)
     return rc;
 }
 
+static int session_read_alone(struct pl_info *info, bool *alone)
+{
+    char *text;
+    int rc = pl_info_get(info, ALONE_KEY, &text);
+    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key " ALONE_KEY " is \"%s\", allowed are true and false", text);
+    *alone = text && strcmp(text, "true") == 0;
+    free(text);
+    return rc;
+}
+
 /* An unknown key with the prefix of Plenum or of MPI is misspelt. */
 static int session_check_keys(struct pl_info *info)
 {
-    static const char *const keys[] = { OTHER_LEVEL_KEY,          STRICT_KEY,
-                                        PL_ALLOC_KINDS_KEY,       PL_ALLOC_KINDS_ASSERT_KEY,
-                                        "mpi_initial_errhandler", "plenum_errhandler" };
+    static const char *const keys[] = {
+        OTHER_LEVEL_KEY,          STRICT_KEY,         ALONE_KEY, PL_ALLOC_KINDS_KEY, PL_ALLOC_KINDS_ASSERT_KEY,
+        "mpi_initial_errhandler", "plenum_errhandler"
+    };
     char key[MPI_MAX_INFO_KEY];
     for (int n = 0; info && pl_info_nth(info, n, key); n++) {
         size_t i = 0;
@@ -108,17 +121,29 @@ static int session_set_hints(struct pl_instance *session, struct pl_info *info)
     return rc;
 }
 
-int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, struct pl_instance **session)
+/* Opens the instance, in the job of the launcher or alone. */
+static int session_open_instance(struct pl_info *info, struct pl_instance **made)
 {
     int level;
+    bool alone = false;
+    char *kinds;
     int rc = session_read_level(info, &level);
+    rc = rc ? rc : session_read_alone(info, &alone);
+    rc = rc ? rc : alone ? pl_process_open_alone() : pl_process_check_joined();
     if (rc)
         return rc;
-    char *kinds;
-    struct pl_instance *made;
     rc = pl_info_get(info, PL_ALLOC_KINDS_KEY, &kinds);
-    rc = rc ? rc : pl_instance_open(false, level, kinds, &made);
+    rc = rc ? rc : pl_instance_open(false, level, kinds, made);
     free(kinds);
+    if (alone)
+        pl_process_close(); /* the instance holds it open */
+    return rc;
+}
+
+int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, struct pl_instance **session)
+{
+    struct pl_instance *made;
+    int rc = session_open_instance(info, &made);
     if (rc)
         return rc;
     rc = session_read_strict(info, &made->strict); /* only now the configuration has been read */

@@ -95,7 +95,7 @@ define fort_test
 	@mkdir -p $(@D)
 	$(call say,FC,$<)
 	$(Q)for c in $(filter %.c,$^); do $(B)/bin/mpicc $(CSTD) $(WARN) -g -c $$c -o $(@D)/$$(basename $$c).o || exit 1; done
-	$(Q)$(B)/bin/mpifort -g -O1 -Wall -Itests/fortran -J$(@D) $(filter %_part.f90 %_part.f,$^) $< \
+	$(Q)$(B)/bin/mpifort -g -O1 -Wall -Wno-unused-dummy-argument -Itests/fortran -I$(@D) -J$(@D) $(filter %_part.f90 %_part.f,$^) $< \
 	  $(addprefix $(@D)/,$(addsuffix .o,$(notdir $(filter %.c,$^)))) -o $@
 endef
 $(B)/tests/fortran/%: tests/fortran/%.f90 $(MPI_BUILT) $(FORT_BUILT) tests/tests.mk
@@ -103,6 +103,11 @@ $(B)/tests/fortran/%: tests/fortran/%.f90 $(MPI_BUILT) $(FORT_BUILT) tests/tests
 $(B)/tests/fortran/%: tests/fortran/%.f $(MPI_BUILT) $(FORT_BUILT) tests/tests.mk
 	$(fort_test)
 $(B)/tests/fortran/languages: $(wildcard tests/fortran/languages_part*)
+$(B)/tests/fortran/attributes: $(wildcard tests/fortran/attributes_part*)
+$(B)/tests/fortran/sections_all $(B)/tests/fortran/sections_large: %: %.inc
+$(B)/tests/fortran/sections_%.inc: tests/fortran/sections_all.py api/fortran/procedures.txt
+	@mkdir -p $(@D)
+	$(Q)python3 $^ $@ $*
 
 # Dependency files are made beside their programs; the rule above would take them for programs.
 $(B)/tests/faults/%.d $(B)/tests/hosts/%.d $(B)/tests/hard/%.d $(B)/tests/fuzz/%.d: ;
@@ -115,7 +120,7 @@ check-warnings: deps-tests
 check-headers: deps-tests
 	$(Q)CC='$(CC)' CXX='$(CXX)' $(RUN) tests/abi/check_headers tests/abi/check_sentinels tests/abi/check_config tests/abi/check_docs
 check-abi: deps-tests all
-	$(Q)CC='$(CC)' $(RUN) tests/abi/check_abi $(wildcard tests/abi/check_pmpi tests/abi/check_interposition)
+	$(Q)CC='$(CC)' $(RUN) tests/abi/check_abi $(wildcard tests/abi/check_pmpi tests/abi/check_interposition) 'tests/abi/check_fortran $(B)'
 check-symbols: deps-tests all
 	$(Q)$(RUN) 'tests/abi/check_symbols $(LIBMPI)' tests/abi/check_hardening
 check-status: deps-tests
@@ -131,9 +136,12 @@ check-layers: deps-tests all
 check-names check-english check-format: check-%: deps-tests
 	$(Q)$(RUN) 'tests/house/check_$* .'
 
-.PHONY: check-unit check-mpi check-ucx check-valgrind check-fortran
+.PHONY: check-unit check-mpi check-ucx check-valgrind check-fortran check-fortran-alone
 check-fortran: deps-tests all fortran $(if $(HAVE_FC),$(patsubst %.f,$(B)/%,$(patsubst %.f90,$(B)/%,$(FORT_TESTS))))
 	$(Q)$(if $(HAVE_FC),$(MPIRUN) $(FORT_TESTS),echo 'fortran: 0 passed, 0 failed, 1 skipped')
+# The same as above an ABI library that has nothing of mpi-ext.h.
+check-fortran-alone: deps-tests all fortran $(if $(HAVE_FC),$(FORT_ALONE) $(patsubst %.f,$(B)/%,$(patsubst %.f90,$(B)/%,$(FORT_TESTS))))
+	$(Q)$(if $(HAVE_FC),LD_LIBRARY_PATH=$(abspath $(FORT)/alone) $(MPIRUN) $(FORT_TESTS),echo 'fortran-alone: 0 passed, 0 failed, 1 skipped')
 check-unit: deps-tests all $(call programs,$(UNIT_SRC))
 	$(Q)$(RUN) $(UNIT_SRC)
 check-mpi: deps-tests all $(call programs,$(MPI_TESTS))
@@ -154,10 +162,13 @@ export LSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppression
 # The slow unwinder attributes leaks to the code that lost them, also through libraries without frame pointers.
 export ASAN_OPTIONS  ?= detect_stack_use_after_return=1:fast_unwind_on_malloc=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
+# The embedder's threads, and what it closes and forks meanwhile.
+SANITIZED_PARTS := threads close fork close_waited stop stop_polled close_job storm forked
 check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS))
 	$(Q)failed=0; \
 	$(RUN) $(UNIT_SRC) || failed=1; \
 	$(MPIRUN) $(MPI_TESTS) || failed=1; \
+	HOST_CFLAGS='$(SAN.$(MODE))' PARTS='$(SANITIZED_PARTS)' $(RUN) $(call only,tests/faults/test_runtime tests/faults/test_runtime_null) || failed=1; \
 	exit $$failed
 
 # Everything works with and without each fast path: each is forced on, and forced off. A comma joins the settings of a
@@ -190,7 +201,7 @@ $(B)/tests/instructions/steps: tests/instructions/steps.c $(MPI_BUILT)
 	$(call say,MPICC,$<)
 	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE $< -o $@
 
-.PHONY: check-faults check-hosts check-install check-demo check-examples
+.PHONY: check-faults check-hosts check-install check-private check-demo check-examples
 check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC)))
 	$(Q)$(RUN) $(call scripts,tests/faults/test_*)
 HOSTS_COLL = $(patsubst %,tests/mpi/coll/%.c,nodes short long overlapping threads errors varied)
@@ -198,6 +209,9 @@ check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC))
 	$(Q)$(RUN) --jobs 1 $(call scripts,tests/hosts/test_*)
 check-install: deps-tests all
 	$(Q)$(RUN) $(call scripts,tests/install/test_*)
+# Libraries with an MPI of their own; CYCLES=1000 for the long form.
+check-private: deps-tests all
+	$(Q)CYCLES=$(or $(CYCLES),50) $(RUN) --jobs 1 $(call scripts,tests/private/test_*)
 check-demo: deps-tests all demo-programs
 	$(Q)$(RUN) $(call scripts,tests/demo/test_*)
 check-examples: deps-tests all
@@ -237,7 +251,7 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(UNIT_LIBS) tests/tests.mk
 	  -fsanitize=fuzzer,address,undefined -pthread $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc ucx libdw) -ldl -lm
 
 # --- everything ------------------------------------------------------------------------------------------------
-CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran paths rendezvous instructions demo install examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
+CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous instructions demo install private examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
 .PHONY: check
 check: deps-tests
 	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)

@@ -228,6 +228,8 @@ int pl_spawn_connect_parents(void)
     const struct pl_identity *identity = &pl_process.identity;
     if (!identity->job || identity->attached || !identity->job->parent || identity->generation != 1)
         return MPI_SUCCESS;
+    if (atomic_exchange(&identity->common->ranks[identity->rank].child, 1) != 0)
+        return MPI_SUCCESS; /* another tenant of this process is the child */
     const char *port = (const char *)identity->job + identity->job->parent;
     int rc = pl_port_connect(port, NULL, 0, pl_world_comm, &pl_parent_comm);
     if (rc == MPI_SUCCESS)

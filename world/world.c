@@ -68,7 +68,8 @@ int pl_world_init(int required, int *provided)
                        atomic_load(&pl_world_state) == PL_WORLD_FINALIZED
                            ? " and finalized: the World Model can be initialized only once"
                            : "");
-    int rc = pl_instance_open(true, world_level_of(required), NULL, &world);
+    int rc = pl_process_check_joined();
+    rc = rc ? rc : pl_instance_open(true, world_level_of(required), NULL, &world);
     if (rc)
         return rc;
     const struct pl_identity *identity = &pl_process.identity;

@@ -3,14 +3,16 @@
  * Attributes: MPI-5.0, section 19.3.7. An attribute of Fortran is an integer. C sees a pointer to it; an attribute that
  * C has set is its pointer, as an integer, in Fortran. The predefined ones are values in Fortran, and pointers in C.
  *
- * An integer that Fortran sets lies in a holder, and the attribute in C is the holder's address. A table of holders
- * tells them from pointers of C. The delete callback of a key from Fortran frees the holder. A key from C has a
- * callback that does not know holders: they stay until the library is unloaded.
+ * Where the library of the ABI has the functions of extension.h, it does all that, and frees the state of keys. Above
+ * another one, an integer that Fortran sets lies in a holder, and the attribute in C is the address of it. A table of
+ * holders tells them from pointers of C. The delete callback of a key from Fortran frees the holder. A key from C has a
+ * callback that does not know holders: they stay until the library is unloaded, and so does the state of a key.
  *
  * Locking: `holders_lock` protects the table; callbacks run without it.
  */
 #include <pthread.h>
 
+#include "api/fortran/extension.h"
 #include "api/fortran/fortran.h"
 
 /* --- Holders ----------------------------------------------------------------------------------------------------- */
@@ -43,14 +45,17 @@ static void *holder_make(MPI_Aint value)
     return made;
 }
 
-/* The attribute as Fortran sees it. */
-static MPI_Aint holder_value(const void *attribute)
+/* The attribute as Fortran sees it, and whether it is a holder. */
+static MPI_Aint holder_value(const void *attribute, bool *held)
 {
     MPI_Aint value = (MPI_Aint)attribute;
+    *held = false;
     pthread_mutex_lock(&holders_lock);
-    for (struct holder *holder = *holder_bucket(attribute); holder; holder = holder->next)
-        if (holder == attribute)
+    for (struct holder *holder = *holder_bucket(attribute); holder && !*held; holder = holder->next)
+        if (holder == attribute) {
             value = holder->value;
+            *held = true;
+        }
     pthread_mutex_unlock(&holders_lock);
     return value;
 }
@@ -90,27 +95,26 @@ struct key {
     bool old; /* of MPI_Keyval_create() */
 };
 
-static int key_copy(const struct key *key, MPI_Fint object, int keyval, void *attribute, void *copied, int *flag)
+/* Calls the procedure. The copy is `*out` if `*flag` is true. */
+static int key_copy(const struct key *key, MPI_Fint object, int keyval, MPI_Aint in, MPI_Aint *out, int *flag)
 {
-    MPI_Aint in = holder_value(attribute), out = 0, state = key->extra_state;
+    MPI_Aint state = key->extra_state;
     MPI_Fint number = keyval, logical = plf_false, code = MPI_SUCCESS;
 
     if (key->old) {
         MPI_Fint in_short = (MPI_Fint)in, out_short = 0, state_short = (MPI_Fint)state;
         ((plf_old_copy *)key->copy)(&object, &number, &state_short, &in_short, &out_short, &logical, &code);
-        out = out_short;
+        *out = out_short;
     } else {
-        ((plf_copy *)key->copy)(&object, &number, &state, &in, &out, &logical, &code);
+        ((plf_copy *)key->copy)(&object, &number, &state, &in, out, &logical, &code);
     }
     *flag = plf_truth(logical);
-    if (code == MPI_SUCCESS && *flag && !(*(void **)copied = holder_make(out)))
-        code = MPI_ERR_NO_MEM;
     return code;
 }
 
-static int key_delete(const struct key *key, MPI_Fint object, int keyval, void *attribute)
+static int key_delete(const struct key *key, MPI_Fint object, int keyval, MPI_Aint value)
 {
-    MPI_Aint value = holder_value(attribute), state = key->extra_state;
+    MPI_Aint state = key->extra_state;
     MPI_Fint number = keyval, code = MPI_SUCCESS;
 
     if (key->old) {
@@ -119,7 +123,25 @@ static int key_delete(const struct key *key, MPI_Fint object, int keyval, void *
     } else {
         ((plf_delete *)key->delete)(&object, &number, &value, &state, &code);
     }
-    if (code == MPI_SUCCESS)
+    return code;
+}
+
+/* The same for attributes that may be holders. A copy is of the language of its original. */
+static int key_copy_held(const struct key *key, MPI_Fint object, int keyval, void *attribute, void **copied, int *flag)
+{
+    bool held;
+    MPI_Aint in = holder_value(attribute, &held), out = 0;
+    int code = key_copy(key, object, keyval, in, &out, flag);
+    if (code == MPI_SUCCESS && *flag && !(*copied = held ? holder_make(out) : (void *)out))
+        code = held ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    return code;
+}
+
+static int key_delete_held(const struct key *key, MPI_Fint object, int keyval, void *attribute)
+{
+    bool held;
+    int code = key_delete(key, object, keyval, holder_value(attribute, &held));
+    if (code == MPI_SUCCESS && held)
         holder_free(attribute);
     return code;
 }
@@ -141,24 +163,27 @@ static bool comm_attribute_is_int(int keyval)
 
 static MPI_Aint comm_value(int keyval, const void *attribute)
 {
-    return comm_attribute_is_int(keyval) ? *(const int *)attribute : holder_value(attribute);
+    bool held;
+    return comm_attribute_is_int(keyval) ? *(const int *)attribute : holder_value(attribute, &held);
 }
 
 static MPI_Aint type_value(int keyval, const void *attribute)
 {
+    bool held;
     (void)keyval;
-    return holder_value(attribute);
+    return holder_value(attribute, &held);
 }
 
 static MPI_Aint win_value(int keyval, const void *attribute)
 {
+    bool held;
     switch (keyval) {
     case MPI_WIN_BASE: return (MPI_Aint)attribute;
     case MPI_WIN_SIZE: return *(const MPI_Aint *)attribute;
     case MPI_WIN_DISP_UNIT:
     case MPI_WIN_CREATE_FLAVOR:
     case MPI_WIN_MODEL: return *(const int *)attribute;
-    default: return holder_value(attribute);
+    default: return holder_value(attribute, &held);
     }
 }
 
@@ -166,11 +191,19 @@ static MPI_Aint win_value(int keyval, const void *attribute)
 #define ATTRIBUTES(Kind, kind, handle)                                                                                 \
     static int kind##_copy(handle object, int keyval, void *key, void *in, void *out, int *flag)                       \
     {                                                                                                                  \
-        return key_copy(key, MPI_##Kind##_toint(object), keyval, in, out, flag);                                       \
+        return key_copy(key, MPI_##Kind##_toint(object), keyval, (MPI_Aint)in, out, flag);                             \
     }                                                                                                                  \
-    static int kind##_delete(handle object, int keyval, void *attribute, void *key)                                    \
+    static int kind##_delete(handle object, int keyval, void *value, void *key)                                        \
     {                                                                                                                  \
-        return key_delete(key, MPI_##Kind##_toint(object), keyval, attribute);                                         \
+        return key_delete(key, MPI_##Kind##_toint(object), keyval, (MPI_Aint)value);                                   \
+    }                                                                                                                  \
+    static int kind##_copy_held(handle object, int keyval, void *key, void *in, void *out, int *flag)                  \
+    {                                                                                                                  \
+        return key_copy_held(key, MPI_##Kind##_toint(object), keyval, in, out, flag);                                  \
+    }                                                                                                                  \
+    static int kind##_delete_held(handle object, int keyval, void *attribute, void *key)                               \
+    {                                                                                                                  \
+        return key_delete_held(key, MPI_##Kind##_toint(object), keyval, attribute);                                    \
     }                                                                                                                  \
     static int kind##_create(void (*copy)(void), void (*delete)(void), MPI_Fint *keyval, MPI_Aint extra_state,         \
                              bool old)                                                                                 \
@@ -179,13 +212,17 @@ static MPI_Aint win_value(int keyval, const void *attribute)
         if (!key)                                                                                                      \
             return MPI_ERR_NO_MEM;                                                                                     \
         *key = (struct key){ copy, delete, extra_state, old };                                                         \
-        int code = MPI_##Kind##_create_keyval(kind##_copy, kind##_delete, keyval, key);                                \
+        int code = PLF_HAS(MPIX_##Kind##_create_keyval_x)                                                              \
+                       ? MPIX_##Kind##_create_keyval_x(kind##_copy, kind##_delete, free, keyval, key)                  \
+                       : MPI_##Kind##_create_keyval(kind##_copy_held, kind##_delete_held, keyval, key);                \
         if (code != MPI_SUCCESS)                                                                                       \
             free(key);                                                                                                 \
         return code;                                                                                                   \
     }                                                                                                                  \
     static int kind##_set(handle object, int keyval, MPI_Aint value)                                                   \
     {                                                                                                                  \
+        if (PLF_HAS(MPIX_##Kind##_set_attr_as_fortran))                                                                \
+            return MPIX_##Kind##_set_attr_as_fortran(object, keyval, (void *)value);                                   \
         void *holder = holder_make(value);                                                                             \
         int code = holder ? MPI_##Kind##_set_attr(object, keyval, holder) : MPI_ERR_NO_MEM;                            \
         if (code != MPI_SUCCESS)                                                                                       \
@@ -195,11 +232,13 @@ static MPI_Aint win_value(int keyval, const void *attribute)
     static int kind##_get(handle object, int keyval, MPI_Aint *value, MPI_Fint *flag)                                  \
     {                                                                                                                  \
         void *attribute = NULL;                                                                                        \
-        int found = 0, code = MPI_##Kind##_get_attr(object, keyval, &attribute, &found);                               \
+        bool own = PLF_HAS(MPIX_##Kind##_get_attr_as_fortran);                                                         \
+        int found = 0, code = own ? MPIX_##Kind##_get_attr_as_fortran(object, keyval, &attribute, &found)              \
+                                  : MPI_##Kind##_get_attr(object, keyval, &attribute, &found);                         \
         if (code == MPI_SUCCESS) {                                                                                     \
             *flag = plf_logical(found);                                                                                \
             if (found)                                                                                                 \
-                *value = kind##_value(keyval, attribute);                                                              \
+                *value = own ? (MPI_Aint)attribute : kind##_value(keyval, attribute);                                  \
         }                                                                                                              \
         return code;                                                                                                   \
     }                                                                                                                  \

@@ -112,7 +112,7 @@ void pmpi_op_create_(void (*user_fn)(void), const MPI_Fint *commute, MPI_Fint *o
 {
     MPI_Op made = MPI_OP_NULL;
     int code = MPI_ERR_NO_MEM, slot;
-    if (MPIX_Op_create_x)
+    if (PLF_HAS(MPIX_Op_create_x))
         code = MPIX_Op_create_x(op_call_x, NULL, plf_truth(*commute), (void *)user_fn, &made);
     else if ((slot = slot_of(SLOT_OP, user_fn)) >= 0)
         code = MPI_Op_create(op_slots[slot], plf_truth(*commute), &made);
@@ -126,7 +126,7 @@ void pmpi_op_create_c_f08_(void (*user_fn)(void), const MPI_Fint *commute, MPI_F
 {
     MPI_Op made = MPI_OP_NULL;
     int code = MPI_ERR_NO_MEM, slot;
-    if (MPIX_Op_create_x)
+    if (PLF_HAS(MPIX_Op_create_x))
         code = MPIX_Op_create_x(op_call_x_c, NULL, plf_truth(*commute), (void *)user_fn, &made);
     else if ((slot = slot_of(SLOT_OP_C, user_fn)) >= 0)
         code = MPI_Op_create_c(op_c_slots[slot], plf_truth(*commute), &made);
@@ -147,7 +147,7 @@ void pmpi_op_create_c_f08_(void (*user_fn)(void), const MPI_Fint *commute, MPI_F
     {                                                                                                                  \
         MPI_Errhandler made = MPI_ERRHANDLER_NULL;                                                                     \
         int code = MPI_ERR_NO_MEM, slot;                                                                               \
-        if (MPIX_##Kind##_create_errhandler_x)                                                                         \
+        if (PLF_HAS(MPIX_##Kind##_create_errhandler_x))                                                                \
             code = MPIX_##Kind##_create_errhandler_x(kind##_error_x, NULL, (void *)function, &made);                   \
         else if ((slot = slot_of(SLOT, function)) >= 0)                                                                \
             code = MPI_##Kind##_create_errhandler(kind##_slots[slot], &made);                                          \

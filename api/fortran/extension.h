@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of mpi-ext.h that make callbacks with a context. They are weak here: above a library that lacks them, the
- * callbacks go through a limited number of C functions, one for each Fortran procedure (callbacks.c).
+ * Functions of mpi-ext.h for callbacks with a context, and attributes that are integers. They are weak here: above a
+ * library that lacks them, callbacks go through a limited number of C functions, one for each Fortran procedure
+ * (callbacks.c), and integers lie in memory of this library (attribute.c). A library compiled with PLF_STANDARD_ALONE
+ * behaves as above another one, for tests.
  */
 #ifndef PLENUM_FORTRAN_EXTENSION_H
 #define PLENUM_FORTRAN_EXTENSION_H
@@ -13,5 +15,21 @@
 #pragma weak MPIX_File_create_errhandler_x
 #pragma weak MPIX_Session_create_errhandler_x
 #pragma weak MPIX_Win_create_errhandler_x
+#pragma weak MPIX_Comm_create_keyval_x
+#pragma weak MPIX_Comm_set_attr_as_fortran
+#pragma weak MPIX_Comm_get_attr_as_fortran
+#pragma weak MPIX_Type_create_keyval_x
+#pragma weak MPIX_Type_set_attr_as_fortran
+#pragma weak MPIX_Type_get_attr_as_fortran
+#pragma weak MPIX_Win_create_keyval_x
+#pragma weak MPIX_Win_set_attr_as_fortran
+#pragma weak MPIX_Win_get_attr_as_fortran
+
+/* True if the library of the ABI has the function. */
+#ifdef PLF_STANDARD_ALONE
+#define PLF_HAS(function) false
+#else
+#define PLF_HAS(function) ((function) != NULL)
+#endif
 
 #endif

@@ -54,9 +54,18 @@ $(FORT)/mpi_f08.o: $(FORT)/mpi_f08_callbacks.o
 $(LIBFORT): $(FORT_OBJ) $(LIBMPI) | $(B)/lib/libmpi_abi.so
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libmpifort_abi.so.1 -Wl,-z,defs $(HARDEN_LD) -o $@ $(FORT_OBJ) -L$(B)/lib -lmpi_abi -Wl,-rpath,'$$ORIGIN' $(ALL_LDFLAGS)
+# For tests: the library as it is above an ABI library that has nothing of mpi-ext.h.
+FORT_ALONE := $(FORT)/alone/libmpifort_abi.so.1
+$(FORT)/alone/%.o: api/fortran/%.c $(B)/flags
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(FORT_CPP) -DPLF_STANDARD_ALONE $(PROTECT) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+$(FORT_ALONE): $(FORT)/alone/attribute.o $(FORT)/alone/callbacks.o $(LIBFORT)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libmpifort_abi.so.1 -Wl,-z,defs -o $@ $(filter %.o,$^) \
+	  $(filter-out %/attribute.o %/callbacks.o,$(FORT_OBJ)) -L$(B)/lib -lmpi_abi -Wl,-rpath,'$$ORIGIN/../../lib' $(ALL_LDFLAGS)
 $(B)/lib/libmpifort_abi.so: | $(LIBFORT)
 	$(Q)ln -sf libmpifort_abi.so.1 $@
 $(B)/include/mpif.h: $(FORT)/mpif.h
 	$(Q)mkdir -p $(@D) && cp $< $@
 
--include $(patsubst %.o,%.d,$(filter $(FORT)/procedures% $(B)/obj/%,$(FORT_OBJ)))
+-include $(patsubst %.o,%.d,$(filter $(FORT)/procedures% $(B)/obj/%,$(FORT_OBJ))) $(wildcard $(FORT)/alone/*.d)

@@ -64,7 +64,7 @@ class Parameter:
         self.way = {'': 'in', '>': 'out', '=': 'inout'}[m[1]]
         self.name, self.kind, self.length = m[2], m[3] or 'int', m[4]
         self.asynchronous, self.large_only = bool(m[5]), bool(m[6])
-        self.array = self.length is not None and self.kind != 'string'
+        self.array = self.length is not None and self.kind not in ('string', 'text')
 
     def integer(self, large):
         """Its C type and its Fortran kind, if it is a number."""
@@ -76,10 +76,11 @@ class Procedure:
 
     def __init__(self, line):
         words = line.split()
-        m = re.fullmatch(r'(\w+)(\*?)(!?)', words[0])
-        self.name, self.by_hand, self.old = m[1], bool(m[2]), bool(m[3])
+        m = re.fullmatch(r'(\w+)(\*?)(!?)(-?)', words[0])
+        self.name, self.by_hand, self.old, self.returns = m[1], bool(m[2]), bool(m[3]), not m[4]
         self.all = [Parameter(word) for word in words[1:]]
         self.function = FUNCTIONS.get(self.name)
+        self.returns = self.returns and not self.function
         self.has_choice = any(p.kind == 'choice' for p in self.all)
         self.has_large = any(p.kind in LARGE or p.large_only for p in self.all) or self.name in NAMED_LARGE
 
@@ -135,7 +136,7 @@ class Body:
             self.signature.append(f'{const}MPI_Fint *{p.name}')
             self.arguments.append(f'(const MPI_Status *){p.name}' if p.way == 'in' else
                                   f'plf_status{"es" if p.array else ""}({p.name})')
-        elif p.kind == 'string':
+        elif p.kind in ('string', 'text'):
             self.add_string(p)
         elif p.kind == 'cptr':
             self.signature.append(f'void **{p.name}')
@@ -285,6 +286,8 @@ class Body:
         if procedure.function:
             signature = ', '.join(self.signature) or 'void'
             return f'{procedure.function[0]} p{symbol}({signature})\n{{\n    return {call};\n}}\n'
+        if not procedure.returns:
+            return f'void p{symbol}({", ".join(self.signature)})\n{{\n    {call};\n}}\n'
         signature = ', '.join(self.signature + ['MPI_Fint *ierror'] + self.lengths)
         lines = [f'void p{symbol}({signature})', '{']
         if self.sections:
@@ -397,7 +400,9 @@ def declare(p, procedure, large, module):
         base = 'logical'
     elif p.kind == 'status':
         own = f08 or p.name == 'f08_status'
-        base, intent = 'type(MPI_Status)' if own else 'integer', intent if p.way == 'in' else ''
+        # What may be MPI_STATUS_IGNORE has no intent.
+        base, intent = 'type(MPI_Status)' if own else 'integer', '' if p.name == 'status' and p.way == 'out' or \
+            p.array else intent
         if not own:
             array = '(MPI_STATUS_SIZE, *)' if p.array else '(MPI_STATUS_SIZE)'
         elif p.array:
@@ -405,7 +410,9 @@ def declare(p, procedure, large, module):
     elif p.kind == 'fstatus':
         base, array = 'integer', '(MPI_STATUS_SIZE)'
     elif p.kind == 'string':
-        base = f'character(len={p.length})' if f08 and p.length and p.length.startswith('MPI_') else 'character(len=*)'
+        base = f'character(len={p.length})' if f08 and p.length else 'character(len=*)'
+    elif p.kind == 'text':
+        base = 'character(len=*)'
     elif p.kind in ('strings', 'strings2'):
         base, array = 'character(len=*)', '(*)' if p.kind == 'strings' else '(count, *)'
     elif p.kind == 'choice':
@@ -425,7 +432,7 @@ def interface_body(procedure, large, module, profiled, name=None):
     name = name or procedure.specific(large, module)
     name = ('P' if profiled else '') + name
     parameters = procedure.parameters(large)
-    names = [p.name for p in parameters] + ([] if procedure.function else ['ierror'])
+    names = [p.name for p in parameters] + (['ierror'] if procedure.returns else [])
     binding = ''
     if procedure.has_choice:
         binding = f' bind(C, name="{name.lower()}_")'
@@ -437,7 +444,7 @@ def interface_body(procedure, large, module, profiled, name=None):
     order = sorted(parameters, key=lambda p: p.array)
     for p in order:
         lines += ['      ' + line for line in declare(p, procedure, large, module)]
-    if not procedure.function:
+    if procedure.returns:
         lines.append('      integer, optional, intent(out) :: ierror' if module == 'f08' else '      integer :: ierror')
     return lines + [f'    end {what}']
 

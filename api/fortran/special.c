@@ -126,19 +126,17 @@ void pmpi_status_f082f_(const MPI_Fint *f08_status, MPI_Fint *f_status, MPI_Fint
 /* --- Buffers ----------------------------------------------------------------------------------------------------- */
 
 PLF_WEAK(weak mpi_f_sync_reg_ = pmpi_f_sync_reg_)
-void pmpi_f_sync_reg_(void *buf, MPI_Fint *ierror)
+void pmpi_f_sync_reg_(void *buf)
 {
     (void)buf;
-    plf_return(ierror, MPI_SUCCESS);
 }
 
 PLF_WEAK(weak mpi_f_sync_reg_f08ts_ = pmpi_f_sync_reg_f08ts_)
 PLF_WEAK(weak mpi_f_sync_reg_fts_ = pmpi_f_sync_reg_f08ts_)
 PLF_WEAK(weak pmpi_f_sync_reg_fts_ = pmpi_f_sync_reg_f08ts_)
-void pmpi_f_sync_reg_f08ts_(const CFI_cdesc_t *buf, MPI_Fint *ierror)
+void pmpi_f_sync_reg_f08ts_(const CFI_cdesc_t *buf)
 {
     (void)buf;
-    plf_return(ierror, MPI_SUCCESS);
 }
 
 PLF_WEAK(weak mpi_sizeof_f08ts_ = pmpi_sizeof_f08ts_)

@@ -9,6 +9,8 @@
 
 #include "core/base/memory.h"
 
+#define OPEN_MPI "libmpi.so.40"
+
 enum { BYTES_READ = 1 << 20 };
 
 static const char *foreign_find(const char *data, size_t bytes, const char *name, size_t length)
@@ -50,17 +52,22 @@ static bool foreign_check(const struct section *section, char text[64])
     return foreign;
 }
 
-void foreign_say(struct run *run)
+void foreign_prepare(struct run *run)
 {
     const struct options *o = run->options;
     char text[64];
     int ranks = 0;
     for (int i = 0; i < o->sections; i++)
         ranks += o->section[i].ranks;
-    for (int i = 0; i < o->sections && ranks > 1; i++)
-        if (foreign_check(&o->section[i], text))
+    for (int i = 0; i < o->sections && ranks > 1; i++) {
+        if (!foreign_check(&o->section[i], text))
+            continue;
+        if (o->pmix == PLENUM_PMIX_OFF)
             run_say(run,
-                    "note: %s is linked with %s, another MPI library, whose processes may not find each other here: "
-                    "build it with Plenum's mpicc, or start it with that library's mpiexec",
+                    "note: %s is linked with %s, another MPI library: with --pmix off its processes cannot find each "
+                    "other, and each may be a job of one",
                     o->section[i].argv[0], text);
+        else if (strncmp(text, OPEN_MPI, strlen(OPEN_MPI)) == 0)
+            plenum_job_set(run->job, PLENUM_JOB_PMIX, PLENUM_PMIX_ON);
+    }
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that were built with another MPI library: each process that mpiexec starts would run as a singleton. */
+/* Programs that were built with another MPI library. They are one job by the PMIx server (Open MPI) or by the PMI-1
+ * server (MPICH and its kind). */
 #ifndef PLENUM_MPIEXEC_FOREIGN_H
 #define PLENUM_MPIEXEC_FOREIGN_H
 
 #include "api/mpiexec/run.h"
 
-/* Prints one line for each program of the command line that is linked with another MPI library, if the job has several
- * processes. */
-void foreign_say(struct run *run);
+/* Before the launch: a job of several processes of Open MPI does not start without a PMIx server. With --pmix off one
+ * line for each program says what becomes of it. */
+void foreign_prepare(struct run *run);
 
 #endif

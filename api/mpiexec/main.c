@@ -2,6 +2,7 @@
 /* mpiexec: a command line for plenum.h. Describes the job that the options ask for, launches it and follows it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,24 @@ static void mpiexec_raise_limit(void)
         limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
+}
+
+/* An mpi4py that is built for several ABIs takes the one, and the library, that these name. The user's choice stays. */
+static void mpiexec_name_library(void)
+{
+    char file[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", file, sizeof file - 1);
+    if (length < 0 || getenv("MPI4PY_MPIABI") || getenv("MPI4PY_LIBMPI"))
+        return;
+    file[length] = '\0';
+    for (int up = 0; up < 2 && strrchr(file, '/'); up++) /* bin/mpiexec */
+        *strrchr(file, '/') = '\0';
+    length = (ssize_t)strlen(file);
+    snprintf(file + length, sizeof file - (size_t)length, "/lib/libmpi_abi.so.1");
+    if (access(file, R_OK) != 0)
+        return;
+    setenv("MPI4PY_MPIABI", "mpiabi", 1);
+    setenv("MPI4PY_LIBMPI", file, 1);
 }
 
 /* The processes inherit this, and --bind-to chooses among these. */
@@ -92,7 +111,7 @@ static void mpiexec_say_bindings(struct run *run)
 static int mpiexec_launch(struct run *run)
 {
     const struct options *o = run->options;
-    foreign_say(run);
+    foreign_prepare(run);
     for (int i = 0; i < o->notes; i++)
         run_say(run, "note: %s", o->note[i]);
     if (o->display_map && !describe_dry_run(run))
@@ -150,6 +169,7 @@ static int mpiexec_execute(const struct options *o)
         }
     }
     mpiexec_raise_limit();
+    mpiexec_name_library();
     setenv("PLENUM_CRASH_REPORT", "1", 0); /* the processes inherit it; a setting of the user stays */
     if (!o->buffered && !isatty(STDOUT_FILENO))
         setenv("TERM", "dumb", 1); /* what they take for a terminal is a file or a pipe: no colours */

@@ -95,7 +95,9 @@ const struct pl_config pl_config_table[] = {
       "how long messages travel on the node: copied twice through shared memory, once by the kernel, or automatic",
       PL_CONFIG_FIXED },
     { "strict", PL_CONFIG_BOOL, "0", NULL, 0, 0,
-      "objects not freed at the end of a session, or of the World, are an error that names them", PL_CONFIG_LOCAL },
+      "objects not freed at the end of a session, or of the World, are an error that names them; so are collectives that "
+      "ranks call with different arguments (docs/collectives.md)",
+      PL_CONFIG_LOCAL },
     { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0, "transports to use: auto, or a list",
       PL_CONFIG_FIXED },
     { "ucx_eager", PL_CONFIG_SIZE, "65536", NULL, 0, 1 << 20, "bytes of the longest eager message over UCX",
@@ -135,6 +137,11 @@ struct kept {
 };
 static struct kept *kept;
 
+/* The first texts lie here, and go with this code when a library that contains it is unloaded. */
+enum { KEPT_BYTES = 4096, KEPT_ALIGN = sizeof(struct kept) };
+static _Alignas(struct kept) char kept_space[KEPT_BYTES];
+static size_t kept_used;
+
 struct setting {
     const char *text;
     long number;
@@ -149,9 +156,12 @@ static const char *keep_locked(const char *text)
     for (struct kept *k = kept; k; k = k->next)
         if (strcmp(k->text, text) == 0)
             return k->text;
-    struct kept *k = pl_malloc(sizeof *k + strlen(text) + 1);
+    size_t bytes = (sizeof(struct kept) + strlen(text) + KEPT_ALIGN) / KEPT_ALIGN * KEPT_ALIGN;
+    bool fits = bytes <= KEPT_BYTES - kept_used;
+    struct kept *k = fits ? (struct kept *)(kept_space + kept_used) : pl_malloc(bytes);
     if (!k)
         return NULL;
+    kept_used += fits ? bytes : 0;
     strcpy(k->text, text);
     k->next = kept;
     kept = k;
@@ -420,6 +430,13 @@ const char *pl_config_given(const char *name)
     const char *text = given[value - values].text;
     pl_lock_drop(&lock);
     return text;
+}
+
+bool pl_config_given_bool(const char *name)
+{
+    const struct pl_config *variable = &pl_config_table[config_find(name) - values];
+    long number;
+    return pl_config_is_value(variable, pl_config_given(name), &number) && number != 0;
 }
 
 bool pl_config_written(void)

@@ -48,6 +48,7 @@ const char *pl_config_text(const char *name);
 
 /* The value as configured outside, without pl_config_set(). And whether pl_config_set() has changed any variable. */
 const char *pl_config_given(const char *name);
+bool pl_config_given_bool(const char *name);
 bool pl_config_written(void);
 
 /* How often values were loaded or set; not 0. A caller that caches a value must read it again when this has changed. */

@@ -46,6 +46,13 @@ PL_ALGORITHMS(PL_ALGORITHM_DECLARE)
 /* The one algorithm of neighborhood collectives, which need the topology of the communicator (core/kinds.c). */
 extern const struct pl_algorithm *const pl_coll_neighborhood;
 
+/* The neighbors of this process in that topology; source [sources] may be MPI_PROC_NULL. Borrowed. */
+struct pl_neighbors {
+    int sources, destinations;
+    const int *source;
+};
+extern struct pl_neighbors (*const pl_coll_neighbors)(const struct pl_comm *comm);
+
 /* --- data ------------------------------------------------------------------------------------------------------ */
 
 /* Does an argument list have counts for each rank? */

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/coll/agree.h"
 #include "core/coll/algorithm.h"
 #include "core/coll/rules_file.h"
 #include "core/coll/schedule.h"
@@ -20,8 +21,8 @@ int pl_coll_check(const struct pl_comm *comm)
     if (comm->health.failed)
         return pl_comm_broken_record(comm);
     return pl_fail(MPI_ERR_OTHER,
-                   "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
-                   "must be the same on all ranks",
+                   "rank %d of %s has other settings for collectives than rank %d: coll_table, PLENUM_COLL_* and "
+                   "PLENUM_STRICT must be the same on all ranks",
                    comm->coll.unlike - 1, pl_comm_label(comm), comm->rank);
 }
 
@@ -55,7 +56,7 @@ int pl_coll_run(const struct pl_coll *coll)
         return rc;
     pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
     pl_coll_select(coll)->append(&schedule, coll);
-    rc = pl_schedule_run(&schedule);
+    rc = pl_schedule_run_for(&schedule, coll);
     pl_schedule_fini(&schedule);
     return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
 }
@@ -91,8 +92,9 @@ static struct pl_request *make_scheduled(struct pl_comm *comm)
     return NULL;
 }
 
-/* A request that owns the schedule of this collective. */
-static int make_request(const struct pl_coll *coll, bool persistent, struct pl_request **request)
+/* A request that owns an empty schedule for this collective. Inlined with the next one into each form of a start. */
+static inline __attribute__((always_inline)) int coll_request_begin(const struct pl_coll *coll,
+                                                                    struct pl_request **request)
 {
     int rc = pl_coll_check(coll->comm);
     if (rc)
@@ -100,10 +102,20 @@ static int make_request(const struct pl_coll *coll, bool persistent, struct pl_r
     struct pl_request *made = make_scheduled(coll->comm);
     if (!made)
         return MPI_ERR_NO_MEM;
+    pl_schedule_init(made->coll.schedule, coll->comm, pl_comm_next_nonblocking_tag(coll->comm));
+    *request = made;
+    return MPI_SUCCESS;
+}
+
+/* Appends the collective. On an error the request is gone. */
+static inline __attribute__((always_inline)) int coll_request_end(const struct pl_coll *coll, bool persistent,
+                                                                  struct pl_request *made)
+{
     struct pl_schedule *schedule = made->coll.schedule;
-    pl_schedule_init(schedule, coll->comm, pl_comm_next_nonblocking_tag(coll->comm));
+    schedule->kind = coll->kind;
+    schedule->root = coll->root;
     pl_coll_select(coll)->append(schedule, coll);
-    rc = schedule->broken;
+    int rc = schedule->broken;
     if (rc) {
         pl_handle_drop(made);
         return rc;
@@ -113,28 +125,50 @@ static int make_request(const struct pl_coll *coll, bool persistent, struct pl_r
     made->outcome.source = MPI_ANY_SOURCE;
     made->outcome.tag = MPI_ANY_TAG;
     made->is.persistent = persistent;
-    *request = made;
     return MPI_SUCCESS;
 }
 
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request)
 {
-    int rc = make_request(coll, false, request);
+    int rc = coll_request_begin(coll, request);
+    rc = rc ? rc : coll_request_end(coll, false, *request);
+    rc = rc ? rc : pl_schedule_start((*request)->coll.schedule, *request);
+    return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
+}
+
+int pl_coll_start_agreed(const struct pl_coll *coll, const char *function, struct pl_request **request)
+{
+    int rc = coll_request_begin(coll, request);
+    if (rc == MPI_SUCCESS)
+        pl_agree_append((*request)->coll.schedule, coll, function);
+    rc = rc ? rc : coll_request_end(coll, false, *request);
     rc = rc ? rc : pl_schedule_start((*request)->coll.schedule, *request);
     return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
 }
 
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request)
 {
-    int rc = make_request(coll, true, request);
+    int rc = coll_request_begin(coll, request);
+    rc = rc ? rc : coll_request_end(coll, true, *request);
     return rc ? pl_comm_break_for_all(coll->comm, rc) : MPI_SUCCESS;
 }
 
 /* --- for the library itself ------------------------------------------------------------------------------------ */
 
+/* A thread that waits in it is in another function of the user's, whose arguments are not known here. */
+static int coll_run_own(const struct pl_coll *coll)
+{
+    static const struct pl_coll unnamed;
+    const void **named = &coll->comm->coll.named, *before = *named;
+    *named = before ? before : &unnamed;
+    int rc = pl_coll_run(coll);
+    *named = before;
+    return rc;
+}
+
 int pl_barrier(struct pl_comm *comm)
 {
-    return pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = comm });
+    return coll_run_own(&(struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = comm });
 }
 
 int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root)
@@ -147,7 +181,7 @@ int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_t
         .recvtype = type,
         .root = root,
     };
-    return pl_coll_run(&coll);
+    return coll_run_own(&coll);
 }
 
 int pl_gather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
@@ -164,7 +198,7 @@ int pl_gather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, co
         .recvtype = recvtype,
         .root = root,
     };
-    return pl_coll_run(&coll);
+    return coll_run_own(&coll);
 }
 
 int pl_allgather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
@@ -180,7 +214,7 @@ int pl_allgather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount,
         .recvcount = recvcount,
         .recvtype = recvtype,
     };
-    return pl_coll_run(&coll);
+    return coll_run_own(&coll);
 }
 
 int pl_allreduce(struct pl_comm *comm, const void *sendbuf, void *recvbuf, MPI_Count count, const struct pl_type *type,
@@ -195,5 +229,5 @@ int pl_allreduce(struct pl_comm *comm, const void *sendbuf, void *recvbuf, MPI_C
         .recvtype = type,
         .op = op,
     };
-    return pl_coll_run(&coll);
+    return coll_run_own(&coll);
 }

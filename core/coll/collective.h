@@ -66,6 +66,9 @@ int pl_coll_run(const struct pl_coll *coll);
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request);
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
 
+/* pl_coll_start() in the checking mode (agree.h), for this function of the user's. */
+int pl_coll_start_agreed(const struct pl_coll *coll, const char *function, struct pl_request **request);
+
 /* Can the communicator do collectives? MPI_ERR_OTHER when a member is known to have other settings for them than this
  * process; MPI_ERR_PROC_ABORTED when a member has died, since others may have given up in the middle of one. */
 int pl_coll_check(const struct pl_comm *comm);

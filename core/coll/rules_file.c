@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
+#include "core/coll/agree.h"
 #include "core/coll/select.h"
 
 enum { WHERE_SIZE = 128, FILE_RULES_MAX = 1000 };
@@ -196,8 +197,9 @@ static const struct pl_algorithm *forced_outside(enum pl_coll_kind kind)
 static uint32_t number_of_settings(void)
 {
     uint64_t sum = 0xcbf29ce484222325u;
-    bool area = pl_config_bool("coll_shm"), fast = area;
+    bool area = pl_config_bool("coll_shm"), fast = area && !pl_coll_agreeing;
     sum = coll_table_mix(sum, &area, sizeof area);
+    sum = coll_table_mix(sum, &pl_coll_agreeing, sizeof pl_coll_agreeing);
     for (int kind = 0; kind < PL_COLL_KINDS; kind++) {
         const struct pl_algorithm *forced = forced_outside((enum pl_coll_kind)kind);
         fast &= !forced && tables[kind].count == 0;
@@ -226,6 +228,7 @@ int pl_coll_rules_open(void)
 {
     const char *path = pl_config_text("coll_table");
     pl_coll_rules_close();
+    pl_coll_agreeing = pl_config_given_bool("strict"); /* what a tool writes is for this process alone */
     int rc = *path ? coll_table_read_file(path) : MPI_SUCCESS;
     if (rc)
         pl_coll_rules_close();

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/coll/statement.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
 #include "core/engine/p2p.h"
@@ -108,6 +109,7 @@ void pl_schedule_describe(const struct pl_request *request, struct pl_job_item *
     if (!schedule || schedule->busy)
         return;
     const struct pl_step *step = &schedule->steps[schedule->awaited];
+    pl_coll_describe_started(schedule, request->is.persistent, item);
     bool message = step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
     if (schedule->awaited < schedule->count && message && step->request && !pl_request_done(step->request))
         pl_wait_record_add_peer(item, schedule->comm, step->peer);
@@ -188,6 +190,17 @@ void pl_schedule_reduce(struct pl_schedule *schedule, const struct pl_op *op, co
     step->data = inout;
     step->reduce.in = in;
     step->reduce.op = op;
+}
+
+void pl_schedule_verify(struct pl_schedule *schedule, int (*run)(struct pl_schedule *schedule, void *context),
+                        void *context)
+{
+    struct pl_step *step = schedule_append(schedule, PL_STEP_VERIFY);
+    if (!step)
+        return;
+    step->data.type = NULL; /* it uses no object */
+    step->verify.run = run;
+    step->verify.context = context;
 }
 
 void pl_schedule_wait_for(struct pl_schedule *schedule, int first, int end)
@@ -350,6 +363,7 @@ static int schedule_perform(struct pl_schedule *schedule, struct pl_step *step)
     case PL_STEP_WAIT:
         return step->wait.first > schedule->settled ? schedule_settle_some(schedule, step->wait.first, step->wait.end)
                                                     : schedule_settle(schedule, step->wait.end);
+    case PL_STEP_VERIFY: return step->verify.run(schedule, step->verify.context);
     }
     return MPI_ERR_INTERN;
 }
@@ -397,14 +411,22 @@ static int schedule_advance(struct pl_schedule *schedule)
     }
 }
 
-int pl_schedule_run(struct pl_schedule *schedule)
+int pl_schedule_run_for(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     if (schedule->broken)
         return schedule->broken;
     int rc;
-    while ((rc = schedule_advance(schedule)) == PL_PENDING)
-        pl_request_wait(schedule->steps[schedule->awaited].request);
+    while ((rc = schedule_advance(schedule)) == PL_PENDING) {
+        const struct pl_waiting what = { .describe = coll ? pl_coll_describe : NULL, .context = coll };
+        struct pl_request *request = schedule->steps[schedule->awaited].request;
+        pl_engine_wait_among(request->engine, request, &what);
+    }
     return rc;
+}
+
+int pl_schedule_run(struct pl_schedule *schedule)
+{
+    return pl_schedule_run_for(schedule, NULL);
 }
 
 /* --- nonblocking ----------------------------------------------------------------------------------------------- */

@@ -32,6 +32,7 @@
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
 
+struct pl_coll;
 struct pl_job_item;
 struct pl_request;
 
@@ -64,7 +65,9 @@ static inline size_t pl_block_size(struct pl_block block)
     return (size_t)block.count * (size_t)block.type->size;
 }
 
-enum pl_step_kind { PL_STEP_SEND, PL_STEP_RECV, PL_STEP_COPY, PL_STEP_REDUCE, PL_STEP_WAIT };
+enum pl_step_kind { PL_STEP_SEND, PL_STEP_RECV, PL_STEP_COPY, PL_STEP_REDUCE, PL_STEP_WAIT, PL_STEP_VERIFY };
+
+struct pl_schedule;
 
 struct pl_step {
     enum pl_step_kind kind;
@@ -80,6 +83,10 @@ struct pl_step {
         struct {
             int first, end; /* the messages started by these steps */
         } wait;
+        struct {
+            int (*run)(struct pl_schedule *schedule, void *context);
+            void *context;
+        } verify;
     };
 };
 
@@ -99,6 +106,10 @@ struct pl_schedule {
     struct pl_chunk *chunks; /* temporary memory that did not fit into `scratch` */
     size_t scratch_used;
     bool retains; /* holds references to the types and operations of its steps */
+
+    /* of a request */
+    int kind; /* enum pl_coll_kind */
+    int root;
 
     /* while it is started */
     struct pl_request *request;  /* completed at the end; owns the schedule */
@@ -142,6 +153,10 @@ void pl_schedule_wait_until(struct pl_schedule *schedule, int mark);
 void pl_schedule_wait(struct pl_schedule *schedule);
 void pl_schedule_wait_for(struct pl_schedule *schedule, int first, int end);
 
+/* Calls a function of the library, whose error ends the schedule. */
+void pl_schedule_verify(struct pl_schedule *schedule, int (*run)(struct pl_schedule *schedule, void *context),
+                        void *context);
+
 /* Memory that lives as long as the schedule, aligned for any element. NULL: the schedule is broken. Further steps may
  * be appended and will not run; only the memory must not be written. */
 void *pl_schedule_temp(struct pl_schedule *schedule, size_t bytes);
@@ -151,6 +166,9 @@ struct pl_block pl_schedule_temp_block(struct pl_schedule *schedule, MPI_Count c
 
 /* Runs it to the end. MPI error class. */
 int pl_schedule_run(struct pl_schedule *schedule);
+
+/* The same for a collective, which job reports describe. */
+int pl_schedule_run_for(struct pl_schedule *schedule, const struct pl_coll *coll);
 
 /* Retains what the steps use, for a schedule that outlives the call that made it. Released by fini. */
 void pl_schedule_retain(struct pl_schedule *schedule);

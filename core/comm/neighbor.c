@@ -28,5 +28,11 @@ static void neighbor_append_exchange(struct pl_schedule *schedule, const struct 
     }
 }
 
+struct pl_neighbors pl_neighbors_of(const struct pl_comm *comm)
+{
+    const struct pl_topology *topology = pl_topology_of(comm);
+    return (struct pl_neighbors){ topology->indegree, topology->outdegree, topology->sources };
+}
+
 const struct pl_algorithm pl_neighbor_exchange = { PL_COLL_NEIGHBOR_ALLGATHER, "exchange", neighbor_append_exchange,
                                                    NULL };

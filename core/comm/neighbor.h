@@ -8,4 +8,7 @@
 
 extern const struct pl_algorithm pl_neighbor_exchange;
 
+/* Of a communicator with a topology. */
+struct pl_neighbors pl_neighbors_of(const struct pl_comm *comm);
+
 #endif

@@ -77,6 +77,8 @@ struct pl_comm_coll {
     struct pl_hierarchy *hierarchy; /* for blocking collectives of several nodes; NULL: none, or not yet */
     uint32_t blocking;              /* blocking collectives started: the next one's tag */
     _Atomic uint32_t made;          /* `blocking` when a communicator was last made from it, by any thread */
+    const void *named;              /* what job reports describe in place of its collective: pl_coll_describe() */
+    uint32_t agreements;            /* of the checking mode (core/coll/agree.h) */
     uint32_t nonblocking;           /* the same for nonblocking and persistent ones */
     _Atomic int unlike;             /* a rank, plus 1, with other settings (core/coll/rules_file.h); 0: none */
 };

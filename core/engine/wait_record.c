@@ -46,9 +46,13 @@ static struct pl_job_item *wait_record_add(struct pl_job_record *page, enum pl_i
         return NULL;
     }
     struct pl_job_item *item = &page->item[page->items++];
-    *item = (struct pl_job_item){
-        .kind = kind, .what = what, .peer = PL_NO_PEER, .tag = PL_ANY, .far = PL_NO_PEER, .bytes = -1
-    };
+    *item = (struct pl_job_item){ .kind = kind,
+                                  .what = what,
+                                  .peer = PL_NO_PEER,
+                                  .tag = PL_ANY,
+                                  .far = PL_NO_PEER,
+                                  .bytes = -1,
+                                  .root = PL_NO_ROOT };
     return item;
 }
 

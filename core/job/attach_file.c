@@ -91,6 +91,8 @@ static int pool_write(int fd, int size, uint64_t cookie)
         .universe = (uint32_t)size,
         .bytes = pool_description_bytes(),
         .shared_bytes = pool_table_offset(size) + PL_JOB_TABLE_BYTES(pool_table_capacity(size)),
+        .tenant_bytes = pool_table_offset(size) + PL_JOB_TABLE_BYTES(pool_table_capacity(size)),
+        .tenants = 1,
         .shared_fd = -1,
         .table = pool_table_offset(size),
         .table_capacity = pool_table_capacity(size),

@@ -17,12 +17,13 @@
 #include "core/base/log.h"
 #include "core/datatype/datatype.h"
 #include "core/datatype/parametric.h"
+#include "core/job/attach.h"
 #include "core/job/jobs.h"
+#include "core/job/pmix_entry.h"
 #include "core/job/services.h"
 #include "core/object/errhandler.h"
 #include "core/object/errhandler_policy.h"
 #include "core/object/object.h"
-#include "core/object/plugin.h"
 
 extern const struct pl_bootstrap_ops pl_bootstrap_attached, pl_bootstrap_inherited, pl_bootstrap_pmi,
     pl_bootstrap_singleton;
@@ -35,14 +36,10 @@ static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
  * segment takes precedence. */
 static int process_open_pmix(struct pl_identity *identity, const struct pl_bootstrap_ops **ops)
 {
-    static const struct pl_bootstrap_host host = { .fail = pl_fail, .log = pl_log };
     if (secure_getenv(PL_JOB_ENV) || !secure_getenv("PMIX_NAMESPACE"))
         return PL_UNREACHABLE;
-    *ops = pl_plugin_load("pmix", PL_BOOTSTRAP_SYMBOL);
-    if (!*ops)
-        return MPI_ERR_OTHER;
-    (*ops)->attach(&host);
-    return (*ops)->open(identity);
+    *ops = pl_pmix_entry_load();
+    return *ops ? (*ops)->open(identity) : MPI_ERR_OTHER;
 }
 
 /* In the order in which they are tried. NULL: the PMIx plugin. */
@@ -54,7 +51,7 @@ enum { BOOTSTRAPS = sizeof bootstraps / sizeof *bootstraps };
 bool pl_process_wants_alone(void)
 {
     const char *alone = secure_getenv("PLENUM_ALONE");
-    return alone && *alone && strcmp(alone, "0") != 0;
+    return pl_process.chosen_alone || (alone && *alone && strcmp(alone, "0") != 0);
 }
 
 static int process_find_identity(void)
@@ -178,6 +175,44 @@ int pl_process_open(void)
     return rc;
 }
 
+int pl_process_open_alone(void)
+{
+    int rc = MPI_SUCCESS;
+    pl_lock_take(&pl_process.lock);
+    if (pl_process.instances > 0 && pl_process.bootstrap != &pl_bootstrap_singleton)
+        rc = pl_fail(MPI_ERR_OTHER,
+                     "info key plenum_alone is true, but MPI is in use here as rank %d of %d of job %s: finalize that "
+                     "before, or leave the key out",
+                     pl_process.identity.rank, pl_process.identity.size, pl_process.identity.nspace);
+    else if (pl_process.instances == 0)
+        pl_process.chosen_alone = true;
+    if (rc == MPI_SUCCESS)
+        rc = pl_process.instances == 0 ? process_process_open_first() : pl_process_check_forked();
+    if (rc == MPI_SUCCESS)
+        pl_process.instances++;
+    else if (pl_process.instances == 0)
+        pl_process.chosen_alone = false;
+    pl_lock_drop(&pl_process.lock);
+    return rc;
+}
+
+int pl_process_check_joined(void)
+{
+    static const char *const offers[] = { PL_JOB_ENV, PL_ATTACH_ENV, "PMIX_NAMESPACE", "PMI_FD", "PMI_PORT" };
+    const char *seen = NULL;
+    for (size_t i = 0; !seen && i < sizeof offers / sizeof *offers; i++)
+        seen = secure_getenv(offers[i]) ? offers[i] : NULL;
+    pl_lock_take(&pl_process.lock);
+    bool alone = pl_process.instances > 0 && pl_process.chosen_alone;
+    pl_lock_drop(&pl_process.lock);
+    if (!alone || !seen)
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_OTHER,
+                   "a session with the info key plenum_alone is open, so this process cannot join its launcher's job "
+                   "(%s): finalize that session before, or set the key here, too",
+                   seen);
+}
+
 void pl_process_close(void)
 {
     struct pl_errhandler *of_files = NULL;
@@ -192,6 +227,7 @@ void pl_process_close(void)
         pl_errhandler_policy_close();
         of_files = pl_errhandler_take_file_null();
         pl_process.pid = 0;
+        pl_process.chosen_alone = false;
         pl_jobs_forget();
         process_close_parts();
         pl_type_trim();

@@ -4,8 +4,8 @@
  *
  * The identity comes from the first bootstrap that applies: `attached` (a pool that it has joined,
  * core/job/attach.h), `inherited` (the job segment of the embedded launcher), `pmix` and `pmi` (another launcher's PMIx
- * or PMI-1 server). The last is `singleton`, a job of one; it fails where a launcher is seen. PLENUM_ALONE=1 chooses it
- * at once.
+ * or PMI-1 server). The last is `singleton`, a job of one; it fails where a launcher is seen. PLENUM_ALONE=1, or the
+ * info key plenum_alone of a session, chooses it at once.
  */
 #ifndef PLENUM_CORE_JOB_PROCESS_H
 #define PLENUM_CORE_JOB_PROCESS_H
@@ -31,7 +31,8 @@ struct pl_identity {
     uint32_t generation;              /* number of this claim of the rank: the processes of one World have the same */
     const char *local_ranks;          /* of this node, "0,1,4", unless they are all of the job; NULL: unknown */
     const struct pl_job_segment *job; /* the job segment when inherited, the pool's when attached, else NULL */
-    struct pl_job_shared *shared;     /* its shared part */
+    struct pl_job_shared *shared;     /* its shared part: this copy's own (core/job/tenant.h) */
+    struct pl_job_shared *common;     /* ... and the first, which all copies use */
     bool attached;                    /* to a pool */
     /* No launcher ends this process when another of the job dies: engines check (core/engine/peer_failure.h). */
     bool watched;
@@ -41,6 +42,7 @@ struct pl_identity {
 struct pl_bootstrap_host {
     int (*fail)(int class, const char *format, ...); /* pl_fail() */
     void (*log)(const char *subsystem, int level, const char *format, ...);
+    void (*tenant)(uint32_t number, char *name); /* pl_tenant_name() */
 };
 
 /*
@@ -65,7 +67,8 @@ struct pl_bootstrap_ops {
     /* Adds a rank to those that the following abort() ends with this process: then these and no others, if the launcher
      * can do that. NULL: it cannot. */
     void (*abort_also)(int rank);
-    /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
+    /* Called before every other function, by the same thread: the call is for this copy of the library. NULL: it is
+     * built in and calls the library by name. */
     void (*attach)(const struct pl_bootstrap_host *host);
     /* Is a rank's process alive? MPI_ERR_PROC_ABORTED: it has ended and will not return. PL_AGAIN: unknown. NULL:
      * always unknown. */
@@ -90,7 +93,7 @@ struct pl_bootstrap_ops {
     bool (*finalized)(int rank);
 };
 
-enum { PL_BOOTSTRAP_ABI = 8 };
+enum { PL_BOOTSTRAP_ABI = 9 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 /* What a room above keeps for as long as the process is open. A slot may be NULL. */
@@ -116,6 +119,7 @@ struct pl_process {
     uint64_t id;         /* random, for communicator ids: unique for every process and every opening */
     _Atomic uint32_t serial; /* communicator ids given out so far */
     struct pl_identity identity;
+    bool chosen_alone; /* by a session's info key */
     const struct pl_bootstrap_ops *bootstrap;
     void (*closing)(void); /* called before the bootstrap closes: closes the listener; NULL: it is not open */
 };
@@ -127,7 +131,7 @@ static inline uint64_t pl_process_self(void)
     return PL_PROC(0, pl_process.identity.rank);
 }
 
-/* The user's decision that this process joins no launcher's job: PLENUM_ALONE=1. */
+/* The user's decision that this process joins no launcher's job. */
 bool pl_process_wants_alone(void);
 
 /* MPI_ERR_OTHER: this is a child that was forked while the process was open and has not called exec() since. */
@@ -138,6 +142,14 @@ int pl_process_check_open(void);
 
 /* Counted: the first opens, the last closes. */
 int pl_process_open(void);
+
+/* The same for a session that is to be alone by its info key: the process joins no launcher's job, and must not have
+ * joined one. */
+int pl_process_open_alone(void);
+
+/* MPI_ERR_OTHER: a session has made this process a job of its own, and a launcher is there whose job could be joined. */
+int pl_process_check_joined(void);
+
 void pl_process_close(void);
 
 /* The card of a group's member (pl_group_proc()). */

@@ -21,7 +21,7 @@ struct pl_job_table pl_published_sets_table(void)
 {
     const struct pl_identity *identity = &pl_process.identity;
     if (identity->job)
-        return pl_job_table_of(identity->job, identity->shared);
+        return pl_job_table_of(identity->job, identity->common);
     bool singleton = strcmp(pl_process.bootstrap->name, "singleton") == 0;
     return (struct pl_job_table){ singleton ? &alone.memory : NULL, ALONE_BYTES, 1 };
 }

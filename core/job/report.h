@@ -28,6 +28,7 @@ enum {
     PL_ITEM_RANGES = 12,
     PL_ANY = -1,     /* peer, tag: any */
     PL_NO_PEER = -2, /* peer: none */
+    PL_NO_ROOT = INT32_MIN,
 };
 
 enum pl_item_kind {
@@ -75,6 +76,9 @@ struct pl_job_item {
     char object[64];                   /* the name of the communicator, or of the window or file that it belongs to */
     char session[32];                  /* "World", "session 2", "listener" */
     uint32_t object_kind;              /* enum pl_item_object; COMM also if it has no name */
+    /* COLLECTIVE: what the rank called, as far as it is known. `bytes`: of what all ranks must have alike. */
+    int32_t root;                    /* MPI_ROOT and MPI_PROC_NULL, too; PL_NO_ROOT: it has none, or it is not known */
+    char call[48], op[24], data[48]; /* "MPI_Ibcast" unless a thread is in that very function; "8 x MPI_INT" */
 };
 
 struct pl_job_frame {

@@ -63,7 +63,7 @@ static const char *job_segment_check_table(const struct pl_job_segment *job)
         return NULL;
     if (job->table_capacity < 64 || job->table_capacity % 64)
         return "its table of published process sets is damaged";
-    if (!job_segment_inside(job->shared_bytes, job->table, 1, PL_JOB_TABLE_BYTES(job->table_capacity), 64))
+    if (!job_segment_inside(job->tenant_bytes, job->table, 1, PL_JOB_TABLE_BYTES(job->table_capacity), 64))
         return "its table of published process sets lies outside";
     return NULL;
 }
@@ -78,7 +78,7 @@ static const char *job_segment_check_cpus(const struct pl_job_segment *job, size
 
 static const char *job_segment_check_records(const struct pl_job_segment *job)
 {
-    bool whole = !job->records || job_segment_inside(job->shared_bytes, job->records, job->size, PL_RECORD_BYTES, 64);
+    bool whole = !job->records || job_segment_inside(job->tenant_bytes, job->records, job->size, PL_RECORD_BYTES, 64);
     return whole ? NULL : "the record pages of its ranks lie outside";
 }
 
@@ -96,7 +96,10 @@ const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes,
         return "its length is not the one that it states";
     if (job->size == 0 || job->size > RANKS_MAX)
         return "its number of ranks is impossible";
-    if (!job_segment_inside(job->shared_bytes, sizeof(struct pl_job_shared), job->size, sizeof(struct pl_job_rank), 64))
+    if (job->tenants == 0 || job->tenants > PL_JOB_TENANTS || job->tenant_bytes % 64 ||
+        job->tenant_bytes > job->shared_bytes / job->tenants)
+        return "its shared part is too short for its tenants";
+    if (!job_segment_inside(job->tenant_bytes, sizeof(struct pl_job_shared), job->size, sizeof(struct pl_job_rank), 64))
         return "it is too short for its ranks";
     if (rank < 0 || (unsigned long)rank >= job->size)
         return "the rank is not in the job";

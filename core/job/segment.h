@@ -6,7 +6,13 @@
  * the job inherit their descriptors. They have no name, so nothing can be left behind.
  *
  *     struct pl_job_segment   the description: only the runtime writes it
- *     struct pl_job_shared    slots of the ranks, abort record, published process sets, record pages: all write it
+ *     struct pl_job_shared    slots of the ranks, abort record, published process sets, record pages: all write it;
+ *                             one for each tenant, `tenant_bytes` apart
+ *
+ * A tenant is a copy of this library in the processes of the job (core/job/tenant.h): that of the program, which is the
+ * first, and those of libraries that bring their own. The ranks of a tenant meet in its part of the shared memory as if
+ * it were the only one. The first part has what concerns the process as a whole: the holders of ranks, the list of
+ * tenants, the abort record, the published process sets. Parts that are never written take no memory.
  *
  * The environment names the first, PLENUM_JOB=<fd>:<cookie as 16 hex digits>:<rank>, which says where the second is.
  * Processes map the description for reading, and the kernel lets none map it for writing (F_SEAL_FUTURE_WRITE). So
@@ -30,8 +36,10 @@
 
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
-#define PL_JOB_VERSION 9u
+#define PL_JOB_VERSION 10u
 #define PL_CARD_MAX    472u /* bytes of one address card */
+
+enum { PL_JOB_TENANTS = 64 };
 
 enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };
 
@@ -53,6 +61,10 @@ struct pl_job_rank {
     _Atomic uint32_t state;    /* enum pl_process_state */
     _Atomic uint32_t deaths;   /* of a pool: processes of this rank that died and were replaced */
     _Atomic uint32_t must_end; /* 1: a process of its communicator aborts it */
+    _Atomic int32_t process;   /* of the first tenant: pid of the process that holds the rank while it lives; 0: none */
+    _Atomic uint64_t copy;     /* the owner's copy of the library (core/job/tenant.h); 0: none yet */
+    _Atomic uint32_t cards;    /* number of cards that were written so far */
+    _Atomic uint32_t child;    /* of the first tenant: 1: a World has connected to the processes that spawned the job */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
 
@@ -75,9 +87,10 @@ struct pl_job_abort {
     char message[1024]; /* one line, no newline */
 };
 
-/* What all processes of the job write. */
+/* What all processes of the job write: the part of one tenant. */
 struct pl_job_shared {
     struct pl_job_abort abort;
+    _Atomic uint64_t tenant[PL_JOB_TENANTS]; /* of the first tenant: the key of each other one by its number; 0: none */
     PL_CACHE_ALIGNED struct pl_job_rank ranks[];
 };
 
@@ -96,6 +109,8 @@ struct pl_job_segment {
     uint64_t cookie;
     uint64_t bytes;        /* of the description */
     uint64_t shared_bytes; /* of the shared part */
+    uint64_t tenant_bytes; /* from a tenant's part to the next one's: all of it in a pool, which has one tenant */
+    uint32_t tenants;      /* parts that there are */
     int32_t shared_fd;     /* the descriptor of the shared part; -1: it follows the description in its file */
     int32_t runtime_pid;
     uint32_t universe; /* MPI_UNIVERSE_SIZE; 0: not set */
@@ -127,6 +142,19 @@ struct pl_job_app {
     uint32_t first; /* first rank */
     uint32_t count; /* ranks */
 };
+
+/* The part of a tenant. `shared`: that of the first one, with all others mapped behind it. */
+static inline struct pl_job_shared *pl_job_part(const struct pl_job_segment *job, struct pl_job_shared *shared,
+                                                uint32_t tenant)
+{
+    return (struct pl_job_shared *)((char *)shared + tenant * job->tenant_bytes);
+}
+
+/* Does the job have a tenant of this number? */
+static inline bool pl_job_has_tenant(const struct pl_job_shared *shared, uint32_t tenant)
+{
+    return tenant == 0 || atomic_load(&shared->tenant[tenant]) != 0;
+}
 
 /* The word that says whether the process of a rank has exited; NULL: the job has no such words. */
 static inline _Atomic uint32_t *pl_job_gone(const struct pl_job_segment *job, int rank)

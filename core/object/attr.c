@@ -23,16 +23,15 @@ struct keyval {
     int number;
     int refs;   /* one of the user, and one of each attribute */
     bool freed; /* by the user */
-    union pl_attr_copy copy;
-    union pl_attr_delete delete;
-    void *extra;
+    struct pl_keyval_functions functions;
 };
 
 struct attr {
     struct pl_list link;
     struct keyval *keyval; /* counted */
     void *value;
-    bool busy; /* its delete callback is running */
+    bool fortran; /* `value` is an integer */
+    bool busy;    /* its delete callback is running */
 };
 
 struct pl_attrs {
@@ -62,13 +61,20 @@ static int fail_keyval(enum pl_kind kind, int number)
     return pl_fail(MPI_ERR_KEYVAL, "keyval %d is not one for a %s", number, pl_kinds[kind].name);
 }
 
-/* Returns the memory to free once the lock is dropped, or NULL. */
+/* Returns the keyval to destroy once the lock is dropped, or NULL. */
 static struct keyval *keyval_release_locked(struct keyval *keyval)
 {
     if (--keyval->refs > 0)
         return NULL;
     keyvals[keyval->number - FIRST] = NULL;
     return keyval;
+}
+
+static void keyval_destroy(struct keyval *dead)
+{
+    if (dead && dead->functions.destructor)
+        dead->functions.destructor(dead->functions.extra);
+    free(dead);
 }
 
 static int find_slot_locked(int *slot)
@@ -95,12 +101,12 @@ static int find_slot_locked(int *slot)
     return MPI_SUCCESS;
 }
 
-int pl_keyval_create(enum pl_kind kind, union pl_attr_copy copy, union pl_attr_delete delete, void *extra, int *keyval)
+int pl_keyval_create(enum pl_kind kind, const struct pl_keyval_functions *functions, int *keyval)
 {
     struct keyval *made = pl_malloc(sizeof *made);
     if (!made)
         return pl_fail_memory("an attribute key");
-    *made = (struct keyval){ .kind = kind, .refs = 1, .copy = copy, .delete = delete, .extra = extra };
+    *made = (struct keyval){ .kind = kind, .refs = 1, .functions = *functions };
     int slot = 0;
     pl_lock_take(&lock);
     int err = find_slot_locked(&slot);
@@ -126,41 +132,61 @@ int pl_keyval_free(enum pl_kind kind, int number)
         dead = keyval_release_locked(keyval);
     }
     pl_lock_drop(&lock);
-    free(dead);
+    keyval_destroy(dead);
     return keyval ? MPI_SUCCESS : fail_keyval(kind, number);
 }
 
 /* --- callbacks: no lock held --------------------------------------------------------------------------------- */
 
-static int call_copy(const struct keyval *keyval, const void *handle, void *value, void **copied, int *flag)
+/* The value as C has it. */
+static void *value_for_c(struct attr *attr)
 {
-    void *of = (void *)handle;
-    *flag = keyval->copy.constant == (uintptr_t)MPI_COMM_DUP_FN;
-    *copied = value;
-    if (*flag || keyval->copy.constant == (uintptr_t)MPI_COMM_NULL_COPY_FN)
+    return attr->fortran ? &attr->value : attr->value;
+}
+
+/* An attribute to copy from, so that callbacks may change the object meanwhile. */
+struct snapshot {
+    struct keyval *keyval; /* counted */
+    void *value, *for_c;
+    bool fortran;
+};
+
+/* The copy is of the original's language, unless a callback in C has made it: its result is a pointer. */
+static int call_copy(const struct snapshot *one, const void *handle, struct attr *copy, int *flag)
+{
+    const struct keyval *keyval = one->keyval;
+    const struct pl_keyval_functions *functions = &keyval->functions;
+    void *of = (void *)handle, *in = functions->values ? one->value : one->for_c;
+    *flag = functions->copy.constant == (uintptr_t)MPI_COMM_DUP_FN;
+    copy->value = one->value;
+    copy->fortran = one->fortran;
+    if (*flag || functions->copy.constant == (uintptr_t)MPI_COMM_NULL_COPY_FN)
         return MPI_SUCCESS;
+    copy->fortran = functions->values && one->fortran;
     int code = MPI_ERR_INTERN;
     if (keyval->kind == PL_COMM)
-        code = keyval->copy.comm(of, keyval->number, keyval->extra, value, copied, flag);
+        code = functions->copy.comm(of, keyval->number, functions->extra, in, &copy->value, flag);
     else if (keyval->kind == PL_DATATYPE)
-        code = keyval->copy.type(of, keyval->number, keyval->extra, value, copied, flag);
+        code = functions->copy.type(of, keyval->number, functions->extra, in, &copy->value, flag);
     else if (keyval->kind == PL_WIN)
-        code = keyval->copy.win(of, keyval->number, keyval->extra, value, copied, flag);
+        code = functions->copy.win(of, keyval->number, functions->extra, in, &copy->value, flag);
     return code ? pl_fail(code, "the copy callback of keyval %d returned %d", keyval->number, code) : MPI_SUCCESS;
 }
 
-static int call_delete(const struct keyval *keyval, const void *handle, void *value)
+static int call_delete(struct attr *attr, const void *handle)
 {
-    void *of = (void *)handle;
-    if (keyval->delete.constant == (uintptr_t)MPI_COMM_NULL_DELETE_FN)
+    const struct keyval *keyval = attr->keyval;
+    const struct pl_keyval_functions *functions = &keyval->functions;
+    void *of = (void *)handle, *deleted = functions->values ? attr->value : value_for_c(attr);
+    if (functions->delete.constant == (uintptr_t)MPI_COMM_NULL_DELETE_FN)
         return MPI_SUCCESS;
     int code = MPI_ERR_INTERN;
     if (keyval->kind == PL_COMM)
-        code = keyval->delete.comm(of, keyval->number, value, keyval->extra);
+        code = functions->delete.comm(of, keyval->number, deleted, functions->extra);
     else if (keyval->kind == PL_DATATYPE)
-        code = keyval->delete.type(of, keyval->number, value, keyval->extra);
+        code = functions->delete.type(of, keyval->number, deleted, functions->extra);
     else if (keyval->kind == PL_WIN)
-        code = keyval->delete.win(of, keyval->number, value, keyval->extra);
+        code = functions->delete.win(of, keyval->number, deleted, functions->extra);
     return code ? pl_fail(code, "the delete callback of keyval %d returned %d", keyval->number, code) : MPI_SUCCESS;
 }
 
@@ -179,7 +205,7 @@ static struct attr *attr_find_locked(struct pl_attrs *attrs, const struct keyval
  * any case (`anyway`). */
 static int delete_busy(struct attr *attr, const void *handle, bool anyway)
 {
-    int err = call_delete(attr->keyval, handle, attr->value);
+    int err = call_delete(attr, handle);
     struct keyval *dead = NULL;
     pl_lock_take(&lock);
     attr->busy = false;
@@ -188,17 +214,17 @@ static int delete_busy(struct attr *attr, const void *handle, bool anyway)
         dead = keyval_release_locked(attr->keyval);
     }
     pl_lock_drop(&lock);
-    free(dead);
+    keyval_destroy(dead);
     if (!err || anyway)
         free(attr);
     return anyway ? MPI_SUCCESS : err;
 }
 
-static struct attr *attr_create(void *value)
+static struct attr *attr_create(void *value, bool fortran)
 {
     struct attr *attr = pl_malloc(sizeof *attr);
     if (attr)
-        *attr = (struct attr){ .value = value };
+        *attr = (struct attr){ .value = value, .fortran = fortran };
     return attr;
 }
 
@@ -218,9 +244,9 @@ static int append_locked(struct pl_attrs **attrs, struct keyval *keyval, struct 
 }
 
 /* Deletes old values until there is none: another thread may set one meanwhile. */
-int pl_attr_set(struct pl_attrs **attrs, enum pl_kind kind, int number, const void *handle, void *value)
+int pl_attr_set(struct pl_attrs **attrs, enum pl_kind kind, int number, const void *handle, void *value, bool fortran)
 {
-    struct attr *attr = attr_create(value);
+    struct attr *attr = attr_create(value, fortran);
     if (!attr)
         return pl_fail_memory("an attribute");
     int err = MPI_SUCCESS;
@@ -248,14 +274,14 @@ int pl_attr_set(struct pl_attrs **attrs, enum pl_kind kind, int number, const vo
     return err;
 }
 
-int pl_attr_get(struct pl_attrs *const *attrs, enum pl_kind kind, int number, void **value, bool *found)
+int pl_attr_get(struct pl_attrs *const *attrs, enum pl_kind kind, int number, bool fortran, void **value, bool *found)
 {
     pl_lock_take(&lock);
     struct keyval *keyval = keyval_find_locked(kind, number);
     struct attr *attr = keyval ? attr_find_locked(*attrs, keyval) : NULL;
     *found = attr != NULL;
     if (attr)
-        *value = attr->value;
+        *value = fortran ? attr->value : value_for_c(attr);
     pl_lock_drop(&lock);
     return keyval ? MPI_SUCCESS : fail_keyval(kind, number);
 }
@@ -321,12 +347,6 @@ void pl_attrs_discard(struct pl_attrs **attrs, const void *handle)
     delete_all(attrs, handle, true);
 }
 
-/* A snapshot to copy from, so that callbacks may change the object meanwhile. */
-struct snapshot {
-    struct keyval *keyval; /* counted */
-    void *value;
-};
-
 static int snapshot_take(struct pl_attrs *const *from, struct snapshot **list, int *count)
 {
     int i = 0, err = MPI_SUCCESS;
@@ -342,7 +362,7 @@ static int snapshot_take(struct pl_attrs *const *from, struct snapshot **list, i
         else
             PL_LIST_EACH(attr, &(*from)->list, struct attr, link) {
                 attr->keyval->refs++;
-                (*list)[(*count)++] = (struct snapshot){ attr->keyval, attr->value };
+                (*list)[(*count)++] = (struct snapshot){ attr->keyval, attr->value, value_for_c(attr), attr->fortran };
             }
     }
     pl_lock_drop(&lock);
@@ -355,23 +375,24 @@ static void snapshot_free(struct snapshot *list, int count)
         pl_lock_take(&lock);
         struct keyval *dead = keyval_release_locked(list[i].keyval);
         pl_lock_drop(&lock);
-        free(dead);
+        keyval_destroy(dead);
     }
     free(list);
 }
 
 static int copy_one(const struct snapshot *one, const void *handle, struct pl_attrs **to)
 {
-    struct attr *attr = attr_create(NULL);
+    struct attr *attr = attr_create(NULL, one->fortran);
     if (!attr)
         return pl_fail_memory("an attribute");
-    int flag, err = call_copy(one->keyval, handle, one->value, &attr->value, &flag);
+    attr->keyval = one->keyval;
+    int flag, err = call_copy(one, handle, attr, &flag);
     if (!err && flag) {
         pl_lock_take(&lock);
         err = append_locked(to, one->keyval, attr);
         pl_lock_drop(&lock);
         if (err)
-            call_delete(one->keyval, handle, attr->value);
+            call_delete(attr, handle);
         else
             return MPI_SUCCESS;
     }

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attributes cached on communicators, datatypes and windows; keyvals with copy and delete callbacks. */
+/*
+ * Attributes cached on communicators, datatypes and windows; keyvals with copy and delete callbacks.
+ *
+ * An attribute is a pointer of C or an integer of Fortran (MPI-5.0, section 19.3.7). C has a pointer to an integer that
+ * Fortran set, which is valid until the attribute is replaced or deleted; Fortran has a pointer as an integer.
+ */
 #ifndef PLENUM_CORE_OBJECT_ATTR_H
 #define PLENUM_CORE_OBJECT_ATTR_H
 
 #include "core/object/object.h"
-#include "mpi.h"
+#include "mpi-ext.h"
 
 /* An object's attributes, which the object owns; NULL: none yet. User callbacks run without locks. */
 struct pl_attrs;
@@ -36,15 +41,25 @@ union pl_attr_delete {
     uintptr_t constant;
 };
 
-int pl_keyval_create(enum pl_kind kind, union pl_attr_copy copy, union pl_attr_delete delete, void *extra, int *keyval);
+/* What a keyval is made of. */
+struct pl_keyval_functions {
+    union pl_attr_copy copy;
+    union pl_attr_delete delete;
+    void *extra;
+    MPIX_Destructor_function *destructor; /* of extra, when the keyval and all its attributes are gone; NULL: none */
+    bool values; /* callbacks get and give integers of Fortran as values, and a copy is of the original's language */
+};
+
+int pl_keyval_create(enum pl_kind kind, const struct pl_keyval_functions *functions, int *keyval);
 
 /* Frees a keyval. It lives on while it has attributes, which can be read and deleted, but no longer set. */
 int pl_keyval_free(enum pl_kind kind, int keyval);
 
 /* One attribute of the object with this handle. MPI_ERR_KEYVAL: it is not a keyval of this kind. Setting deletes the
- * old value first. If the delete callback fails, nothing changes, and its error is returned. */
-int pl_attr_set(struct pl_attrs **attrs, enum pl_kind kind, int keyval, const void *handle, void *value);
-int pl_attr_get(struct pl_attrs *const *attrs, enum pl_kind kind, int keyval, void **value, bool *found);
+ * old value first. If the delete callback fails, nothing changes, and its error is returned. `fortran`: the value is an
+ * integer, which the pointer's bits are. */
+int pl_attr_set(struct pl_attrs **attrs, enum pl_kind kind, int keyval, const void *handle, void *value, bool fortran);
+int pl_attr_get(struct pl_attrs *const *attrs, enum pl_kind kind, int keyval, bool fortran, void **value, bool *found);
 int pl_attr_delete(struct pl_attrs **attrs, enum pl_kind kind, int keyval, const void *handle);
 
 #endif

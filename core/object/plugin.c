@@ -132,6 +132,27 @@ static int check_whole(const char *path)
     return whole ? MPI_SUCCESS : pl_fail(MPI_ERR_OTHER, "plugin not loaded: %s is damaged or no shared object", path);
 }
 
+void pl_plugin_stay_loaded(void)
+{
+    const char *own = pl_plugin_own_library();
+    void *handle = own ? dlopen(own, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) : NULL;
+    if (handle)
+        dlclose(handle);
+}
+
+/* Was the library that contains this code loaded by dlmopen()? */
+static bool is_in_namespace(void)
+{
+    const char *own = pl_plugin_own_library();
+    void *handle = own ? dlopen(own, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    Lmid_t namespace = LM_ID_BASE;
+    if (handle) {
+        dlinfo(handle, RTLD_DI_LMID, &namespace);
+        dlclose(handle);
+    }
+    return namespace != LM_ID_BASE;
+}
+
 /* The path of a plugin's file, if it may be loaded. */
 static int find_file(const char *name, char *path, size_t capacity)
 {
@@ -160,6 +181,14 @@ const void *pl_plugin_load(const char *name, const char *symbol)
         return NULL;
     }
 
+    if (is_in_namespace() && strcmp(symbol, PL_BOOTSTRAP_SYMBOL) == 0) {
+        pl_fail(MPI_ERR_OTHER,
+                "plugin %s not loaded: this library was loaded by dlmopen() into a namespace of its own, where PMIx "
+                "crashes: build it with mpicc --private, and load it by dlopen()",
+                name);
+        return NULL;
+    }
+
     pl_lock_take(&lock);
     void *handle = load_quietly(path);
     pl_lock_drop(&lock);
@@ -176,6 +205,7 @@ const void *pl_plugin_load(const char *name, const char *symbol)
                 (unsigned)kind->abi);
         ops = NULL;
     }
+    pl_plugin_stay_loaded();
     pl_memory_share(dlsym(handle, PL_MEMORY_SYMBOL));
     dlclose(handle);
     return ops;

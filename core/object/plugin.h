@@ -17,4 +17,8 @@
  */
 const void *pl_plugin_load(const char *name, const char *symbol);
 
+/* Keeps the library that contains this code loaded until the process ends. Called when something that cannot be taken
+ * back has pointers into it: a plugin, or a launcher's connection. */
+void pl_plugin_stay_loaded(void);
+
 #endif

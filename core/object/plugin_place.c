@@ -18,28 +18,24 @@
 
 /* --- the file ------------------------------------------------------------------------------------------------ */
 
-/* dl_iterate_phdr() visits the program first. 1: it has an interpreter, the dynamic loader; -1: it has none. */
-static int place_visit_program(struct dl_phdr_info *info, size_t size, void *unused)
-{
-    (void)size, (void)unused;
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_INTERP)
-            return 1;
-    return -1;
-}
-
+/* Has it no interpreter, which is the dynamic loader? The kernel says where its headers are: dl_iterate_phdr() visits
+ * only this code's namespace (dlmopen). */
 static bool place_program_is_static(void)
 {
-    return dl_iterate_phdr(place_visit_program, NULL) == -1;
+    const ElfW(Phdr) *head = (const void *)getauxval(AT_PHDR);
+    unsigned long count = getauxval(AT_PHNUM);
+    for (unsigned long i = 0; head && i < count; i++)
+        if (head[i].p_type == PT_INTERP)
+            return false;
+    return head != NULL;
 }
 
-/* The file of a shared object that this code is in; NULL: the code is in the program itself. */
-static const char *place_library(void)
+const char *pl_plugin_own_library(void)
 {
     Dl_info info;
     struct link_map *map = NULL;
-    if (place_program_is_static() || !dladdr1((const void *)&place_library, &info, (void **)&map, RTLD_DL_LINKMAP) ||
-        !map)
+    if (place_program_is_static() ||
+        !dladdr1((const void *)&pl_plugin_own_library, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
         return NULL;
     return map->l_name && map->l_name[0] ? info.dli_fname : NULL;
 }
@@ -58,23 +54,31 @@ static bool place_program(char *path)
 
 bool pl_plugin_own_file(char *path)
 {
-    const char *library = place_library();
+    const char *library = pl_plugin_own_library();
     return library ? realpath(library, path) != NULL : place_program(path);
 }
 
 /* --- the directory ------------------------------------------------------------------------------------------- */
 
-/* Writes "BASE/END" if that is a directory. */
+/* Writes "BASE/END" if that has plugins. Other directories and files may have the name, too. */
 static bool place_try(const char *base, const char *end, char *path, size_t capacity)
 {
-    return base[0] == '/' && (size_t)snprintf(path, capacity, "%s/%s", base, end) < capacity && access(path, X_OK) == 0;
+    static const char *const plugins[] = { "ucx", "pmix", "hwloc" };
+    char file[PATH_MAX];
+    bool found = false;
+    if (base[0] != '/' || (size_t)snprintf(path, capacity, "%s/%s", base, end) >= capacity)
+        return false;
+    for (size_t i = 0; !found && i < sizeof plugins / sizeof *plugins; i++)
+        found = (size_t)snprintf(file, sizeof file, "%s/%s.so", path, plugins[i]) < sizeof file &&
+                access(file, F_OK) == 0;
+    return found;
 }
 
-/* Searches the directories in which the dynamic loader searches for the program's libraries. */
-static bool place_try_search_path(char *path, size_t capacity)
+/* Searches the directories in which the dynamic loader searches for the libraries of the program, or of a library. */
+static bool place_try_search_path(const char *library, char *path, size_t capacity)
 {
     Dl_serinfo head, *list = NULL;
-    void *program = dlopen(NULL, RTLD_LAZY);
+    void *program = dlopen(library, RTLD_LAZY | (library ? RTLD_NOLOAD : 0));
     bool found = false;
     if (program && dlinfo(program, RTLD_DI_SERINFOSIZE, &head) == 0)
         list = pl_malloc(head.dls_size);
@@ -94,12 +98,24 @@ static int place_beside_program(char *file, char *path, size_t capacity)
 {
     *strrchr(file, '/') = '\0';
     if (place_try(file, "plenum", path, capacity) || place_try(file, "../lib/plenum", path, capacity) ||
-        place_try_search_path(path, capacity))
+        place_try_search_path(NULL, path, capacity))
         return MPI_SUCCESS;
     return pl_fail(MPI_ERR_OTHER,
                    "this program contains Plenum's library, and there are no plugins in %.200s/plenum, "
                    "%.200s/../lib/plenum or beside its libraries: set PLENUM_PLUGIN_DIR",
                    file, file);
+}
+
+static int place_beside_library(char *file, char *path, size_t capacity)
+{
+    char *slash = strrchr(file, '/');
+    *slash = '\0';
+    if (place_try(file, "plenum", path, capacity) || place_try_search_path(pl_plugin_own_library(), path, capacity))
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_OTHER,
+                   "%.300s/%.100s contains Plenum's library, and there are no plugins in %.200s/plenum or beside the "
+                   "libraries in its rpath: set PLENUM_PLUGIN_DIR",
+                   file, slash + 1, file);
 }
 
 static int place_configured(const char *configured, char *path, size_t capacity)
@@ -123,10 +139,7 @@ int pl_plugin_directory(char *path, size_t capacity)
     if (!pl_plugin_own_file(file))
         return pl_fail(MPI_ERR_OTHER,
                        "cannot tell which file this library was loaded from, so plugins cannot be found");
-    if (!place_library())
+    if (!pl_plugin_own_library())
         return place_beside_program(file, path, capacity);
-    *strrchr(file, '/') = '\0';
-    if ((size_t)snprintf(path, capacity, "%s/plenum", file) >= capacity)
-        return pl_fail(MPI_ERR_OTHER, "the path of the library is longer than %zu bytes", capacity - 1);
-    return MPI_SUCCESS;
+    return place_beside_library(file, path, capacity);
 }

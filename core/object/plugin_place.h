@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The file of the shared object that contains this code, as the dynamic loader knows it; NULL: the program itself does.
+ */
+const char *pl_plugin_own_library(void);
+
 /* The path of the file that contains this code, in [PATH_MAX]. False: the system does not tell. */
 bool pl_plugin_own_file(char *path);
 

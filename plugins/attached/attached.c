@@ -29,7 +29,7 @@ static int attached_open(struct pl_identity *identity)
     identity->slots = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 0;
     identity->generation = 1;
     identity->job = seat.job;
-    identity->shared = seat.shared;
+    identity->shared = identity->common = seat.shared;
     identity->attached = identity->watched = true;
     return MPI_SUCCESS;
 }
@@ -41,11 +41,11 @@ static void attached_close(void)
 
 static int attached_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
-    static uint32_t cards;
-    struct pl_job_card *to = &seat.shared->ranks[seat.rank].card[slot];
-    cards = cards == UINT32_MAX ? 1 : cards + 1;
+    struct pl_job_rank *own = &seat.shared->ranks[seat.rank];
+    struct pl_job_card *to = &own->card[slot];
+    uint32_t number = atomic_fetch_add(&own->cards, 1) + 1;
     if (length)
-        pl_job_card_write(to, cards, card, length);
+        pl_job_card_write(to, number ? number : atomic_fetch_add(&own->cards, 1) + 1, card, length);
     else
         pl_job_card_withdraw(to);
     return MPI_SUCCESS;

@@ -2,11 +2,11 @@
 /*
  * Bootstrap by inheritance: the job segment that the embedded launcher left open for this process (core/job/segment.h).
  *
- * A rank has one owner. The first process that opens it sets the owner word to its pid. A child with the same
- * environment finds the rank taken and becomes a singleton. An owner that releases the rank leaves its pid negated: the
- * rank stays reserved while that process lives, whatever it starts between two sessions. A rank whose owner has ended
- * may be claimed again (`mpiexec sh -c "./a; ./b"`). Claims are numbered (the generation), and only processes with the
- * same number see each other's World.
+ * A rank belongs to one process: the first one that opens it, until that process ends. Another one, such as a child that
+ * inherits the environment, is refused. The copies of the library in that process are tenants (core/job/tenant.h). A
+ * tenant has one owner: the copy that first takes the place of its name, as long as it is loaded. When a process has
+ * ended, its rank may be claimed again (`mpiexec sh -c "./a; ./b"`). Claims of a tenant are numbered (the generation),
+ * and only processes with the same number see each other's World.
  */
 #include <errno.h>
 #include <signal.h>
@@ -20,16 +20,17 @@
 #include "core/base/clock.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
-#include "core/base/log.h"
 #include "core/engine/transport.h"
 #include "core/job/card.h"
 #include "core/job/process.h"
+#include "core/job/tenant.h"
 
 enum { CLAIMS = 100 }; /* tries to claim a rank whose owner changes all the time */
 
 static const struct pl_job_segment *job; /* mapped for reading */
-static struct pl_job_shared *shared;
-static size_t job_bytes, shared_bytes;
+static struct pl_job_shared *common;     /* the first tenant's part */
+static struct pl_job_shared *shared;     /* this copy's part */
+static size_t job_bytes;
 static struct pl_job_rank *own;
 static uint32_t generation;
 
@@ -39,16 +40,20 @@ static int inherited_bad(const char *text, const char *why)
                    text, why);
 }
 
-/* NULL: an error, recorded. */
-static void *inherited_map(int fd, int how, const char *text, size_t *bytes)
+/* The bytes of a file; 0: an error, recorded. */
+static uint64_t inherited_bytes_of(int fd, const char *text)
 {
     struct stat st;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        inherited_bad(text, "the descriptor is not an open file");
-        return NULL;
-    }
-    *bytes = (size_t)st.st_size;
-    void *at = mmap(NULL, *bytes ? *bytes : 1, how, MAP_SHARED, fd, 0);
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+        return (uint64_t)st.st_size;
+    inherited_bad(text, "the descriptor is not an open file");
+    return 0;
+}
+
+/* NULL: an error, recorded. */
+static void *inherited_map(int fd, int how, uint64_t from, size_t bytes, const char *text)
+{
+    void *at = mmap(NULL, bytes, how, MAP_SHARED, fd, (off_t)from);
     if (at != MAP_FAILED)
         return at;
     inherited_bad(text, strerror(errno));
@@ -57,22 +62,27 @@ static void *inherited_map(int fd, int how, const char *text, size_t *bytes)
 
 static void inherited_unmap(void)
 {
+    if (shared && shared != common)
+        munmap(shared, job->tenant_bytes);
+    if (common)
+        munmap(common, job->tenant_bytes);
     if (job)
-        munmap((void *)job, job_bytes ? job_bytes : 1);
-    if (shared)
-        munmap(shared, shared_bytes ? shared_bytes : 1);
+        munmap((void *)job, job_bytes);
     job = NULL;
-    shared = NULL;
+    common = shared = NULL;
 }
 
-/* Maps the part that processes write. The descriptor may mean something else by now: the length must be the stated one.
- */
-static int inherited_map_shared(const char *text)
+/* Maps a tenant's part of what processes write. The descriptor may mean something else by now: the length must be the
+ * stated one. */
+static struct pl_job_shared *inherited_map_part(int tenant, const char *text)
 {
-    shared = inherited_map(job->shared_fd, PROT_READ | PROT_WRITE, text, &shared_bytes);
-    if (shared && shared_bytes != job->shared_bytes)
-        return inherited_bad(text, "its shared part does not have the length that it states");
-    return shared ? MPI_SUCCESS : MPI_ERR_OTHER;
+    uint64_t bytes = inherited_bytes_of(job->shared_fd, text);
+    if (bytes && bytes != job->shared_bytes)
+        inherited_bad(text, "its shared part does not have the length that it states");
+    if (bytes != job->shared_bytes)
+        return NULL;
+    return inherited_map(job->shared_fd, PROT_READ | PROT_WRITE, (uint64_t)tenant * job->tenant_bytes,
+                         job->tenant_bytes, text);
 }
 
 /* The state letter of /proc/PID/stat: 'Z' for a zombie, 'X' for a process that does not exist, 'R' if unknown. */
@@ -96,29 +106,76 @@ static bool inherited_process_lives(pid_t pid)
     return state != 'X' && state != 'Z';
 }
 
-/* Does a rank with this owner word belong to another process? */
-static bool inherited_taken(int32_t owner, int32_t self)
+/* Does this pid, if it is one, belong to another process that lives? */
+static bool inherited_taken(int32_t pid, int32_t self)
 {
-    int32_t pid = pl_job_owner_pid(owner);
     return pid != 0 && pid != self && inherited_process_lives(pid);
 }
 
-/* True if this process owns the rank now. False if it owned it before: then another copy of the library uses it. */
-static bool inherited_claim(struct pl_job_rank *rank)
+/* Makes the rank this process's. 0, or the pid of the process that has it. */
+static int32_t inherited_claim_rank(struct pl_job_rank *rank)
 {
-    static int32_t claimed_by; /* the pid that last claimed it: a process that claims it again keeps its number */
-    int32_t self = (int32_t)getpid(), owner = 0;
-    int tries = 0;
-    while (!atomic_compare_exchange_strong(&rank->owner, &owner, self))
-        if (owner == self || inherited_taken(owner, self) || ++tries == CLAIMS)
-            return false;
-    if (claimed_by != self) {
-        uint32_t earlier = PL_PROCESS_FINALIZED; /* the program before it has */
+    int32_t self = (int32_t)getpid(), holder = 0;
+    for (int i = 0; i < CLAIMS && !atomic_compare_exchange_strong(&rank->process, &holder, self); i++)
+        if (holder == self || inherited_taken(holder, self))
+            break;
+    return holder == self || atomic_load(&rank->process) == self ? 0 : holder;
+}
+
+/* Numbers the claim. If the claim before it in this program did not use the World, the number stays: a rank that loads
+ * a library once more than the others remains in step with them. */
+static void inherited_number_claim(struct pl_job_rank *rank, bool same_program)
+{
+    static int32_t claimed_by;               /* the process that this copy last claimed it for */
+    uint32_t earlier = PL_PROCESS_FINALIZED; /* the program before it has */
+    if (claimed_by == (int32_t)getpid() || (same_program && atomic_load(&rank->state) == PL_PROCESS_STARTED)) {
+        generation = atomic_load(&rank->claims);
+    } else {
         atomic_compare_exchange_strong(&rank->state, &earlier, PL_PROCESS_STARTED);
         generation = atomic_fetch_add(&rank->claims, 1) + 1;
     }
-    claimed_by = self;
+    claimed_by = (int32_t)getpid();
+}
+
+/* Makes this copy the owner of a rank of this process. False: another copy is. */
+static bool inherited_claim(struct pl_job_rank *rank)
+{
+    int32_t self = (int32_t)getpid(), owner = atomic_load(&rank->owner);
+    uint64_t copy = atomic_load(&rank->copy);
+    bool ours = pl_job_owner_pid(owner) == self;
+    if (ours && pl_tenant_is_other(copy))
+        return false;
+    if (!atomic_compare_exchange_strong(&rank->copy, &copy, pl_tenant_copy()))
+        return false;
+    inherited_number_claim(rank, ours && pl_tenant_same_program(copy));
+    atomic_store(&rank->owner, self);
     return true;
+}
+
+/* Takes the place of this copy's name, or if another copy of this process has it, the one with the next number. */
+static int inherited_settle(int rank, const char *text)
+{
+    char name[PL_TENANT_NAME];
+    for (uint32_t number = 1; number <= PL_JOB_TENANTS; number++) {
+        pl_tenant_name(number, name);
+        int tenant = pl_tenant_find(common, job->tenants, name);
+        if (tenant < 0)
+            break;
+        shared = tenant == 0 ? common : inherited_map_part(tenant, text);
+        if (!shared)
+            return MPI_ERR_OTHER;
+        own = &shared->ranks[rank];
+        if (inherited_claim(own))
+            return MPI_SUCCESS;
+        if (shared != common)
+            munmap(shared, job->tenant_bytes);
+        shared = NULL;
+    }
+    return pl_fail(
+        MPI_ERR_OTHER,
+        "this job has %u copies of the MPI library already, each in a library of another name, and there is "
+        "no place for \"%.100s\": let libraries share a copy (mpicc --private=shared), or set PLENUM_ALONE=1",
+        (unsigned)job->tenants, name);
 }
 
 /* Maps the job that the environment names. PL_UNREACHABLE: it names none. */
@@ -131,16 +188,21 @@ static int inherited_find_job(int *rank)
     unsigned long long cookie;
     if (sscanf(text, "%d:%16llx:%d%n", &fd, &cookie, rank, &end) != 3 || text[end] != '\0')
         return inherited_bad(text, "it is not <descriptor>:<cookie>:<rank>");
-    job = inherited_map(fd, PROT_READ, text, &job_bytes);
+    job_bytes = inherited_bytes_of(fd, text);
+    job = job_bytes ? inherited_map(fd, PROT_READ, 0, job_bytes, text) : NULL;
     if (!job)
         return MPI_ERR_OTHER;
     const char *why = pl_job_segment_check(job, job_bytes, cookie, *rank);
     if (!why && !job->gone)
         why = "it is the memory of a pool";
-    int rc = why ? inherited_bad(text, why) : inherited_map_shared(text);
-    if (rc)
-        inherited_unmap();
-    return rc;
+    if (why)
+        inherited_bad(text, why);
+    else
+        common = inherited_map_part(0, text);
+    if (common)
+        return MPI_SUCCESS;
+    inherited_unmap();
+    return MPI_ERR_OTHER;
 }
 
 static int inherited_open(struct pl_identity *identity)
@@ -149,12 +211,15 @@ static int inherited_open(struct pl_identity *identity)
     int rc = inherited_find_job(&rank);
     if (rc)
         return rc;
-    own = &shared->ranks[rank];
-    if (!inherited_claim(own)) {
-        pl_log("process", 1, "rank %d of %s belongs to process %d; starting alone", rank, job->nspace,
-               (int)pl_job_owner_pid(atomic_load(&own->owner)));
+    int32_t holder = inherited_claim_rank(&common->ranks[rank]);
+    rc = holder ? pl_fail(MPI_ERR_OTHER,
+                          "rank %d of job %s is process %d, and this is another one, such as a program that a rank has "
+                          "started: to run it alone, set PLENUM_ALONE=1",
+                          rank, job->nspace, (int)holder)
+                : inherited_settle(rank, secure_getenv(PL_JOB_ENV));
+    if (rc) {
         inherited_unmap();
-        return PL_UNREACHABLE;
+        return rc;
     }
     snprintf(identity->nspace, sizeof identity->nspace, "%s", job->nspace);
     identity->key = job->cookie;
@@ -166,6 +231,7 @@ static int inherited_open(struct pl_identity *identity)
     identity->generation = generation;
     identity->job = job;
     identity->shared = shared;
+    identity->common = common;
     identity->watched = job->survives_failures;
     return MPI_SUCCESS;
 }
@@ -180,13 +246,13 @@ static void inherited_close(void)
 
 static int inherited_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
-    static uint32_t listeners;
     if (length == 0)
         pl_job_card_withdraw(&own->card[slot]);
     else
         pl_job_card_write(&own->card[slot],
-                          slot == PL_CARD_LISTENER ? generation << 16 | (++listeners & 0xffff) : generation, card,
-                          length);
+                          slot == PL_CARD_LISTENER ? generation << 16 | (atomic_fetch_add(&own->cards, 1) & 0xffff)
+                                                   : generation,
+                          card, length);
     return MPI_SUCCESS;
 }
 
@@ -254,14 +320,17 @@ static bool aborting_some;
 static void inherited_mark_aborting(int rank)
 {
     aborting_some = true;
-    atomic_store(&shared->ranks[rank].must_end, 1);
+    atomic_store(&common->ranks[rank].must_end, 1);
 }
 
 static void inherited_tell(int rank, int code, const char *object, const char *message)
 {
-    struct pl_job_abort *record = &shared->abort;
-    inherited_wait_for_launcher(rank);
-    atomic_store(&shared->ranks[rank].state, PL_PROCESS_ABORTED);
+    struct pl_job_abort *record = &common->abort;
+    if (shared) {
+        inherited_wait_for_launcher(rank);
+        atomic_store(&shared->ranks[rank].state, PL_PROCESS_ABORTED);
+    }
+    atomic_store(&common->ranks[rank].state, PL_PROCESS_ABORTED);
     if (atomic_exchange(&record->claimed, 1) != 0)
         return; /* another rank was first: the job reports its reason */
     record->partial = aborting_some;
@@ -282,7 +351,7 @@ static bool inherited_abort_early(int code, const char *object, const char *mess
     int rank;
     if (inherited_find_job(&rank))
         return false;
-    bool ours = !inherited_taken(atomic_load(&shared->ranks[rank].owner), (int32_t)getpid());
+    bool ours = !inherited_taken(atomic_load(&common->ranks[rank].process), (int32_t)getpid());
     if (ours)
         inherited_tell(rank, code, object, message);
     inherited_unmap();

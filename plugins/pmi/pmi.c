@@ -6,7 +6,8 @@
  * which other processes see after a barrier that all of them have entered. This process enters it when it has published
  * a card, and does not wait: a lookup finds nothing until all have. There a card can be published once.
  *
- * The connection lasts from the first open() to the end of the process, because servers accept no second one.
+ * The connection lasts from the first open() to the end of the process, because servers accept no second one. For the
+ * same reason a library that contains this code stays loaded.
  *
  * Locking: the caller's, as core/job/process.h says.
  */
@@ -21,6 +22,8 @@
 #include "core/base/memory.h"
 #include "core/engine/transport.h"
 #include "core/job/process.h"
+#include "core/object/plugin.h"
+#include "plugins/pmi/copies.h"
 #include "plugins/pmi/mapping.h"
 #include "plugins/pmi/pmi_wire.h"
 
@@ -30,6 +33,7 @@ static struct {
     pid_t pid; /* of the process that has connected; 0: none has */
     struct pl_identity identity;
     char *local_ranks;
+    uint64_t tenant; /* the key of this copy's name; 0: the program's own copy */
 } known;
 
 enum names { NAMES_UNKNOWN, NAMES_YES, NAMES_NO };
@@ -85,7 +89,9 @@ static bool pmi_decode(const char *text, unsigned char card[PL_CARD_MAX], size_t
 
 static const char *pmi_key_of(int rank, enum pl_card_slot slot, char key[64])
 {
-    snprintf(key, 64, "plenum.%s.%d", slot == PL_CARD_LISTENER ? "door" : "world", rank);
+    int length = snprintf(key, 64, "plenum.%s.%d", slot == PL_CARD_LISTENER ? "door" : "world", rank);
+    if (known.tenant)
+        snprintf(key + length, 64 - (size_t)length, ".%016llx", (unsigned long long)known.tenant);
     return key;
 }
 
@@ -227,7 +233,7 @@ static void pmi_finalize_at_exit(void)
 /* Learns who this process is. */
 static int pmi_begin(struct pl_identity *identity)
 {
-    char answer[PL_PMI_LINE];
+    char answer[PL_PMI_LINE], name[PL_TENANT_NAME];
     *identity = (struct pl_identity){ .generation = 1 };
     int err = pl_pmi_wire_open(&identity->rank, &identity->size);
     if (!err)
@@ -239,6 +245,9 @@ static int pmi_begin(struct pl_identity *identity)
     identity->appnum = pmi_ask_number("get_appnum", "appnum", "appnum", -1);
     identity->universe = pmi_ask_number("get_universe_size", "universe_size", "size", 0);
     pmi_learn_node(identity);
+    pl_pmi_copies_enter(name);
+    known.tenant = name[0] ? pl_tenant_key(name) : 0;
+    pl_plugin_stay_loaded();
     pauses = pl_calloc((size_t)identity->size * PL_CARD_SLOTS, sizeof *pauses);
     return pauses ? MPI_SUCCESS : pl_fail_memory("the ranks of a job");
 }
@@ -265,7 +274,10 @@ static int pmi_open(struct pl_identity *identity)
     if (err)
         return err;
     if (known.pid != getpid())
-        return PL_UNREACHABLE; /* a child made by fork() */
+        return pl_fail(MPI_ERR_OTHER,
+                       "this process was forked from process %d, which is the launcher's rank %d: to use MPI here "
+                       "alone, set PLENUM_ALONE=1",
+                       (int)known.pid, known.identity.rank);
     *identity = known.identity;
     return MPI_SUCCESS;
 }

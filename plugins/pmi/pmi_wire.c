@@ -7,6 +7,7 @@
 #include "plugins/pmi/pmi_wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/engine/transport.h"
+#include "plugins/pmi/copies.h"
 
 enum { ANSWER_MS = 60000 };
 
@@ -133,9 +135,11 @@ int pl_pmi_wire_ask(const char *expected, char answer[PL_PMI_LINE], const char *
     if (length < 0 || (size_t)length >= sizeof line - 1)
         return pl_fail(MPI_ERR_INTERN, "a PMI request is longer than %d bytes", PL_PMI_LINE);
     line[length] = '\n';
+    pl_pmi_copies_lock();
     int err = wire_send(line, (size_t)length + 1);
     if (!err)
         err = wire_next(answer, ANSWER_MS);
+    pl_pmi_copies_unlock();
     if (err == PL_AGAIN)
         return wire_lost("does not answer");
     if (!err && !wire_begins(answer, expected))
@@ -153,9 +157,10 @@ void pl_pmi_wire_abort(int code)
 void pl_pmi_wire_close(void)
 {
     char answer[PL_PMI_LINE];
+    if (wire.claim < 0)
+        return; /* another copy of the library has made the connection */
     pl_pmi_wire_ask("finalize_ack", answer, "cmd=finalize");
-    if (wire.claim >= 0)
-        close(wire.claim);
+    close(wire.claim);
     wire.claim = -1;
 }
 
@@ -252,10 +257,12 @@ static int wire_inherit(const char *text)
                        "between the launcher and this one closes it (to run alone, set PLENUM_ALONE=1)",
                        text);
     snprintf(rank, sizeof rank, "%llu", (unsigned long long)st.st_ino);
-    if (!wire_claim(rank))
+    bool first = wire_claim(rank);
+    if (!pl_pmi_copies_open(first) && !first)
         return PL_UNREACHABLE;
-    wire.fd = (int)fd;
-    return MPI_SUCCESS;
+    /* The application's own MPI may have the same connection, and closes its descriptor when it has finished. */
+    wire.fd = fcntl((int)fd, F_DUPFD_CLOEXEC, 0);
+    return wire.fd >= 0 ? MPI_SUCCESS : wire_lost(strerror(errno));
 }
 
 static int wire_dial(const char *host, const char *port)
@@ -326,7 +333,11 @@ int pl_pmi_wire_open(int *rank, int *size)
     *size = wire_number_of("PMI_SIZE");
     int err = fd ? wire_inherit(fd) : wire_connect(port, id, rank, size);
     if (err == PL_UNREACHABLE)
-        pl_log("pmi", 1, "this rank of the launcher belongs to another process; starting alone");
+        err =
+            pl_fail(MPI_ERR_OTHER,
+                    "another process is the launcher's rank %d already, or another copy of the MPI library in this one "
+                    "is and cannot share its connection: to run alone, set PLENUM_ALONE=1",
+                    *rank);
     if (!err)
         err = pl_pmi_wire_ask("response_to_init", answer, "cmd=init pmi_version=1 pmi_subversion=1");
     if (!err && pl_pmi_wire_refused(answer))

@@ -29,7 +29,7 @@ int pl_pmi_wire_ask(const char *expected, char answer[PL_PMI_LINE], const char *
 /* Tells the server to end the job, and does not wait. */
 void pl_pmi_wire_abort(int code);
 
-/* Tells the server that this process has finished, and gives the rank back. */
+/* Tells the server that this process has finished, and gives the rank back, if this copy of the library took it. */
 void pl_pmi_wire_close(void);
 
 /* After an error at the beginning: ends the connection, and gives the rank back for the next try. */

@@ -22,6 +22,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "plugins/pmix/copy.h"
 
 enum { ANSWER_SECONDS = 2, RETRY_FIRST_MS = 1, RETRY_LAST_MS = 100 };
 
@@ -49,19 +50,18 @@ struct query {
     int64_t backoff_ms, retry_at; /* the pause after a miss, and its end (ms) */
 };
 
-static const struct pl_bootstrap_host *host;
 static pmix_proc_t self;
 static uint32_t generation;
 static const char *local_ranks;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct query *queries;
 
 static const char *pmix_cards_key_of(enum pl_card_slot slot, char *key, size_t bytes)
 {
+    const char *name = pl_pmix_copy->name, *dot = name[0] ? "." : "";
     if (slot == PL_CARD_LISTENER)
-        snprintf(key, bytes, "plenum.door");
+        snprintf(key, bytes, "plenum.door%s%s", dot, name);
     else
-        snprintf(key, bytes, "plenum.world.%u", (unsigned)generation);
+        snprintf(key, bytes, "plenum.world.%u%s%s", (unsigned)generation, dot, name);
     return key;
 }
 
@@ -81,10 +81,8 @@ static enum locality pmix_cards_locality(int rank)
     return local_ranks ? REMOTE : UNKNOWN;
 }
 
-void pl_pmix_cards_open(const struct pl_bootstrap_host *library, const pmix_proc_t *proc, uint32_t number,
-                        const char *local)
+void pl_pmix_cards_open(const pmix_proc_t *proc, uint32_t number, const char *local)
 {
-    host = library;
     self = *proc;
     generation = number;
     local_ranks = local;
@@ -93,9 +91,9 @@ void pl_pmix_cards_open(const struct pl_bootstrap_host *library, const pmix_proc
 void pl_pmix_cards_close(void)
 {
     pthread_mutex_lock(&lock);
-    while (queries) {
-        struct query *query = queries;
-        queries = query->next;
+    while (pl_pmix_copy->queries) {
+        struct query *query = pl_pmix_copy->queries;
+        pl_pmix_copy->queries = query->next;
         query->abandoned = query->waiting;
         if (!query->waiting)
             free(query);
@@ -118,8 +116,8 @@ int pl_pmix_cards_publish(enum pl_card_slot slot, const void *card, size_t lengt
         status = PMIx_Commit();
     if (status == PMIX_SUCCESS)
         return MPI_SUCCESS;
-    return host->fail(MPI_ERR_OTHER, "cannot publish this process's address: PMIx returned %s",
-                      PMIx_Error_string(status));
+    return pl_pmix_copy->host->fail(MPI_ERR_OTHER, "cannot publish this process's address: PMIx returned %s",
+                                    PMIx_Error_string(status));
 }
 
 /* --- queries --------------------------------------------------------------------------------------------------- */
@@ -167,7 +165,7 @@ static void pmix_cards_query(struct query *query)
 /* If the node of a rank is unknown, only every eighth query refreshes: this node's server lets such a query wait. */
 static bool pmix_cards_wants_refresh(const struct query *query)
 {
-    static unsigned questions;
+    static _Atomic unsigned questions;
     if (query->slot != PL_CARD_LISTENER || query->state == REFRESHING)
         return false;
     enum locality where = pmix_cards_locality(query->rank);
@@ -188,7 +186,7 @@ static void pmix_cards_start(struct query *query)
 
 static struct query *pmix_cards_find(int rank, enum pl_card_slot slot)
 {
-    for (struct query *query = queries; query; query = query->next)
+    for (struct query *query = pl_pmix_copy->queries; query; query = query->next)
         if (query->rank == rank && query->slot == slot)
             return query;
     return NULL;
@@ -196,7 +194,7 @@ static struct query *pmix_cards_find(int rank, enum pl_card_slot slot)
 
 static void pmix_cards_free_query(struct query *query)
 {
-    struct query **at = &queries;
+    struct query **at = &pl_pmix_copy->queries;
     while (*at != query)
         at = &(*at)->next;
     *at = query->next;
@@ -220,10 +218,10 @@ static int pmix_cards_result(struct query *query, void *card, size_t *length)
     case PMIX_ERR_PROC_ABORTED:
     case PMIX_ERR_PROC_TERM_WO_SYNC:
     case PMIX_ERR_PROC_ABORTING:
-        return host->fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", query->rank);
+        return pl_pmix_copy->host->fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", query->rank);
     default:
-        return host->fail(MPI_ERR_OTHER, "cannot get the address of rank %d: PMIx returned %s", query->rank,
-                          PMIx_Error_string(query->status));
+        return pl_pmix_copy->host->fail(MPI_ERR_OTHER, "cannot get the address of rank %d: PMIx returned %s",
+                                        query->rank, PMIx_Error_string(query->status));
     }
     query->backoff_ms = query->backoff_ms ? query->backoff_ms * 2 : RETRY_FIRST_MS;
     if (query->backoff_ms > RETRY_LAST_MS)
@@ -239,12 +237,12 @@ int pl_pmix_cards_lookup(int rank, enum pl_card_slot slot, void *card, size_t *l
     if (!query) {
         query = pl_calloc(1, sizeof *query);
         if (!query)
-            return host->fail(MPI_ERR_NO_MEM, "out of memory for a lookup");
+            return pl_pmix_copy->host->fail(MPI_ERR_NO_MEM, "out of memory for a lookup");
         query->rank = rank;
         query->slot = slot;
         query->state = ANSWERED;
-        query->next = queries;
-        queries = query;
+        query->next = pl_pmix_copy->queries;
+        pl_pmix_copy->queries = query;
         pmix_cards_start(query);
         return PL_AGAIN;
     }

@@ -12,10 +12,8 @@
 
 #include "core/job/process.h"
 
-/* `local`: the ranks of this node as PMIx lists them ("0,1,2"), or NULL. It and `host` are borrowed until
- * pl_pmix_cards_close(). */
-void pl_pmix_cards_open(const struct pl_bootstrap_host *host, const pmix_proc_t *self, uint32_t generation,
-                        const char *local);
+/* `local`: the ranks of this node as PMIx lists them ("0,1,2"), or NULL; borrowed. The same for all copies. */
+void pl_pmix_cards_open(const pmix_proc_t *self, uint32_t generation, const char *local);
 void pl_pmix_cards_close(void);
 /* `length` 0 withdraws the card. */
 int pl_pmix_cards_publish(enum pl_card_slot slot, const void *card, size_t length);

@@ -7,15 +7,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "plugins/pmix/copy.h"
 
 enum { ANSWER_SECONDS = 5 };
-
-static const struct pl_bootstrap_host *host;
-
-void pl_pmix_names_open(const struct pl_bootstrap_host *given)
-{
-    host = given;
-}
 
 /* False: too long for a key. */
 static bool pmix_names_make_key(const char *name, pmix_key_t key)
@@ -25,7 +19,7 @@ static bool pmix_names_make_key(const char *name, pmix_key_t key)
 
 static int pmix_names_unsupported(const char *what, pmix_status_t status)
 {
-    host->log("process", 2, "the PMIx server does not %s names: %s", what, PMIx_Error_string(status));
+    pl_pmix_copy->host->log("process", 2, "the PMIx server does not %s names: %s", what, PMIx_Error_string(status));
     return PL_UNREACHABLE;
 }
 
@@ -44,8 +38,8 @@ int pl_pmix_names_publish(const char *name, const char *value)
     for (int i = 0; i < 3; i++)
         PMIX_INFO_DESTRUCT(&info[i]);
     if (status == PMIX_ERR_DUPLICATE_KEY || status == PMIX_EXISTS)
-        return host->fail(MPI_ERR_SERVICE, "service_name \"%.100s\" is already published by a job of this launcher",
-                          name);
+        return pl_pmix_copy->host->fail(MPI_ERR_SERVICE,
+                                        "service_name \"%.100s\" is already published by a job of this launcher", name);
     return status == PMIX_SUCCESS ? MPI_SUCCESS : pmix_names_unsupported("publish", status);
 }
 

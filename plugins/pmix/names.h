@@ -8,7 +8,6 @@
 
 #include "core/job/process.h"
 
-void pl_pmix_names_open(const struct pl_bootstrap_host *host);
 int pl_pmix_names_publish(const char *name, const char *value);
 int pl_pmix_names_withdraw(const char *name);
 int pl_pmix_names_find(const char *name, char *value, size_t bytes);

@@ -11,6 +11,7 @@
  *
  * Locking: the caller's, as core/job/process.h says.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +22,11 @@
 #include "core/base/memory.h"
 #include "plugins/pmix/cards.h"
 #include "plugins/pmix/claim.h"
+#include "plugins/pmix/copy.h"
 #include "plugins/pmix/names.h"
 #include "plugins/pmix/pmix_psets.h"
 
-static const struct pl_bootstrap_host *host;
 static pmix_proc_t self;
-
-static void pmix_attach(const struct pl_bootstrap_host *library)
-{
-    host = library;
-}
 
 /* --- the process's identity ------------------------------------------------------------------------------------ */
 
@@ -77,7 +73,7 @@ static long pmix_get_number(pmix_rank_t rank, const char *key, long missing)
         return missing;
     long number = missing;
     if (!pmix_number_of(value, &number))
-        host->log("pmix", 2, "%s is of type %s", key, PMIx_Data_type_string(value->type));
+        pl_pmix_copy->host->log("pmix", 2, "%s is of type %s", key, PMIx_Data_type_string(value->type));
     PMIX_VALUE_RELEASE(value);
     return number;
 }
@@ -125,7 +121,8 @@ static int pmix_learn(uint32_t generation)
 {
     long size = pmix_get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0);
     if (size <= 0 || size > INT32_MAX || self.rank >= (pmix_rank_t)size)
-        return host->fail(MPI_ERR_OTHER, "the PMIx server calls this rank %u of %ld", (unsigned)self.rank, size);
+        return pl_pmix_copy->host->fail(MPI_ERR_OTHER, "the PMIx server calls this rank %u of %ld", (unsigned)self.rank,
+                                        size);
     long local = pmix_get_number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 1);
     long universe = pmix_get_number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, 0);
     known.identity = (struct pl_identity){
@@ -167,27 +164,33 @@ static int pmix_initialize(void)
     uint32_t generation;
     pid_t owner = pl_pmix_claim_take(secure_getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
     if (owner) {
-        host->log("pmix", 1, "rank %u of %s belongs to process %d; starting alone", rank, nspace, (int)owner);
-        return PL_UNREACHABLE;
+        return pl_pmix_copy->host->fail(
+            MPI_ERR_OTHER,
+            "rank %u of job %s is process %d, and this is another one, such as a program that a rank has "
+            "started: to run it alone, set PLENUM_ALONE=1",
+            rank, nspace, (int)owner);
     }
 
     int err;
     pmix_status_t status = PMIx_Init(&self, NULL, 0);
     if (status == PMIX_ERR_UNREACH) {
-        err = host->fail(MPI_ERR_OTHER,
-                         "no PMIx server answers for rank %u of the job \"%s\" (PMIX_RANK, PMIX_NAMESPACE): its "
-                         "launcher has ended, or cannot be reached from here (to run alone, set PLENUM_ALONE=1)",
-                         rank, nspace);
+        err = pl_pmix_copy->host->fail(
+            MPI_ERR_OTHER,
+            "no PMIx server answers for rank %u of the job \"%s\" (PMIX_RANK, PMIX_NAMESPACE): its "
+            "launcher has ended, or cannot be reached from here (to run alone, set PLENUM_ALONE=1)",
+            rank, nspace);
         goto release;
     }
     if (status != PMIX_SUCCESS) {
-        err = host->fail(MPI_ERR_OTHER, "the PMIx server does not accept this process: %s", PMIx_Error_string(status));
+        err = pl_pmix_copy->host->fail(MPI_ERR_OTHER, "the PMIx server does not accept this process: %s",
+                                       PMIx_Error_string(status));
         goto release;
     }
     if ((err = pmix_learn(generation)))
         goto finalize;
     known.pid = getpid();
     known.done = true;
+    pl_pmix_cards_open(&self, known.identity.generation, known.local_ranks);
     atexit(pmix_finalize_at_exit);
     return MPI_SUCCESS;
 
@@ -198,18 +201,28 @@ release:
     return err;
 }
 
+/* Copies of the library may open at the same time; the first one connects. */
+static int pmix_connect(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    int err = known.done ? MPI_SUCCESS : pmix_is_launcher() ? pmix_initialize() : PL_UNREACHABLE;
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
 static int pmix_open(struct pl_identity *identity)
 {
-    if (!known.done) {
-        int err = pmix_is_launcher() ? pmix_initialize() : PL_UNREACHABLE;
-        if (err)
-            return err;
-    }
+    int err = pl_pmix_copy ? pmix_connect() : MPI_ERR_NO_MEM;
+    if (err)
+        return err;
     if (known.pid != getpid())
-        return PL_UNREACHABLE; /* a child made by fork() */
+        return pl_pmix_copy->host->fail(
+            MPI_ERR_OTHER,
+            "this process was forked from process %d, which is rank %d of job %s: to use MPI here alone, "
+            "set PLENUM_ALONE=1",
+            (int)known.pid, known.identity.rank, known.identity.nspace);
     *identity = known.identity;
-    pl_pmix_names_open(host);
-    pl_pmix_cards_open(host, &self, identity->generation, known.local_ranks);
     return MPI_SUCCESS;
 }
 
@@ -235,7 +248,7 @@ static void pmix_state(enum pl_process_state state)
 
 static int pmix_psets(int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
 {
-    return pl_pmix_psets_each(host, &self, found, to);
+    return pl_pmix_psets_each(pl_pmix_copy->host, &self, found, to);
 }
 
 PL_EXPORT const struct pl_bootstrap_ops plenum_bootstrap = {
@@ -247,7 +260,7 @@ PL_EXPORT const struct pl_bootstrap_ops plenum_bootstrap = {
     .lookup = pl_pmix_cards_lookup,
     .abort = pmix_abort_job,
     .state = pmix_state,
-    .attach = pmix_attach,
+    .attach = pl_pmix_copy_enter,
     .psets = pmix_psets,
     .publish_name = pl_pmix_names_publish,
     .withdraw_name = pl_pmix_names_withdraw,

@@ -140,7 +140,11 @@ void pl_shm_fifos_close(struct pl_shm *shm)
 
 /* --- out --------------------------------------------------------------------------------------------------------- */
 
-/* Bytes put in before `position` that may not be read yet. More than the capacity: the reader's counter is damaged. */
+/* The most that may lie before a position that is not read yet: when the FIFO is full amid a line, the next message
+ * begins behind the rest of this line. */
+#define FIFO_UNREAD_MAX ((uint64_t)PL_SHM_FIFO_BYTES + PL_SHM_LINE - 1)
+
+/* Bytes before `position` that may not be read yet. More than FIFO_UNREAD_MAX: the reader's counter is damaged. */
 static uint64_t fifo_unread_at(const struct pl_shm_fifo_out *fifo, uint64_t position)
 {
     uint64_t drained = atomic_load_explicit(&fifo->shared->drained, memory_order_acquire);
@@ -161,8 +165,10 @@ static struct pl_shm_sending *fifo_first_out(const struct pl_shm_peer *peer)
 
 bool pl_shm_fifo_has_space(const struct pl_shm_peer *peer)
 {
-    return !pl_list_empty(&peer->filling) &&
-           fifo_unread_at(peer->out_fifo, peer->out_fifo->filled) != PL_SHM_FIFO_BYTES;
+    if (pl_list_empty(&peer->filling))
+        return false;
+    uint64_t unread = fifo_unread_at(peer->out_fifo, peer->out_fifo->filled);
+    return unread < PL_SHM_FIFO_BYTES || unread > FIFO_UNREAD_MAX;
 }
 
 static void fifo_sent(struct pl_shm_peer *peer, struct pl_shm_sending *sending)
@@ -190,7 +196,7 @@ int pl_shm_fifo_fill(struct pl_shm_peer *peer)
     for (uint64_t budget = BUDGET; budget > 0 && !pl_list_empty(&peer->filling);) {
         struct pl_shm_sending *sending = fifo_first_out(peer);
         uint64_t unread = fifo_unread_at(fifo, fifo->filled), chunk = fifo_next_chunk(peer, sending);
-        if (unread > PL_SHM_FIFO_BYTES)
+        if (unread > FIFO_UNREAD_MAX)
             pl_shm_peer_damaged(peer, "it claims to have taken out of a FIFO what was not put in");
         if (unread >= PL_SHM_FIFO_BYTES)
             break;

@@ -3,8 +3,8 @@
  * Bootstrap of a process that no launcher started: a complete MPI job of one process, without any server.
  *
  * A launcher that starts N processes, and offers nothing by which they could find each other, would get N jobs of one
- * that all do the same work: a clear error is better. Where a server was announced (`offers` below), its bootstrap has
- * decided already: this process is a child of a rank.
+ * that all do the same work: a clear error is better. So it is where a launcher made an offer (`offers` below) that no
+ * bootstrap could take.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,11 @@ static int singleton_check_launchers(void)
 {
     for (size_t i = 0; i < sizeof offers / sizeof *offers; i++)
         if (secure_getenv(offers[i]))
-            return MPI_SUCCESS;
+            return pl_fail(
+                MPI_ERR_OTHER,
+                "a launcher started this process or one above it (%s), and it cannot join that job: start it "
+                "by a launcher itself, or set PLENUM_ALONE=1 to run it alone",
+                offers[i]);
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         const struct launcher *l = &launchers[i];
         const char *size = secure_getenv(l->size);

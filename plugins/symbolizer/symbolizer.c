@@ -79,7 +79,9 @@ static void print_text(const char *text, int most)
         putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
 }
 
-/* libdw prefers the strong name of two, PMPI_Send over the weak MPI_Send, which is the one that the program called. */
+/* libdw prefers the strong name of two, PMPI_Send over the weak MPI_Send, which is the one that the program called. In
+ * the private library both begin with `private_prefix`. */
+static const char private_prefix[] = "plenumx_";
 static void print_name(Dwfl_Module *module, GElf_Addr address)
 {
     GElf_Off offset;
@@ -87,6 +89,7 @@ static void print_name(Dwfl_Module *module, GElf_Addr address)
     const char *name = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
     if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || offset >= symbol.st_size)
         return;
+    name += strncmp(name, private_prefix, sizeof private_prefix - 1) == 0 ? sizeof private_prefix - 1 : 0;
     name += strncmp(name, "PMPI_", 5) == 0;
     printf("%llx ", (unsigned long long)offset);
     print_text(name, FUNCTION_MAX);

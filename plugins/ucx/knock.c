@@ -48,11 +48,12 @@ static struct pl_ucx_address knock_address(const struct pl_ucx_link *link)
     return head;
 }
 
+/* Also within a node: UCX connects over TCP beside shared memory where it may not copy between processes, and since 1.18
+ * in any case. */
 bool pl_ucx_knock_is_needed(const struct pl_ucx_link *link)
 {
     struct pl_ucx_address head = knock_address(link);
-    bool shares_memory = link->ucx->memory_suffices && head.node == link->ucx->node;
-    return !link->admitted && !shares_memory && head.engine != link->ucx->id && head.entrance[0].address != 0;
+    return !link->admitted && head.engine != link->ucx->id && head.entrance[0].address != 0;
 }
 
 static void knock_hang_up(struct pl_ucx_knock *knock)

@@ -12,7 +12,6 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,14 +67,6 @@ static void ucx_set_inner(ucp_config_t *config, const char *name, const char *be
     ucx_set(config, name, major == 1 && minor < 17 ? before_1_17 : name, value);
 }
 
-/* May this process read others' memory (CMA)? Where it may not, UCX moves long messages of a node over TCP. */
-static bool ucx_may_copy(void)
-{
-    char from = 1, to = 0;
-    struct iovec source = { &from, 1 }, target = { &to, 1 };
-    return process_vm_readv(getpid(), &target, 1, &source, 1, 0) == 1 && to == from;
-}
-
 /*
  * Chooses the transports that UCX may use. Where the library's own shared memory serves the node, UCX serves only the
  * network: a second set of shared segments would cost memory. And peers that share no memory must be told apart from
@@ -95,7 +86,6 @@ static void ucx_choose_transports(struct pl_ucx *ucx, ucp_config_t *config)
     ucx->shared_memory = wanted && *wanted ? strstr(wanted, "posix") || strstr(wanted, "sysv") ||
                                                  strstr(wanted, "sm") || strstr(wanted, "all")
                                            : !network_only;
-    ucx->memory_suffices = ucx->shared_memory && ucx_may_copy();
 }
 
 /* Within the host, the loopback alone. Other hosts: the interfaces that PLENUM_NET selects, or all. */

@@ -63,11 +63,10 @@ struct pl_ucx {
     uint64_t node;
     ucp_context_h context;
     ucp_worker_h worker;
-    int event_fd;         /* UCX's, readable when there is work for an armed worker */
-    int wake_fd;          /* ours, for wake() */
-    bool shared_memory;   /* UCX may use it between processes of a node, with files in `scratch_dir` */
-    bool memory_suffices; /* UCX uses no TCP between them */
-    bool memory_refused;  /* it could not open it: /dev/shm is full, or cannot be written */
+    int event_fd;        /* UCX's, readable when there is work for an armed worker */
+    int wake_fd;         /* ours, for wake() */
+    bool shared_memory;  /* UCX may use it between processes of a node, with files in `scratch_dir` */
+    bool memory_refused; /* it could not open it: /dev/shm is full, or cannot be written */
     struct pl_scratch_dir scratch_dir;
     size_t eager;                 /* bytes of data in the longest eager message */
     ucp_datatype_t send_type;     /* packs by the cursor of a struct pl_ucx_send */

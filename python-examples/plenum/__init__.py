@@ -15,9 +15,14 @@
 process of a job needs to communicate. Errors are exceptions with the line that the library has for them.
 """
 from ._native import find_tool, python_path
-from .aio import AsyncRuntime
-from .runtime import (ALL, Bind, ErrorCode, Event, EventFlag, EventKind, Job, JobOption, Map, Pmix, PlenumError,
-                      PlenumTimeout, Runtime, RuntimeOption)
+from .aio import AsyncRuntime, JobFailed, Result
+from .enums import Bind, ErrorCode, EventFlag, EventKind, JobOption, Map, Pmix, RuntimeOption
+from .errors import PlenumClosed, PlenumError, PlenumTimeout
+from .executor import Executor
+from .runtime import ALL, Event, Job, Runtime, Usage
 
-__all__ = ["ALL", "AsyncRuntime", "Bind", "ErrorCode", "Event", "EventFlag", "EventKind", "Job", "JobOption", "Map",
-           "Pmix", "PlenumError", "PlenumTimeout", "Runtime", "RuntimeOption", "find_tool", "python_path"]
+__version__ = "0.1.0"
+
+__all__ = ["ALL", "AsyncRuntime", "Bind", "ErrorCode", "Event", "EventFlag", "EventKind", "Executor", "Job",
+           "JobFailed", "JobOption", "Map", "Pmix", "PlenumClosed", "PlenumError", "PlenumTimeout", "Result", "Runtime",
+           "RuntimeOption", "Usage", "find_tool", "python_path"]

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Finds the libraries, and declares the functions of plenum.h.
 
-The search for a library begins in the directory that PLENUM_LIB names, then in build/lib of this file's source tree,
-then among the installed libraries. If PLENUM_LIB names a directory without the library, that is an error.
+A library is searched in the directory that PLENUM_LIB names, and only there. Without the variable the places are
+build/lib of this file's source tree, lib of the installation or environment that this file belongs to, and then the
+system's libraries.
 """
 import ctypes
 import ctypes.util
 import os
 import shutil
+import sysconfig
 from collections.abc import Mapping
-from ctypes import POINTER, c_char_p, c_int, c_long, c_size_t, c_uint, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_int, c_int64, c_long, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,11 @@ def find_library(name: str, soname: str) -> str:
     named = os.environ.get("PLENUM_LIB")
     if named:
         return os.path.abspath(os.path.join(named, soname))
-    built = HOME.parent / "build" / "lib" / soname
-    if built.exists():
-        return str(built)
+    above = list(HOME.parents)[:2]  # PREFIX/lib of PREFIX/lib/python3.11/site-packages
+    data = Path(sysconfig.get_path("data"), "lib")
+    for directory in (HOME.parent / "build" / "lib", *above, data):
+        if (directory / soname).exists():
+            return str(directory / soname)
     return ctypes.util.find_library(name) or soname
 
 
@@ -71,7 +75,9 @@ class NativeEvent(ctypes.Structure):
     """struct plenum_event; test_module compares it with the compiler's."""
     _fields_ = [("kind", c_int), ("flags", c_uint), ("job_id", c_uint64), ("job", c_void_p), ("user", c_void_p),
                 ("rank", c_int), ("pid", c_int), ("code", c_int), ("signal", c_int), ("stream", c_int),
-                ("text", c_void_p), ("length", c_size_t), ("object", c_char_p), ("report", c_char_p)]
+                ("text", c_void_p), ("length", c_size_t), ("object", c_char_p), ("report", c_char_p),
+                ("time_us", c_int64), ("run_us", c_int64), ("user_us", c_int64), ("system_us", c_int64),
+                ("peak", c_int64)]
 
 
 EventPointer = POINTER(NativeEvent)
@@ -79,6 +85,7 @@ _PROTOTYPES = {
     "plenum_error": (c_char_p,),
     "plenum_runtime_open": (c_int, POINTER(c_void_p)),
     "plenum_runtime_close": (None, c_void_p),
+    "plenum_runtime_stop": (None, c_void_p),
     "plenum_runtime_fd": (c_int, c_void_p),
     "plenum_runtime_next_event": (c_int, c_void_p, POINTER(EventPointer)),
     "plenum_runtime_set": (c_int, c_void_p, c_int, c_long),
@@ -89,6 +96,7 @@ _PROTOTYPES = {
     "plenum_job_create_json": (c_int, c_void_p, c_char_p, POINTER(c_void_p)),
     "plenum_job_json": (c_void_p, c_void_p),
     "plenum_job_close": (None, c_void_p),
+    "plenum_job_hold_output": (c_int, c_void_p, c_int),
     "plenum_job_id": (c_uint64, c_void_p),
     "plenum_job_report": (c_int, c_void_p),
     "plenum_job_size": (c_int, c_void_p),
@@ -116,10 +124,8 @@ def load_runtime() -> ctypes.CDLL:
     return load("plenum", "libplenum.so.1", _PROTOTYPES)
 
 
-def take_text(address: int | None) -> bytes:
+def take_text(address: int) -> bytes:
     """Copies a text that the caller of the library must free, and frees it."""
-    if not address:
-        raise MemoryError
     try:
         return ctypes.string_at(address)
     finally:

@@ -49,7 +49,7 @@ async def main() -> int:
         job.add([sys.executable, "-m", "process_sets.member"], ranks=SIZE)
         job.env("PYTHONPATH", python_path())
         host = Host(job)
-        async for event in runtime.run(job):
+        async for event in runtime.events(job):
             host.heard(event)
         return event.code
 

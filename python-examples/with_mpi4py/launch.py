@@ -13,7 +13,7 @@ async def one(runtime: AsyncRuntime, ranks: int) -> int:
     job.add([sys.executable, "-m", "with_mpi4py.app"], ranks=ranks)
     job.env("PYTHONPATH", python_path())
     code = 1
-    async for event in runtime.run(job):
+    async for event in runtime.events(job):
         if event.kind == EventKind.OUTPUT:
             print("\n".join(f"{ranks}: {line}" for line in event.lines))
         elif event.kind == EventKind.FINISHED:

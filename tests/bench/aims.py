@@ -8,27 +8,45 @@ import collections
 import re
 import statistics
 
-LESS_IS_BETTER = ('us', 'ms', 'MB')
+LESS_IS_BETTER = ('us', 'ms', 'MB', 'mean')
 COLLECTIVE = r'(barrier|allreduce|reduce|bcast|allgather|alltoall|reduce_scatter|scan)( .*)?'
 
-# what: a pattern; ranks: those that it holds for, None: all; against: a peer, 'peers' (the better one), 'limits' or
-# 'own'; of: the figure there, None: the same one; {} stands for the pattern's group.
-Aim = collections.namedtuple('Aim', 'what ranks against of bound')
+# states: of the machine that it holds in; what: a pattern; ranks: those that it holds for, None: all; against: a peer,
+# 'peers' (the better one), 'limits' or 'own'; of: the figure there, None: the same one; {} stands for the pattern's group.
+Aim = collections.namedtuple('Aim', 'states what ranks against of bound')
+NEAR, FAR, BOTH = ('near',), ('far',), ('near', 'far')
 AIMS = (
-    Aim(r'latency (?:(?:0|8|64|512) B|[148] KiB)', None, 'peers', None, 0.65),
-    Aim(r'latency 8 B', None, 'limits', 'cache line', 2.5),
-    Aim(r'rate 8 B', None, 'peers', None, 1.5),
-    Aim(r'(?:bandwidth|both ways) (?:64 KiB|256 KiB|[14] MiB)', None, 'peers', None, 1.6),
-    Aim(r'(?:bandwidth|both ways) (64 KiB|256 KiB|[14] MiB)', None, 'limits', 'two copies {}', 0.8),
-    Aim(COLLECTIVE, (2,), 'peers', None, 0.7),
-    Aim(COLLECTIVE, (4, 8, 16), 'Open MPI', None, 0.5),
-    Aim(r'(?:pack|send) \w+', None, 'peers', None, 0.7),
-    Aim(r'((?:pack|send) \w+)', None, 'own', '{}, by hand', 1 / 0.7),
-    Aim(r'start to finish', None, 'peers', None, 0.25),
-    Aim(r'session cycle, (?:first|steady)', None, 'MPICH', 'session cycle, first', 0.05),
-    Aim(r'memory, [RP]SS', None, 'peers', None, 0.5),
-    Aim(r'rate, 2 threads', (1,), 'own', 'rate, 1 thread', 1.8),
-    Aim(r'rate, 2 threads', (2,), 'own', 'rate, 1 thread', 1.0),
+    Aim(NEAR, r'latency (?:(?:0|8|64|512) B|[148] KiB)', None, 'peers', None, 0.65),
+    Aim(FAR, r'latency (?:(?:0|8|64|512) B|1 KiB)', None, 'peers', None, 0.6),
+    Aim(FAR, r'latency (?:4|8|16|64) KiB', None, 'peers', None, 0.75),
+    Aim(FAR, r'latency [14] MiB', None, 'peers', None, 0.8),
+    Aim(BOTH, r'latency 8 B', None, 'limits', 'cache line', 2.5),
+    Aim(BOTH, r'rate 8 B', None, 'peers', None, 1.5),
+    Aim(NEAR, r'(?:bandwidth|both ways) (?:64 KiB|256 KiB|[14] MiB)', None, 'peers', None, 1.6),
+    Aim(FAR, r'(?:bandwidth|both ways) (?:(?:8|16|64|256) KiB|[14] MiB)', None, 'peers', None, 1.2),
+    Aim(BOTH, r'bandwidth (64 KiB|256 KiB|[14] MiB)', None, 'limits', 'two copies {}', 0.85),
+    Aim(BOTH, r'both ways (64 KiB|256 KiB|[14] MiB)', None, 'limits', 'two copies both ways {}', 0.85),
+    Aim(NEAR, COLLECTIVE, (2,), 'peers', None, 0.7),
+    Aim(FAR, COLLECTIVE, (2,), 'peers', None, 0.9),
+    Aim(NEAR, COLLECTIVE, (4, 8, 16), 'Open MPI', None, 0.5),
+    Aim(FAR, COLLECTIVE, (4, 16), 'Open MPI', None, 0.5),
+    Aim(FAR, COLLECTIVE, (8,), 'Open MPI', None, 0.35),
+    Aim(BOTH, r'.*, beside .*', None, 'peers', None, 1.1),
+    Aim(BOTH, r'(?:pack|send) \w+', None, 'peers', None, 0.7),
+    Aim(BOTH, r'((?:pack|send) \w+)', None, 'own', '{}, by hand', 1 / 0.7),
+    Aim(BOTH, r'start to finish', None, 'peers', None, 0.25),
+    Aim(BOTH, r'session cycle, (?:first|steady)', None, 'MPICH', 'session cycle, first', 0.05),
+    Aim(BOTH, r'memory, [RP]SS', None, 'peers', None, 0.5),
+    Aim(BOTH, r'rate, 2 threads', (1,), 'own', 'rate, 1 thread', 1.8),
+    Aim(BOTH, r'rate, 2 threads', (2,), 'own', 'rate, 1 thread', 1.0),
+)
+
+# A geometric mean of ratios to the better peer, of the figures that fit the pattern; that of speeds is inverted.
+Mean = collections.namedtuple('Mean', 'name what ranks bound')
+MEANS = (
+    Mean('point to point', r'(?:latency|bandwidth|both ways|rate) \d+ \w+', 2, 0.7),
+    Mean('collectives', COLLECTIVE, 2, 0.5),
+    Mean('collectives', COLLECTIVE, 8, 0.35),
 )
 
 # A line of the table: what was compared with what, the ratio, and whether the aim is reached (None: there is none).
@@ -60,14 +78,31 @@ def reference(figures, own, peers, ranks, figure, aim, match):
     return (what if aim.against == 'own' else f'{name}, {what}'), figures.get((what, ranks), {}).get(name)
 
 
-def lines_of(figures, own, peers):
-    """Lines in the order of the figures: one for each aim, and one for a figure without an aim."""
+def means_of(figures, own, peers):
+    """A line for each mean that something was measured for."""
+    lines = []
+    for mean in MEANS:
+        ratios = []
+        for (what, ranks), figure in figures.items():
+            name = better(figure, peers)
+            if ranks == mean.ranks and own in figure and name and re.fullmatch(mean.what, what):
+                ratio = median_ratio(figure[own], figure[name])
+                ratios.append(ratio if figure['unit'] in LESS_IS_BETTER else 1 / ratio)
+        if ratios:
+            ratio = statistics.geometric_mean(ratios)
+            lines.append(Line(f'{mean.name}, {len(ratios)} figures', mean.ranks, 'mean', None, 'the better one', None, ratio,
+                              mean.bound, ratio <= mean.bound))
+    return lines
+
+
+def lines_of(figures, state, own, peers):
+    """Lines in the order of the figures: one for each aim, and one for a figure without an aim; then the means."""
     lines = []
     for (what, ranks), figure in figures.items():
         if own not in figure or what.endswith(', by hand'):
             continue
         value, unit = statistics.median(figure[own]), figure['unit']
-        aims = [(aim, match) for aim in AIMS if (match := re.fullmatch(aim.what, what))
+        aims = [(aim, match) for aim in AIMS if state in aim.states and (match := re.fullmatch(aim.what, what))
                 and (aim.ranks is None or ranks in aim.ranks)]
         for aim, match in aims:
             name, others = reference(figures, own, peers, ranks, figure, aim, match)
@@ -82,6 +117,7 @@ def lines_of(figures, own, peers):
             others = figure.get(name)
             lines.append(Line(what, ranks, unit, value, name or '', statistics.median(others) if others else None,
                               median_ratio(figure[own], others) if others else None, None, None))
+    lines += means_of(figures, own, peers)
     for (what, ranks), figure in figures.items():
         if 'limits' in figure:
             lines.append(Line(what, ranks, figure['unit'], None, 'limit', statistics.median(figure['limits']), None, None,

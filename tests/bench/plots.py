@@ -17,7 +17,6 @@ STYLE = '''
     .p0 { fill: #6cb2ff } .p1 { fill: #ff9e64 } .p2 { fill: #6ee7a0 } .p3 { fill: #c4a7ff } .p4 { fill: #a0a7b4 }
   }
 '''
-NAMES = ('latency', 'bandwidth', 'both-ways')
 UNITS = {'B': 1, 'KiB': 1 << 10, 'MiB': 1 << 20}
 
 
@@ -77,39 +76,43 @@ def labels_apart(ends):
     return dict(zip(sorted(ends), placed))
 
 
-def draw(path, title, unit, curves):
-    """curves: [(name, [(bytes, value)], is a limit)]."""
+def draw(directory, name, title, unit, curves):
+    """curves: [(name, [(bytes, value)], is a limit)]. Returns [name], [] if there is nothing to draw."""
     curves = [curve for curve in curves if curve[1]]
     if not curves:
-        return
+        return []
     axes = Axes(curves)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}">',
            f'<style>{STYLE}</style>', f'<rect class="back" width="{WIDTH}" height="{HEIGHT}" rx="6"/>',
            f'<text class="title" x="{LEFT}" y="22">{title}</text>'] + axes.draw(unit)
     ends = [axes.y(points[-1][1]) + i * 1e-3 for i, (_, points, _) in enumerate(curves)]
     heights = labels_apart(ends)
-    for i, (name, points, is_limit) in enumerate(curves):
+    for i, (label, points, is_limit) in enumerate(curves):
         color = min(i, 4)
         way = ' '.join(f'{axes.x(x):.1f},{axes.y(y):.1f}' for x, y in points)
         out.append(f'<polyline class="line c{color}{" limit" if is_limit else ""}" points="{way}"/>')
         if not is_limit:
             out += [f'<circle class="p{color}" cx="{axes.x(x):.1f}" cy="{axes.y(y):.1f}" r="3"/>' for x, y in points]
-        out.append(f'<text class="p{color}" x="{WIDTH - RIGHT + 8}" y="{heights[ends[i]] + 4:.1f}">{name}</text>')
-    with open(path, 'w', encoding='utf-8') as file:
+        out.append(f'<text class="p{color}" x="{WIDTH - RIGHT + 8}" y="{heights[ends[i]] + 4:.1f}">{label}</text>')
+    with open(os.path.join(directory, name + '.svg'), 'w', encoding='utf-8') as file:
         file.write('\n'.join(out + ['</svg>', '']))
+    return [name]
 
 
-def write_all(directory, figures, names):
+def write_all(directory, figures, state, names):
+    """Draws the figures of one state of the machine; returns the names of the files, without `.svg`."""
     os.makedirs(directory, exist_ok=True)
+    drawn = []
     line = figures.get(('cache line', 1), {}).get('limits')
     latency = [(name, series(figures, 'latency', 2, name), False) for name in names]
     spread = [x for _, points, _ in latency for x, _ in points]
     if line and spread:
         value = statistics.median(line)
         latency.append(('cache line', [(min(spread), value), (max(spread), value)], True))
-    draw(os.path.join(directory, 'latency.svg'), 'Latency, one way', 'µs', latency)
+    drawn += draw(directory, f'latency-{state}', f'Latency, one way, {state} cores', 'µs', latency)
     for what, title, copies in (('bandwidth', 'Bandwidth', 'two copies'),
                                 ('both ways', 'Bandwidth, both ways together', 'two copies both ways')):
         curves = [(name, series(figures, what, 2, name), False) for name in names]
         curves += [(limit, series(figures, limit, 1, 'limits'), True) for limit in (copies, 'kernel copy')]
-        draw(os.path.join(directory, what.replace(' ', '-') + '.svg'), title, 'GB/s', curves)
+        drawn += draw(directory, f'{what.replace(" ", "-")}-{state}', f'{title}, {state} cores', 'GB/s', curves)
+    return drawn

@@ -3,9 +3,10 @@
 """Runs the same small programs with every MPI found on this machine, and prints the medians beside the aims.
 
 The MPIs take turns in every round, so that other load on the machine affects all of them alike; so do the limits of the
-machine (limits.c). The distance between a virtual machine's cores changes every few seconds or minutes. So before each
-turn two processes pass a cache line back and forth, and the turn waits while that takes much longer than the best time.
-Ratios and aims: aims.py. Nothing fails for being slow: the exit code is 1 only when a program of Plenum's does not come
+machine (limits.c). Cores that share a cache and cores that do not are different machines, and have a table each. Where
+the topology tells them apart, the programs of two ranks are bound to the one kind and to the other. In a virtual machine
+the distance changes every few seconds or minutes: it is measured before and after each turn, and a round counts for the
+state that all of its turns ran in. Ratios and aims: aims.py. Nothing fails for being slow: the exit code is 1 only when a program of Plenum's does not come
 to its end. One that does not come to its end with another MPI is cut off, and reported.
 """
 import argparse
@@ -19,15 +20,16 @@ import sys
 import time
 
 import aims
+import machine
 import plots
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = ('pair', 'collective', 'types', 'onesided', 'start', 'session', 'memory', 'threads')
-LIMITS = 'limits'
+PROGRAMS = ('pair', 'collective', 'types', 'onesided', 'start', 'session', 'memory', 'threads', 'beside')
+LIMITS, STRANGER = 'limits', 'stranger'
 BEGIN, END = '<!-- bench: begin -->', '<!-- bench: end -->'
 
-# rounds: of a full run; quick: of a quick one; but: the MPIs that are left out.
-Run = collections.namedtuple('Run', 'program ranks rounds quick but')
+# rounds: of a full run; quick: of a quick one; but: the MPIs that are left out; beside: machine.STRANGERS or none.
+Run = collections.namedtuple('Run', 'program ranks rounds quick but beside', defaults=('',))
 # MPICH spins where there are more ranks than cores, and needs a thousand times as long; the aim there is Open MPI's.
 SPINS = ('MPICH',)
 RUNS = (
@@ -36,7 +38,7 @@ RUNS = (
     Run('session', 1, 5, 2, ()), Run('session', 2, 5, 2, ()), Run('session', 4, 5, 2, ()), Run('session', 8, 5, 2, ()),
     Run('start', 1, 9, 3, ()), Run('start', 8, 5, 2, ()), Run('start', 32, 3, 1, ()), Run('start', 64, 3, 1, ()),
     Run('memory', 1, 1, 1, ()), Run('memory', 64, 1, 1, ()), Run('threads', 1, 3, 1, ()), Run('threads', 2, 3, 1, ()),
-)
+) + tuple(Run('beside', ranks, 5, 2, SPINS if ranks > 2 else (), kind) for ranks in (2, 4, 8) for kind in ('', *machine.STRANGERS))
 
 
 class Mpi:
@@ -58,11 +60,13 @@ class Mpi:
             subprocess.run([self.compiler, '-O2', '-std=gnu11', '-D_GNU_SOURCE', '-pthread', source, '-o', self.program(name)],
                            check=True, stderr=subprocess.DEVNULL)
 
-    def run(self, name, ranks, args):
+    def run(self, run, processors, args):
         """Returns {what: (value, unit)}; the output of a program before it failed counts."""
+        name, ranks = run.program, run.ranks
         if 'cut off' in self.broken.get((name, ranks), ''):
             return {}
-        command = (self.launcher + ['-n', str(ranks)] if self.launcher else []) + [self.program(name)]
+        command = ['taskset', '-c', ','.join(map(str, processors))] if processors else []
+        command += (self.launcher + ['-n', str(ranks)] if self.launcher else []) + [self.program(name)]
         start = time.monotonic()
         output, code = finish(command + (['quick'] if args.quick else []), args.seconds, self.environment)
         took = time.monotonic() - start
@@ -71,7 +75,8 @@ class Mpi:
         if name == 'start':
             return {'start to finish': (1e3 * took, 'ms')} if code == 0 else {}
         fields = [line.split('\t') for line in output.splitlines()]
-        return {f[0]: (float(f[1]), f[2]) for f in fields if len(f) == 3}
+        tail = f', beside {run.beside}' if run.beside else ', alone' if name == 'beside' else ''
+        return {f[0] + tail: (float(f[1]), f[2]) for f in fields if len(f) == 3}
 
 
 def finish(command, seconds, environment):
@@ -116,55 +121,61 @@ def keep(figures, name, ranks, values):
         figures.setdefault((what, ranks), {'unit': unit}).setdefault(name, []).append(value)
 
 
-class Weather:
-    """Whether the cores are as close to each other as in the best case so far."""
-    WORSE, PAUSE, PATIENCE = 1.5, 0.2, 60
+class Bench:
+    """Measures the runs. `figures` is {state: {(what, ranks): {'unit': unit, name of MPI: [values]}}}."""
 
-    def __init__(self, limits):
-        self.program = limits and limits.program(LIMITS)
-        self.best, self.turns, self.bad, self.waited = float('inf'), 0, 0, 0
+    def __init__(self, mpis, limits, args):
+        self.mpis, self.limits, self.args = mpis, limits, args
+        self.distance = machine.Distance(limits and limits.program(LIMITS))
+        self.stranger = limits.program(STRANGER) if limits else ''
+        self.figures = {state: {} for state in machine.STATES}
+        self.rounds = collections.Counter()
 
-    def line(self):
-        said = subprocess.run([self.program, 'line'], stdout=subprocess.PIPE, text=True, check=True).stdout
-        return float(said.split('\t')[1])
+    def round(self, run, order, processors):
+        """Every MPI has a turn. Returns the state, None if there was not one all the time, and {name: {what: (value,
+        unit)}}."""
+        states, values = {self.distance.state()}, {}
+        for mpi in order:
+            with machine.Strangers(self.stranger, run.beside):
+                its = run._replace(program=LIMITS, ranks=1) if mpi is self.limits else run
+                values[mpi.name] = mpi.run(its, processors, self.args)
+            states.add(self.distance.state())
+        return states.pop() if len(states) == 1 and 'busy' not in states else None, values
 
-    def wait(self):
-        """Waits until the cores are close, but at most a minute in total."""
-        if not self.program:
-            return
-        self.turns += 1
-        start, line = time.monotonic(), self.line()
-        self.best = min(self.best, line)
-        while line > self.WORSE * self.best and self.waited + time.monotonic() - start < self.PATIENCE:
-            time.sleep(self.PAUSE)
-            line = self.line()
-        self.waited += time.monotonic() - start
-        self.bad += line > self.WORSE * self.best
+    def run(self, run, state):
+        """All rounds of a run; `state` None: as it comes."""
+        turns = self.args.rounds or (run.quick if self.args.quick else run.rounds)
+        asked = [mpi for mpi in self.mpis if mpi.name not in run.but]
+        if self.limits and run.program == 'pair':
+            asked.append(self.limits)
+        good = 0
+        for turn in range(2 * turns):
+            tell(f'{run.program} on {run.ranks} {run.beside}, round {good + 1} of {turns}')
+            seen, values = self.round(run, asked if turn % 2 == 0 else asked[::-1], state and machine.processors_of(state))
+            seen = state or seen
+            self.rounds[seen] += 1
+            if seen:
+                for name, found in values.items():
+                    keep(self.figures[seen], name, 1 if name == LIMITS else run.ranks, found)
+            good += seen is not None
+            if good == turns:
+                break
 
-
-def measure(mpis, limits, args):
-    """Returns {(what, ranks): {'unit': unit, name of MPI: [values]}}, in the order of the programs."""
-    figures, weather = {}, Weather(limits)
-    for run in RUNS:
-        if args.only not in f'{run.program} {run.ranks}':
-            continue
-        turns = args.rounds or (run.quick if args.quick else run.rounds)
-        asked = [mpi for mpi in mpis if mpi.name not in run.but]
-        for turn in range(turns):
-            for mpi in asked if turn % 2 == 0 else reversed(asked):
-                tell(f'{run.program} on {run.ranks}, round {turn + 1} of {turns}: {mpi.name}')
-                weather.wait()
-                keep(figures, mpi.name, run.ranks, mpi.run(run.program, run.ranks, args))
-            if limits and run.program == 'pair':
-                keep(figures, LIMITS, 1, limits.run(LIMITS, 1, args))
-    tell('')
-    if weather.bad:
-        print(f'The cores stayed far apart in {weather.bad} of {weather.turns} turns.')
-    return figures
+    def measure(self):
+        known = machine.processors_of('far') is not None
+        for run in RUNS:
+            if self.args.only in f'{run.program} {run.ranks}':
+                for state in machine.STATES if known and run.ranks == 2 else (None,):
+                    self.run(run, state)
+        tell('')
+        print(', '.join(f'{count} rounds with {state} cores' if state else f'{count} while the distance changed or others ran, not counted'
+                        for state, count in self.rounds.items()))
+        return self.figures
 
 
 def write_json(path, figures, names):
-    rows = [{'what': what, 'ranks': ranks, **figure} for (what, ranks), figure in figures.items()]
+    rows = [{'state': state, 'what': what, 'ranks': ranks, **figure} for state, its in figures.items()
+            for (what, ranks), figure in its.items()]
     with open(path, 'w', encoding='utf-8') as file:
         json.dump({'cores': os.cpu_count(), 'names': names, 'figures': rows}, file, indent=1)
 
@@ -172,7 +183,9 @@ def write_json(path, figures, names):
 def read_json(path):
     with open(path, encoding='utf-8') as file:
         kept = json.load(file)
-    figures = {(row.pop('what'), row.pop('ranks')): row for row in kept['figures']}
+    figures = {state: {} for state in machine.STATES}
+    for row in kept['figures']:
+        figures[row.pop('state')][row.pop('what'), row.pop('ranks')] = row
     return figures, kept['names']
 
 
@@ -185,17 +198,24 @@ def write_document(path, text):
         file.write(f'{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}')
 
 
+HEADINGS = {'near': 'Cores that share a cache', 'far': 'Cores that share none'}
+
+
 def report(figures, names, args):
-    lines = aims.lines_of(figures, names[0], names[1:])
     head = (f'{os.cpu_count()} cores. Ratio: {names[0]} over the other, the median of the rounds; "beside" is the better of '
             f'{" and ".join(names[1:])} where the aim names no other.')
-    print(f'{head}\n\n{aims.table(lines)}\n\n{aims.summary(lines)}')
-    if args.svg:
-        plots.write_all(args.svg, figures, names)
+    parts, where = [head], os.path.relpath(args.svg, os.path.dirname(args.document)) if args.svg and args.document else ''
+    print(head)
+    for state, its in figures.items():
+        if not its:
+            continue
+        lines = aims.lines_of(its, state, names[0], names[1:])
+        print(f'\n{HEADINGS[state]}\n\n{aims.table(lines)}\n\n{aims.summary(lines)}')
+        drawn = plots.write_all(args.svg, its, state, names) if args.svg else []
+        parts += [f'### {HEADINGS[state]}'] + [f'![{name}]({where}/{name}.svg)' for name in drawn]
+        parts += [aims.table(lines, markdown=True), f'{aims.summary(lines)}.']
     if args.document:
-        where = os.path.relpath(args.svg, os.path.dirname(args.document)) if args.svg else ''
-        images = [f'![{name}]({where}/{name}.svg)' for name in plots.NAMES] if args.svg else []
-        write_document(args.document, '\n\n'.join(images + [head, aims.table(lines, markdown=True), f'{aims.summary(lines)}.']))
+        write_document(args.document, '\n\n'.join(parts))
 
 
 def main():
@@ -204,7 +224,7 @@ def main():
     parser.add_argument('--work', default='build/bench', help='where the programs are put')
     parser.add_argument('--quick', action='store_true', help='fewer rounds, shorter ones')
     parser.add_argument('--rounds', type=int, default=0, help='so many of each run')
-    parser.add_argument('--seconds', type=float, default=60, help='the longest that one run may take')
+    parser.add_argument('--seconds', type=float, default=120, help='the longest that one run may take')
     parser.add_argument('--only', default='', help='just the runs, such as "pair 2", that contain this')
     parser.add_argument('--mpi', action='append', default=[], metavar='NAME=COMPILER,LAUNCHER', help='one more MPI')
     parser.add_argument('--json', metavar='FILE', help='write all values')
@@ -223,10 +243,10 @@ def main():
         return 1
     for mpi in mpis:
         mpi.build(PROGRAMS)
-    limits = Mpi(LIMITS, 'cc', [], args.work) if (os.cpu_count() or 1) > 1 else None
+    limits = Mpi(LIMITS, 'cc', [], args.work) if len(os.sched_getaffinity(0)) > 1 else None
     if limits:
-        limits.build([LIMITS])
-    figures, names = measure(mpis, limits, args), [mpi.name for mpi in mpis]
+        limits.build([LIMITS, STRANGER])
+    figures, names = Bench(mpis, limits, args).measure(), [mpi.name for mpi in mpis]
     if args.json:
         write_json(args.json, figures, names)
     report(figures, names, args)

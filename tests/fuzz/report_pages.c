@@ -10,7 +10,7 @@
 #include "world/runtime/report/report_json.h"
 #include "world/runtime/report/text.h"
 
-enum { SIZE = 3, PAGES = 3 };
+enum { SIZE = 3, PAGES = 3, TENANTS = 2 };
 
 static struct plenum_job job;
 static struct pl_rank ranks[SIZE];
@@ -23,9 +23,12 @@ static void make(void)
 {
     size_t pages = (sizeof *shared + SIZE * sizeof(struct pl_job_rank) + 4095) / 4096 * 4096;
     if (!shared)
-        shared = aligned_alloc(4096, pages + SIZE * PL_RECORD_BYTES);
-    memset(shared, 0, pages + SIZE * PL_RECORD_BYTES);
-    description = (struct pl_job_segment){ .size = SIZE, .records = pages, .report = 1 };
+        shared = aligned_alloc(4096, TENANTS * (pages + SIZE * PL_RECORD_BYTES));
+    memset(shared, 0, TENANTS * (pages + SIZE * PL_RECORD_BYTES));
+    description = (struct pl_job_segment){
+        .size = SIZE, .records = pages, .report = 1, .tenants = TENANTS, .tenant_bytes = pages + SIZE * PL_RECORD_BYTES
+    };
+    shared->tenant[1] = 1;
     job = (struct plenum_job){ .desc.size = SIZE, .segment = &description, .shared = shared, .ranks = ranks };
 }
 
@@ -109,9 +112,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t bytes;
     make();
     for (int r = 0; r < SIZE; r++) {
-        shared->ranks[r].owner = fuzz_byte(&from) % 64 ? 0 : getpid(); /* reading /proc takes most of the time */
+        /* Reading /proc takes most of the time of an input. */
+        shared->ranks[r].process = fuzz_byte(&from) % 64 ? 0 : getpid();
         ranks[r].ended = fuzz_byte(&from) % 8 == 7;
-        fill_page(&from, pl_job_record(&description, shared, r));
+        for (uint32_t t = 0; t < TENANTS; t++) {
+            struct pl_job_shared *part = pl_job_part(&description, shared, t);
+            part->ranks[r].owner = getpid();
+            fill_page(&from, pl_job_record(&description, part, r));
+        }
     }
     FUZZ_CHECK(pl_report_read(&job, &report));
     pl_report_find(&report);

@@ -182,6 +182,13 @@ static const struct pl_algorithm *ranks_select(const struct pl_coll *coll)
 }
 
 static int ranks_wait(struct pl_request *request);
+struct pl_waiting;
+static void ranks_wait_among(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *all)
+{
+    (void)engine;
+    (void)all;
+    ranks_wait(request);
+}
 
 /* A rank that fails tells no other: each finds out by itself. */
 static int ranks_broken(struct pl_comm *comm, int class)
@@ -198,7 +205,7 @@ static int ranks_broken(struct pl_comm *comm, int class)
 #define pl_op_apply           ranks_apply
 #define pl_comm_break_for_all ranks_broken
 #define pl_coll_select        ranks_select
-#define pl_request_wait       ranks_wait
+#define pl_engine_wait_among  ranks_wait_among
 #include "core/coll/collective.c"
 #include "core/coll/schedule.c"
 #include "core/datatype/cursor.h"

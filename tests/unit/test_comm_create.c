@@ -219,10 +219,10 @@ START_TEST(out_of_memory)
     pl_info_set(hints, "mpi_assert_no_any_tag", "true");
     pl_info_set(hints, PL_ALLOC_KINDS_ASSERT_KEY, "system");
     MPI_Comm_set_errhandler(pl_comm_handle(parent), MPI_ERRORS_RETURN);
-    union pl_attr_copy copy = { .constant = (uintptr_t)MPI_COMM_DUP_FN };
-    union pl_attr_delete delete = { .constant = (uintptr_t)MPI_COMM_NULL_DELETE_FN };
-    ck_assert_int_eq(pl_keyval_create(PL_COMM, copy, delete, NULL, &keyval), MPI_SUCCESS);
-    ck_assert_int_eq(pl_attr_set(&parent->attrs, PL_COMM, keyval, parent, &failed), MPI_SUCCESS);
+    struct pl_keyval_functions functions = { .copy = { .constant = (uintptr_t)MPI_COMM_DUP_FN },
+                                             .delete = { .constant = (uintptr_t)MPI_COMM_NULL_DELETE_FN } };
+    ck_assert_int_eq(pl_keyval_create(PL_COMM, &functions, &keyval), MPI_SUCCESS);
+    ck_assert_int_eq(pl_attr_set(&parent->attrs, PL_COMM, keyval, parent, &failed, false), MPI_SUCCESS);
     ck_assert_int_eq(operations[_i].run(), MPI_SUCCESS); /* the first time something may stay for the next */
     long before = objects();
     for (int n = 1;; n++) {

@@ -41,7 +41,9 @@ static void make(void)
         .size = SIZE,
         .cookie = COOKIE,
         .bytes = whole.bytes,
-        .shared_bytes = sizeof(struct pl_job_shared) + SIZE * sizeof(struct pl_job_rank),
+        .shared_bytes = (sizeof(struct pl_job_shared) + SIZE * sizeof(struct pl_job_rank) + 63) / 64 * 64,
+        .tenant_bytes = (sizeof(struct pl_job_shared) + SIZE * sizeof(struct pl_job_rank) + 63) / 64 * 64,
+        .tenants = 1,
         .gone = (uint32_t)gone,
         .psets = (uint32_t)psets,
         .pset_count = 1,
@@ -125,7 +127,7 @@ END_TEST
 START_TEST(shared_part)
 {
     make();
-    const uint64_t values[] = { 64, whole.job->shared_bytes / 64 * 64, 1ull << 40, UINT64_MAX - 63, 32 };
+    const uint64_t values[] = { 64, whole.job->tenant_bytes / 64 * 64, 1ull << 40, UINT64_MAX - 63, 32 };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         whole.job->records = values[i];
         REFUSED("record pages");
@@ -137,6 +139,7 @@ START_TEST(shared_part)
         REFUSED("published process sets");
     }
     whole.job->shared_bytes += 1 << 20;
+    whole.job->tenant_bytes += 1 << 20;
     whole.job->table = 64;
     ck_assert_ptr_null(judge());
     static const uint32_t capacities[] = { 0, 63, 65, UINT32_MAX - 63, 1 << 20 };
@@ -145,8 +148,29 @@ START_TEST(shared_part)
         REFUSED("published process sets");
     }
     whole.job->table = 0;
-    whole.job->shared_bytes = sizeof(struct pl_job_shared) + SIZE * sizeof(struct pl_job_rank) - 1;
+    whole.job->tenant_bytes = sizeof(struct pl_job_shared) / 64 * 64;
     REFUSED("too short for its ranks");
+}
+END_TEST
+
+/* More tenants than there is room for, or parts that no machine could map. */
+START_TEST(tenants)
+{
+    make();
+    uint64_t part = whole.job->tenant_bytes;
+    static const uint32_t numbers[] = { 0, 2, PL_JOB_TENANTS + 1, UINT32_MAX };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        whole.job->tenants = numbers[i];
+        REFUSED("too short for its tenants");
+    }
+    whole.job->tenants = PL_JOB_TENANTS;
+    whole.job->shared_bytes = PL_JOB_TENANTS * part;
+    ck_assert_ptr_null(judge());
+    const uint64_t parts[] = { part + 1, part + 64, UINT64_MAX / 64 * 64 };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        whole.job->tenant_bytes = parts[i];
+        REFUSED("too short for its tenants");
+    }
 }
 END_TEST
 
@@ -289,5 +313,5 @@ START_TEST(cards_that_change)
 }
 END_TEST
 
-UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, shared_part, offsets,
+UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, shared_part, tenants, offsets,
           texts_without_end, members_outside, random_damage, cards_that_change)

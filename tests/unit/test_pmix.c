@@ -176,7 +176,7 @@ static int as_rank(int generation)
 static int as_child(void)
 {
     load();
-    return ops->open(&place) == PL_UNREACHABLE ? 0 : 1;
+    return ops->open(&place) == MPI_ERR_OTHER ? 0 : 1;
 }
 
 /* --- the launch ------------------------------------------------------------------------------------------------ */

@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "plugins/shm/fifo.h"
+#include "plugins/shm/shm_peer.h"
 #include "shm_sandbox.h"
 
 extern const struct pl_transport_ops pl_transport_shm;
@@ -425,6 +427,48 @@ START_TEST(no_withdrawal_after_cts)
 }
 END_TEST
 
+/* A FIFO is full when a message ends in the middle of a line, and the next one begins with a line. More bytes than the
+ * capacity then lie between the sender's position and the receiver's. The test plays the receiver. */
+START_TEST(full_amid_a_line)
+{
+    enum { FIRST = EAGER + 100, SECOND = PL_SHM_FIFO_BYTES - 28, THIRD = 3 * EAGER, COUNT = 3, FULL = 4 };
+    static const size_t bytes[COUNT] = { FIRST, SECOND, THIRD };
+    struct message *message[COUNT];
+    struct arrival *arrival[COUNT];
+    struct pl_incoming incoming[COUNT];
+    open_pair("copy", 65536);
+    for (unsigned i = 0; i < COUNT; i++)
+        message[i] = message_send(a, ab, i, bytes[i], &node_solid);
+    for (int i = 0; i < COUNT; i++) {
+        arrival[i] = next_arrival(b, a);
+        incoming[i] = (struct pl_incoming){ .data = node_cursor(received, bytes[i], &node_solid), .size = bytes[i] };
+        ck_assert_int_eq(ops->fetch(b->self, arrival[i]->rndv, &incoming[i]), PL_PENDING);
+    }
+    const struct pl_shm_peer *peer = (const struct pl_shm_peer *)ab;
+    const uint64_t taken[] = { 0, FIRST, FIRST + PL_SHM_FIFO_BYTES },
+                   filled[] = { PL_SHM_FIFO_BYTES, FIRST + PL_SHM_FIFO_BYTES, FIRST + PL_SHM_FIFO_BYTES + 28 + THIRD };
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        if (i > 0)
+            atomic_store(&peer->out_fifo->shared->drained, taken[i]);
+        for (int round = 0; round < FULL; round++)
+            ops->progress(a->self);
+        ck_assert_uint_eq(a->failed, 0);
+        ck_assert_uint_eq(atomic_load(&peer->out_fifo->shared->filled), filled[i]);
+    }
+    for (int i = 0; i < COUNT; i++)
+        ck_assert(message_done(message[i]));
+    ops->disconnect(ab);
+    ops->disconnect(ba);
+    node_close(a);
+    node_close(b);
+    for (int i = 0; i < COUNT; i++) {
+        message_free(message[i]);
+        free(arrival[i]);
+    }
+    free(received);
+}
+END_TEST
+
 /* The sender disconnects amid a message's data: the receiver gets an error, and later messages are intact. */
 START_TEST(disconnected_amid_data)
 {
@@ -450,4 +494,5 @@ END_TEST
 
 UNIT_MAIN("shm", sizes_by_fifo, sizes_by_kernel, sizes_kernel_refuses, large_by_kernel_in_slices, truncated,
           ten_thousand_in_order, smallest_ring, both_directions_by_fifo, both_directions_by_kernel, ring_full,
-          data_that_looks_like_records, dropped, cancelled, withdrawn, no_withdrawal_after_cts, disconnected_amid_data)
+          full_amid_a_line, data_that_looks_like_records, dropped, cancelled, withdrawn, no_withdrawal_after_cts,
+          disconnected_amid_data)

@@ -8,33 +8,38 @@
 #include <unistd.h>
 
 #include "core/base/memory.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/segment_make.h"
 #include "world/runtime/runtime_error.h"
 
-enum { GRACE_DEFAULT = 2000 };
+long pl_job_option_default(long option)
+{
+    return option == PLENUM_JOB_GRACE ? 2000 : option == PLENUM_JOB_REPORT ? 1 : 0;
+}
 
 static _Atomic uint64_t last_id;
 
 int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
 {
-    if (!rt || !out)
-        return pl_rt_fail_null(rt ? "job pointer" : "runtime");
+    int err = out ? pl_runtime_enter(rt) : pl_rt_fail_null("job pointer");
+    if (err)
+        return err;
     struct plenum_job *job = pl_calloc(1, sizeof *job);
     if (!job)
-        return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a job");
+        return pl_runtime_leave(rt, pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a job"));
     job->runtime = rt;
     job->symbols.link = &rt->keeper.link;
     job->id = atomic_fetch_add(&last_id, 1) + 1;
-    job->handle = true;
-    job->desc.option[PLENUM_JOB_GRACE] = GRACE_DEFAULT;
+    job->handle.open = true;
+    for (long option = 0; option < PL_JOB_OPTIONS; option++)
+        job->desc.option[option] = pl_job_option_default(option);
     pl_list_init(&job->waiting);
     pl_list_init(&job->alive);
-    pthread_mutex_lock(&rt->lock);
     pl_list_append(&rt->jobs, &job->node);
-    pthread_mutex_unlock(&rt->lock);
     *out = job;
-    return PLENUM_OK;
+    return pl_runtime_leave(rt, PLENUM_OK);
 }
 
 void pl_program_fini(struct pl_program *program)
@@ -74,13 +79,16 @@ void pl_job_free(struct plenum_job *job)
         for (int s = 0; s < 2; s++) {
             struct pl_output *output = &job->ranks[r].out[s];
             if (output->fd >= 0) {
+                pl_list_remove(&output->resting);
                 pl_runtime_unwatch(job->runtime, output->fd);
                 close(output->fd);
             }
             pl_lines_end(&output->lines, job_discard_output, NULL);
         }
+    pl_pmi_close(job);
     pl_job_segment_unmap(job);
     pl_vars_fini(&job->desc.env);
+    free(job->launch.bound);
     free(job->ranks);
     pl_symbols_fini(&job->symbols);
     if (job->tree.request)
@@ -93,7 +101,7 @@ void pl_job_free(struct plenum_job *job)
 
 void pl_job_drop(struct plenum_job *job)
 {
-    if (!job->handle && job->phase != PL_JOB_QUEUED && !pl_job_alive(job))
+    if (!job->handle.open && atomic_load(&job->handle.calls) == 0 && job->phase != PL_JOB_QUEUED && !pl_job_alive(job))
         pl_job_free(job);
 }
 
@@ -107,36 +115,51 @@ struct plenum_job *pl_job_find(struct plenum_runtime *rt, uint64_t id)
 
 void plenum_job_close(struct plenum_job *job)
 {
-    if (!job)
+    if (!pl_job_enter_anyway(job))
         return;
-    struct plenum_runtime *rt = job->runtime;
-    pthread_mutex_lock(&rt->lock);
-    job->handle = false;
-    pl_event_forget(rt, job);
-    pl_job_drop(job);
-    pthread_mutex_unlock(&rt->lock);
+    job->handle.open = false;
+    pl_event_forget(job->runtime, job);
+    if (atomic_load(&job->handle.calls) > 1)
+        pl_runtime_wake_waiters(job->runtime);
+    pl_job_leave(job, PLENUM_OK);
 }
 
 uint64_t plenum_job_id(const struct plenum_job *job)
 {
-    return job ? job->id : 0;
+    if (pl_job_enter(job) != PLENUM_OK)
+        return 0;
+    uint64_t id = job->id;
+    pl_job_leave(job, PLENUM_OK);
+    return id;
 }
 
 int plenum_job_size(const struct plenum_job *job)
 {
-    if (!job)
+    if (pl_job_enter(job) != PLENUM_OK)
         return 0;
-    pthread_mutex_lock(&job->runtime->lock);
     int size = job->desc.size;
-    pthread_mutex_unlock(&job->runtime->lock);
+    pl_job_leave(job, PLENUM_OK);
     return size;
 }
 
 void plenum_job_set_user(struct plenum_job *job, void *user)
 {
-    if (!job)
+    if (pl_job_enter(job) != PLENUM_OK)
         return;
-    pthread_mutex_lock(&job->runtime->lock);
-    job->user = user;
-    pthread_mutex_unlock(&job->runtime->lock);
+    job->handle.user = user;
+    pl_job_leave(job, PLENUM_OK);
+}
+
+int plenum_job_hold_output(struct plenum_job *job, int hold)
+{
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
+    job->handle.holds_output = hold != 0;
+    PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
+        for (int r = 0; pl_job_root(member) == job && r < member->desc.size; r++)
+            for (int s = 0; !err && s < 2; s++)
+                err = pl_output_hold(&member->ranks[r].out[s], hold != 0);
+    pl_runtime_wake_waiters(job->runtime);
+    return pl_job_leave(job, err);
 }

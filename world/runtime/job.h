@@ -9,6 +9,7 @@
 #ifndef PLENUM_WORLD_RUNTIME_JOB_H
 #define PLENUM_WORLD_RUNTIME_JOB_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -49,7 +50,7 @@ struct pl_rank {
 
 enum pl_job_phase { PL_JOB_DESCRIBED, PL_JOB_QUEUED, PL_JOB_RUNNING, PL_JOB_ENDING, PL_JOB_FINISHED };
 
-enum { PL_JOB_OPTIONS = PLENUM_JOB_TERMINAL + 1 }; /* the last option of enum plenum_job_option, plus 1 */
+enum { PL_JOB_OPTIONS = PLENUM_JOB_REPORT + 1 }; /* the last option of enum plenum_job_option, plus 1 */
 
 /* What the embedder asks for (describe.c, json_keys.c). Constant from the launch on. */
 struct pl_job_desc {
@@ -65,20 +66,24 @@ struct pl_job_desc {
 
 /* How the job is started (launch.c). */
 struct pl_job_launch {
-    struct pl_blob plan; /* until the start */
-    long slots;          /* that it occupies while it runs */
-    int first_place;     /* of rank 0, when ranks are bound */
-    bool pmix;           /* with a PMIx server */
-    bool registered;     /* at the PMIx server */
-    uint32_t keeper_id;  /* the job's number at the keeper: a new one for every attempt */
+    struct pl_blob plan;       /* until the start */
+    long slots;                /* that it occupies while it runs */
+    cpu_set_t *bound;          /* [desc.size], from the start; NULL: the ranks are not bound */
+    bool pmix;                 /* with a PMIx server */
+    bool pmi;                  /* with a PMI-1 server, */
+    struct pl_pmi *pmi_server; /* ... this one (pmi_server.c), from the start on */
+    bool registered;           /* at the PMIx server */
+    int64_t started_us;        /* CLOCK_MONOTONIC; 0: not started */
+    uint32_t keeper_id;        /* the job's number at the keeper: a new one for every attempt */
 };
 
 /* How the job ends (follow.c). */
 struct pl_job_outcome {
     bool cancelled;
-    bool aborted; /* an abort was reported */
-    bool failed;  /* a failure has decided `code` */
-    int code;     /* the exit code so far */
+    bool aborted;          /* an abort was reported */
+    bool failed;           /* a failure has decided `code` */
+    int code;              /* the exit code so far */
+    struct pl_usage usage; /* of all processes that have ended; of the root */
 };
 
 /* In milliseconds of CLOCK_MONOTONIC; 0: none. */
@@ -106,14 +111,21 @@ struct pl_job_tree {
     size_t request_bytes;
 };
 
+/* What the embedder holds (entry.h). */
+struct pl_job_handle {
+    bool open;              /* the embedder has not closed it */
+    _Atomic unsigned calls; /* public functions that are inside */
+    void *user;
+    bool holds_output; /* no output is read: plenum_job_hold_output() */
+};
+
 struct plenum_job {
     struct plenum_runtime *runtime;
     struct pl_list node;    /* in runtime->jobs */
     struct pl_list waiting; /* in runtime->queue */
     struct pl_list alive;   /* in runtime->alive */
     uint64_t id;
-    void *user;
-    bool handle; /* the embedder has not closed it */
+    struct pl_job_handle handle;
     enum pl_job_phase phase;
     struct pl_job_desc desc;
     struct pl_job_launch launch;
@@ -148,11 +160,14 @@ static inline bool pl_job_is_starting(const struct plenum_job *job)
     return job->tree.request && !job->tree.parents_told;
 }
 
+/* The value of an option of plenum_job_set() that is not set. */
+long pl_job_option_default(long option);
+
 void pl_program_fini(struct pl_program *program);
 
 void pl_job_free(struct plenum_job *job);
 
-/* Frees the job if the embedder has closed it and it neither waits nor runs. */
+/* Frees the job if the embedder has closed it, it neither waits nor runs, and no public function is inside. */
 void pl_job_drop(struct plenum_job *job);
 
 /* NULL: there is no job with this id. */

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -19,7 +20,9 @@
 #include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "core/job/stale_files.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/event/output.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/pmix/server.h"
@@ -96,6 +99,11 @@ static void runtime_timer_ready(struct pl_source *source)
     pl_runtime_set_timer(rt);
 }
 
+static void runtime_rest_ready(struct pl_source *source)
+{
+    pl_output_rest_over(PL_CONTAINER(source, struct plenum_runtime, rest.source));
+}
+
 void pl_runtime_set_timer(struct plenum_runtime *rt)
 {
     int64_t first = 0;
@@ -125,6 +133,7 @@ static void runtime_close_descriptors(struct plenum_runtime *rt)
 {
     runtime_close_fd(rt->notes.pipe[0]);
     runtime_close_fd(rt->notes.pipe[1]);
+    runtime_close_fd(rt->rest.timer);
     runtime_close_fd(rt->poll.timer);
     runtime_close_fd(rt->poll.wake);
     runtime_close_fd(rt->poll.events);
@@ -139,9 +148,11 @@ static int runtime_open_descriptors(struct plenum_runtime *rt)
     rt->poll.events = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     rt->poll.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     rt->poll.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    rt->rest.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     struct epoll_event event = { .events = EPOLLIN };
     if (rt->poll.inner >= 0 && rt->poll.outer >= 0 && rt->poll.events >= 0 && rt->poll.wake >= 0 &&
-        rt->poll.timer >= 0 && epoll_ctl(rt->poll.outer, EPOLL_CTL_ADD, rt->poll.inner, &event) == 0 &&
+        rt->poll.timer >= 0 && rt->rest.timer >= 0 &&
+        epoll_ctl(rt->poll.outer, EPOLL_CTL_ADD, rt->poll.inner, &event) == 0 &&
         epoll_ctl(rt->poll.outer, EPOLL_CTL_ADD, rt->poll.events, &event) == 0)
         return PLENUM_OK;
     return pl_rt_fail_errno("cannot make the descriptors of the runtime");
@@ -172,11 +183,13 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
         goto free_runtime;
     }
     rt->scratch = scratch;
+    rt->use.owner = getpid();
     rt->keeper.link.fd = -1;
     rt->notes.pipe[0] = rt->notes.pipe[1] = -1;
     rt->keeper.source.ready = runtime_keeper_ready;
     rt->poll.wake_source.ready = runtime_wake_ready;
     rt->poll.timer_source.ready = runtime_timer_ready;
+    rt->rest.source.ready = runtime_rest_ready;
     pthread_mutex_init(&rt->lock, NULL);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -187,6 +200,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     pl_list_init(&rt->alive);
     pl_list_init(&rt->queue);
     pl_list_init(&rt->events);
+    pl_list_init(&rt->rest.outputs);
 
     err = runtime_open_descriptors(rt);
     if (err)
@@ -194,6 +208,8 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     err = pl_runtime_watch(rt, rt->poll.wake, &rt->poll.wake_source);
     if (!err)
         err = pl_runtime_watch(rt, rt->poll.timer, &rt->poll.timer_source);
+    if (!err)
+        err = pl_runtime_watch(rt, rt->rest.timer, &rt->rest.source);
     if (!err)
         err = pl_runtime_need_keeper(rt);
     if (err)
@@ -212,11 +228,29 @@ free_runtime:
     return err;
 }
 
-void plenum_runtime_close(struct plenum_runtime *rt)
+/* Nothing runs afterwards, and nothing can be started. Threads that wait or poll find out. */
+static void runtime_stop(struct plenum_runtime *rt)
 {
-    if (!rt)
+    if (rt->use.stopped)
         return;
+    rt->use.stopped = true;
+    if (rt->keeper.link.fd >= 0)
+        pl_runtime_unwatch(rt, rt->keeper.link.fd);
     pl_link_close(&rt->keeper.link);
+    eventfd_raise(rt->poll.events);
+    pl_runtime_wake_waiters(rt);
+}
+
+void plenum_runtime_stop(struct plenum_runtime *rt)
+{
+    if (!pl_runtime_enter_anyway(rt))
+        return;
+    runtime_stop(rt);
+    pl_runtime_leave(rt, PLENUM_OK);
+}
+
+static void runtime_free(struct plenum_runtime *rt)
+{
     PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node) {
         pl_pmix_deregister(job);
         pl_job_free(job);
@@ -230,9 +264,30 @@ void plenum_runtime_close(struct plenum_runtime *rt)
     free(rt);
 }
 
-int plenum_runtime_fd(const struct plenum_runtime *rt)
+void plenum_runtime_close(struct plenum_runtime *rt)
 {
-    return rt ? rt->poll.outer : -1;
+    if (!pl_runtime_enter_anyway(rt))
+        return;
+    if (rt->use.closing) {
+        pl_runtime_leave(rt, PLENUM_OK);
+        return;
+    }
+    rt->use.closing = true;
+    runtime_stop(rt);
+    while (atomic_load(&rt->use.calls) > 1)
+        pthread_cond_wait(&rt->changed, &rt->lock);
+    pthread_mutex_unlock(&rt->lock);
+    runtime_free(rt);
+}
+
+int plenum_runtime_fd(const struct plenum_runtime *runtime)
+{
+    struct plenum_runtime *rt = (struct plenum_runtime *)runtime;
+    if (!pl_runtime_enter_anyway(rt)) /* a stopped runtime too: its descriptor says so */
+        return -1;
+    int fd = rt->poll.outer;
+    pl_runtime_leave(rt, PLENUM_OK);
+    return fd;
 }
 
 /* --- progress ---------------------------------------------------------------------------------------------- */
@@ -249,7 +304,7 @@ static void runtime_progress(struct plenum_runtime *rt)
 {
     struct epoll_event event;
     int handled = 0;
-    while (handled < READY_MAX && epoll_wait(rt->poll.inner, &event, 1, 0) == 1) {
+    while (handled < READY_MAX && !rt->use.stopped && epoll_wait(rt->poll.inner, &event, 1, 0) == 1) {
         struct pl_source *source = event.data.ptr;
         source->ready(source);
         handled++;
@@ -262,17 +317,16 @@ static void runtime_progress(struct plenum_runtime *rt)
 
 int plenum_runtime_next_event(struct plenum_runtime *rt, struct plenum_event **event)
 {
-    if (!rt || !event)
-        return pl_rt_fail_null(rt ? "event pointer" : "runtime");
-    pthread_mutex_lock(&rt->lock);
+    int err = event ? pl_runtime_enter(rt) : pl_rt_fail_null("event pointer");
+    if (err)
+        return err;
     if (pl_list_empty(&rt->events))
         runtime_progress(rt);
     struct pl_list *node = pl_list_pop(&rt->events);
-    if (pl_list_empty(&rt->events))
+    if (pl_list_empty(&rt->events) && !rt->use.stopped)
         eventfd_lower(rt->poll.events);
-    pthread_mutex_unlock(&rt->lock);
     *event = node ? &PL_CONTAINER(node, struct pl_event, node)->public : NULL;
-    return PLENUM_OK;
+    return pl_runtime_leave(rt, PLENUM_OK);
 }
 
 /* Sleeps until a source is handled or the deadline (0: none) has passed. Gives up the lock meanwhile. */
@@ -300,22 +354,21 @@ static void runtime_sleep(struct plenum_runtime *rt, int64_t deadline)
 
 int plenum_job_wait(struct plenum_job *job, int timeout, int *code)
 {
-    if (!job)
-        return pl_rt_fail_null("job");
-    struct plenum_runtime *rt = job->runtime;
     int64_t deadline = timeout >= 0 ? pl_clock_ms() + timeout : 0;
-    int err = PLENUM_OK;
-
-    pthread_mutex_lock(&rt->lock);
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
     if (job->phase == PL_JOB_DESCRIBED)
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
     while (!err && job->phase != PL_JOB_FINISHED) {
-        runtime_sleep(rt, deadline);
-        if (job->phase != PL_JOB_FINISHED && deadline && pl_clock_ms() >= deadline)
+        runtime_sleep(job->runtime, deadline);
+        if (job->phase == PL_JOB_FINISHED)
+            break;
+        err = pl_job_check_open(job);
+        if (!err && deadline && pl_clock_ms() >= deadline)
             err = pl_rt_fail(PLENUM_ERR_TIMEOUT, "the job still runs after %d ms", timeout);
     }
     if (!err && code)
         *code = job->outcome.code;
-    pthread_mutex_unlock(&rt->lock);
-    return err;
+    return pl_job_leave(job, err);
 }

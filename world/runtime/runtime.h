@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "api/plenum.h"
 #include "core/base/list.h"
@@ -43,20 +44,37 @@ struct pl_runtime_notes {
     struct pl_source source;
 };
 
+/* Outputs that are read at intervals (event/output.c). */
+struct pl_runtime_rest {
+    int timer; /* timerfd in `poll.inner`: it runs while there are such outputs */
+    struct pl_source source;
+    struct pl_list outputs; /* struct pl_output.resting */
+};
+
 struct pl_runtime_slots {
     long limit;     /* 0: no limit */
     long used;      /* by the jobs that run */
-    int next_place; /* the number of the next bound rank: jobs take their places in turn */
+    int next_place; /* the number of the next bound rank: among places that are used alike, jobs take turns */
 };
 
 enum { PL_SCRATCH = 65536 }; /* bytes of one read of an output: the capacity of a pipe, so that one read empties it */
 
+/* The process that may use the runtime, and the calls under way (entry.h). */
+struct pl_runtime_use {
+    pid_t owner;            /* the process that opened it */
+    _Atomic unsigned calls; /* public functions that are inside */
+    bool stopped;           /* by plenum_runtime_stop() or plenum_runtime_close(): public functions are refused */
+    bool closing;           /* plenum_runtime_close() has begun */
+};
+
 struct plenum_runtime {
     pthread_mutex_t lock;
+    struct pl_runtime_use use;
     pthread_cond_t changed; /* a source was handled: waiting threads check their condition again */
     struct pl_runtime_poll poll;
     struct pl_runtime_keeper keeper;
     struct pl_runtime_notes notes;
+    struct pl_runtime_rest rest;
     struct pl_runtime_slots slots;
     struct pl_list jobs;   /* struct plenum_job.node */
     struct pl_list alive;  /* struct plenum_job.alive: jobs that run or are being ended */

@@ -15,6 +15,7 @@
 #include "core/base/cpu.h"
 #include "core/base/error.h"
 #include "core/coll/area/slots.h"
+#include "core/coll/statement.h"
 #include "core/engine/comm.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/wait.h"
@@ -50,12 +51,18 @@ static int area_failed(const struct pl_area *area, int awaited, int *rank)
     return awaited != area->rank && pl_comm_peer(area->comm, awaited)->closed ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
-static int area_wait_in_engine(struct pl_area *area, int rank, const struct pl_awaited *awaited)
+static int area_wait_in_engine(struct pl_area *area, const struct pl_coll *coll, int rank,
+                               const struct pl_awaited *awaited)
 {
     struct pl_engine *engine = area->engine;
     _Atomic uint64_t *asleep = &area->memory->asleep;
     const struct pl_waiting what = {
-        .what = PL_WHAT_COLLECTIVE, .comm = area->comm, .peer = rank, .tag = pl_area_count(area->comm) + 1
+        .what = PL_WHAT_COLLECTIVE,
+        .comm = area->comm,
+        .peer = rank,
+        .tag = pl_area_count(area->comm) + 1,
+        .describe = coll ? pl_coll_describe : NULL,
+        .context = coll,
     };
     struct pl_wait wait = { .what = &what };
     uint64_t bit = (uint64_t)1 << area->rank;
@@ -128,20 +135,22 @@ static bool area_spin_and_yield(struct pl_area *area, const struct pl_awaited *a
     return false;
 }
 
-int pl_area_await_word(struct pl_area *area, int rank, int end, const struct pl_awaited *awaited)
+int pl_area_await_word(struct pl_area *area, const struct pl_coll *coll, int rank, int end,
+                       const struct pl_awaited *awaited)
 {
     bool oversubscribed = area->engine->wait.oversubscribed,
          there = oversubscribed ? area_spin_and_yield(area, awaited, rank, end)
                                 : area_spin(awaited, area_wait_alone.spins, false);
-    int rc = there ? MPI_SUCCESS : area_wait_in_engine(area, rank, awaited);
+    int rc = there ? MPI_SUCCESS : area_wait_in_engine(area, coll, rank, awaited);
     if (oversubscribed)
         atomic_store_explicit(&area->own->core, (uint32_t)sched_getcpu() + 1, memory_order_relaxed);
     return rc;
 }
 
-int pl_area_await(struct pl_area *area, int rank, int end)
+int pl_area_await(struct pl_area *area, const struct pl_area_call *call, int rank, int end)
 {
-    return pl_area_await_word(area, rank, end, &(struct pl_awaited){ &area->slots[rank].word, area->next + 1 });
+    return pl_area_await_word(area, call ? call->coll : NULL, rank, end,
+                              &(struct pl_awaited){ &area->slots[rank].word, area->next + 1 });
 }
 
 /* --- waking ------------------------------------------------------------------------------------------------------- */

@@ -8,16 +8,6 @@
 #include "core/coll/algorithm.h"
 #include "core/coll/area/slots.h"
 
-struct pl_area_call {
-    struct pl_area *area;
-    const struct pl_coll *coll;
-    int rank, size, root;
-    size_t bytes; /* alike on all: of the vector in bcast, reduce, allreduce and scans, else of the longest block */
-    size_t last;  /* of the chunk before, if its parts have yet to be published */
-    bool exceeds_caches; /* what this rank receives */
-    uint64_t elsewhere;  /* ranks whose data does not fit into a slot: messages bring it after the operation */
-};
-
 /* Does a chunk of `bytes` bytes, from byte `at` on: one operation on the area without its end. */
 typedef int pl_area_chunk(struct pl_area_call *call, size_t at, size_t bytes);
 

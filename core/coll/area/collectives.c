@@ -15,6 +15,7 @@
  */
 #include "core/coll/area/collectives.h"
 
+#include "core/coll/agree.h"
 #include "core/coll/area/move.h"
 #include "core/coll/area/reduce.h"
 #include "core/coll/area/vary.h"
@@ -157,18 +158,23 @@ static uint32_t area_kinds(void)
     return kinds;
 }
 
-/* The area of a communicator that has had none so far. */
+/* The area of a communicator that has had none so far. The checking mode has none: its fast path (api/coll_fast.h) would
+ * not check. */
 static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
 {
     struct pl_comm *comm = coll->comm;
     struct pl_area *area;
     *rc = MPI_SUCCESS;
-    if (coll->kind >= PL_COLL_KINDS || comm->size < 2 || pl_comm_is_inter(comm) || is_configured(coll->kind))
+    if (coll->kind >= PL_COLL_KINDS || comm->size < 2 || pl_comm_is_inter(comm) || is_configured(coll->kind) ||
+        pl_coll_agreeing)
         return NULL;
     size_t bytes = pl_area_bytes(coll);
     if (bytes == SIZE_MAX || (bytes > PL_AREA_SHORT && pl_coll_has_rules(coll->kind)))
         return NULL;
+    const void *named = comm->coll.named;
+    comm->coll.named = named ? named : coll; /* not the collectives that make the area */
     *rc = pl_area_get(comm, is_reduction(coll->kind), &area);
+    comm->coll.named = named;
     if (area)
         comm->coll.area_kinds = area_kinds();
     return area;

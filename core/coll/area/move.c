@@ -34,7 +34,7 @@ int pl_area_bcast(struct pl_area_call *call, size_t at, size_t bytes)
             return rc;
         pl_area_pack(block, at, slot, bytes);
         pl_area_publish(call->area, -1);
-    } else if ((rc = pl_area_wait(call->area, call->root, &bytes, &data)) == MPI_SUCCESS) {
+    } else if ((rc = pl_area_wait(call, call->root, &bytes, &data)) == MPI_SUCCESS) {
         pl_area_unpack(call, data, bytes, block, at);
     }
     return rc;
@@ -48,7 +48,7 @@ int pl_area_scatter(struct pl_area_call *call, size_t at, size_t bytes)
     void *slot;
     int rc;
     if (call->rank != call->root) {
-        if ((rc = pl_area_wait(call->area, call->root, &written, &data)) == MPI_SUCCESS && written == all)
+        if ((rc = pl_area_wait(call, call->root, &written, &data)) == MPI_SUCCESS && written == all)
             pl_area_unpack(call, (const char *)data + area_offset_of(call->root, call->rank, bytes), bytes,
                            pl_coll_received(coll), at);
         return rc;
@@ -81,7 +81,7 @@ int pl_area_gather(struct pl_area_call *call, size_t at, size_t bytes)
         pl_area_copy_own(call, pl_coll_sent(coll), received_from(coll, call->rank), at, bytes);
     for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
         size_t written = bytes;
-        if (i != call->rank && (rc = pl_area_wait(call->area, i, &written, &data)) == MPI_SUCCESS)
+        if (i != call->rank && (rc = pl_area_wait(call, i, &written, &data)) == MPI_SUCCESS)
             pl_area_unpack(call, data, written, received_from(coll, i), at);
     }
     return rc;
@@ -97,7 +97,7 @@ int pl_area_barrier(struct pl_area_call *call, size_t at, size_t bytes)
     if (rc)
         return rc;
     pl_area_publish(call->area, -1);
-    return pl_area_wait_all(call->area, bytes);
+    return pl_area_wait_all(call->area, NULL, bytes); /* it has no arguments */
 }
 
 int pl_area_allgather(struct pl_area_call *call, size_t at, size_t bytes)
@@ -113,7 +113,7 @@ int pl_area_allgather(struct pl_area_call *call, size_t at, size_t bytes)
     pl_area_publish(call->area, -1);
     if (!in_place)
         pl_area_copy_own(call, own, result, at, bytes);
-    if ((rc = pl_area_wait_all(call->area, bytes)) != MPI_SUCCESS)
+    if ((rc = pl_area_wait_all(call->area, call, bytes)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
@@ -137,7 +137,7 @@ int pl_area_alltoall(struct pl_area_call *call, size_t at, size_t bytes)
     pl_area_publish(call->area, -1);
     if (!in_place)
         pl_area_copy_own(call, sent_to(coll, call->rank), received_from(coll, call->rank), at, bytes);
-    if ((rc = pl_area_wait_all(call->area, all)) != MPI_SUCCESS)
+    if ((rc = pl_area_wait_all(call->area, call, all)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)

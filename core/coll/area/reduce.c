@@ -89,7 +89,7 @@ static int area_publish_input(struct pl_area_call *call, size_t at, size_t bytes
         return rc;
     pl_copy_bytes(slot, area_reduce_input(call, at), bytes);
     pl_area_publish(call->area, -1);
-    return pl_area_wait_all(call->area, bytes);
+    return pl_area_wait_all(call->area, call, bytes);
 }
 
 int pl_area_allreduce(struct pl_area_call *call, size_t at, size_t bytes)
@@ -123,7 +123,7 @@ int pl_area_allreduce_in_parts(struct pl_area_call *call, size_t at, size_t byte
     pl_copy_bytes(slot, area_reduce_input(call, at), bytes);
     pl_copy_bytes((char *)slot + bytes, result + from, own);
     pl_area_publish(call->area, -1);
-    if ((rc = pl_area_wait_all(call->area, all)) != MPI_SUCCESS)
+    if ((rc = pl_area_wait_all(call->area, call, all)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; last > 0 && i < call->size; i++) {
         own = area_reduce_part_of(call, i, last, &from);
@@ -159,7 +159,7 @@ int pl_area_reduce_scatter(struct pl_area_call *call, size_t at, size_t bytes)
         begin += length;
     }
     pl_area_publish(call->area, -1);
-    rc = pl_area_wait_all(call->area, all);
+    rc = pl_area_wait_all(call->area, call, all);
     if (rc == MPI_SUCCESS)
         combine_all(call, all, bytes * (size_t)call->rank, area_reduce_input(call, own + at),
                     area_reduce_output(call, at), own_bytes);
@@ -185,7 +185,7 @@ int pl_area_reduce(struct pl_area_call *call, size_t at, size_t bytes)
     for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
         size_t written = bytes;
         if (i != call->rank)
-            rc = pl_area_wait(call->area, i, &written, &data);
+            rc = pl_area_wait(call, i, &written, &data);
     }
     if (rc == MPI_SUCCESS)
         combine_all(call, bytes, 0, area_reduce_input(call, at), area_reduce_output(call, at), bytes);
@@ -205,7 +205,7 @@ int pl_area_chain(struct pl_area_call *call, size_t at, size_t bytes)
     void *slot = NULL;
     int rc = last ? MPI_SUCCESS : pl_area_reserve(call->area, bytes, &slot);
     if (rc == MPI_SUCCESS && !first)
-        rc = pl_area_wait(call->area, from_rank, &written, &before);
+        rc = pl_area_wait(call, from_rank, &written, &before);
     if (rc)
         return rc;
     if (kind == PL_COLL_SCAN || (kind == PL_COLL_REDUCE && last))

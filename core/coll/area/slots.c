@@ -47,7 +47,7 @@ static int area_await_completed(struct pl_area *area, int rank, uint32_t number)
         uint64_t bit = (uint64_t)1 << area->rank;
         atomic_store_explicit(&area->memory->wanted[area->rank], area_wish_of(rank, number + 1), memory_order_relaxed);
         atomic_fetch_or_explicit(&area->memory->wanting, bit, memory_order_seq_cst);
-        rc = pl_area_await_word(area, rank, rank + 1, &awaited);
+        rc = pl_area_await_word(area, NULL, rank, rank + 1, &awaited);
         atomic_fetch_and_explicit(&area->memory->wanting, ~bit, memory_order_relaxed);
     }
     area->completed[rank] = atomic_load_explicit(awaited.word, memory_order_acquire);

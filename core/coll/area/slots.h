@@ -83,6 +83,17 @@ struct pl_area {
     struct pl_closer closer;           /* of the engine, once the owner uses it no more */
 };
 
+/* A collective under way in an area: what its chunks share. */
+struct pl_area_call {
+    struct pl_area *area;
+    const struct pl_coll *coll;
+    int rank, size, root;
+    size_t bytes; /* alike on all: of the vector in bcast, reduce, allreduce and scans, else of the longest block */
+    size_t last;  /* of the chunk before, if its parts have yet to be published */
+    bool exceeds_caches; /* what this rank receives */
+    uint64_t elsewhere;  /* ranks whose data does not fit into a slot: messages bring it after the operation */
+};
+
 /* Waits until the readers of what this rank published in operation `number` have read it. If they have not yet, waits
  * for everything up to operation `enough`. */
 int pl_area_await_reader(struct pl_area *area, uint32_t number, uint32_t enough);
@@ -170,9 +181,10 @@ static inline void pl_area_publish(struct pl_area *area, int rank)
 
 /* Waits for the slot of a rank. `bytes`: in, the most that is expected; out, what there is. MPI_ERR_TRUNCATE if there
  * is more. */
-static inline int pl_area_wait(struct pl_area *area, int rank, size_t *bytes, const void **data)
+static inline int pl_area_wait(const struct pl_area_call *call, int rank, size_t *bytes, const void **data)
 {
-    int rc = pl_area_has(area, rank) ? MPI_SUCCESS : pl_area_await(area, rank, rank + 1);
+    struct pl_area *area = call->area;
+    int rc = pl_area_has(area, rank) ? MPI_SUCCESS : pl_area_await(area, call, rank, rank + 1);
     size_t written = pl_area_written(area, rank);
     if (pl_unlikely(rc != MPI_SUCCESS))
         return rc;
@@ -184,12 +196,12 @@ static inline int pl_area_wait(struct pl_area *area, int rank, size_t *bytes, co
 }
 
 /* Waits for the slots of all ranks, each of exactly `bytes` bytes, else MPI_ERR_TRUNCATE; or of PL_AREA_ANY. The caller
- * reads `bytes` bytes, whatever a slot says by then. */
-static inline int pl_area_wait_all(struct pl_area *area, size_t bytes)
+ * reads `bytes` bytes, whatever a slot says by then. `call` NULL: its arguments say nothing. */
+static inline int pl_area_wait_all(struct pl_area *area, const struct pl_area_call *call, size_t bytes)
 {
     int wrong = -1;
     for (int i = 0; i < area->size; i++) {
-        int rc = i == area->rank || pl_area_has(area, i) ? MPI_SUCCESS : pl_area_await(area, i, area->size);
+        int rc = i == area->rank || pl_area_has(area, i) ? MPI_SUCCESS : pl_area_await(area, call, i, area->size);
         if (pl_unlikely(rc != MPI_SUCCESS))
             return rc;
         if (pl_unlikely(bytes != PL_AREA_ANY && area->slots[i].bytes != bytes))

@@ -64,7 +64,7 @@ int pl_area_gatherv(struct pl_area_call *call, size_t at, size_t bytes)
         pl_area_copy_own(call, own, pl_recv_block(coll, call->rank), 0, SIZE_MAX);
     for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
         size_t written = PL_AREA_ELSEWHERE;
-        if (i == call->rank || (rc = pl_area_wait(call->area, i, &written, &data)) != MPI_SUCCESS)
+        if (i == call->rank || (rc = pl_area_wait(call, i, &written, &data)) != MPI_SUCCESS)
             continue;
         if (written == PL_AREA_ELSEWHERE)
             call->elsewhere |= rank_bit(i);
@@ -143,7 +143,7 @@ int pl_area_scatterv(struct pl_area_call *call, size_t at, size_t bytes)
             pl_area_copy_own(call, pl_send_block(coll, call->rank), pl_coll_received(coll), 0, SIZE_MAX);
         return rc;
     }
-    if ((rc = pl_area_wait(call->area, call->root, &written, &data)) != MPI_SUCCESS)
+    if ((rc = pl_area_wait(call, call->root, &written, &data)) != MPI_SUCCESS)
         return rc;
     if (written != PL_AREA_ELSEWHERE)
         return area_unpack_own(call, call->root, data, written);
@@ -162,7 +162,7 @@ int pl_area_alltoallv(struct pl_area_call *call, size_t at, size_t bytes)
     pl_area_publish(call->area, -1);
     if (!in_place && !call->elsewhere)
         pl_area_copy_own(call, pl_send_block(coll, call->rank), pl_recv_block(coll, call->rank), 0, SIZE_MAX);
-    if ((rc = pl_area_wait_all(call->area, PL_AREA_ANY)) != MPI_SUCCESS)
+    if ((rc = pl_area_wait_all(call->area, call, PL_AREA_ANY)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (pl_area_written(call->area, i) >= PL_AREA_ELSEWHERE)
@@ -217,7 +217,7 @@ int pl_area_allgatherv(struct pl_area_call *call, size_t at, size_t bytes)
     pl_area_publish(call->area, -1);
     if (!in_place)
         pl_area_copy_own(call, own, result, at, bytes);
-    rc = pl_area_wait_all(call->area, PL_AREA_ANY);
+    rc = pl_area_wait_all(call->area, call, PL_AREA_ANY);
     for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
         struct pl_block block = pl_recv_block(coll, i);
         size_t written = pl_area_written(call->area, i), most = area_chunk_part(block, at, bytes);

@@ -133,7 +133,10 @@ bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
     const struct pl_comm *comm = coll->comm;
     if ((comm->coll.no_hierarchy && !comm->coll.hierarchy) || pl_comm_is_inter(comm) || !is_worth_it(coll))
         return false;
+    const void **named = &coll->comm->coll.named, *before = *named;
+    *named = before ? before : coll; /* not the collectives that make the hierarchy */
     *rc = pl_hierarchy_get(coll->comm, coll->kind >= PL_COLL_REDUCE, &hierarchy);
+    *named = before;
     if (!hierarchy || (hierarchy_rules[coll->kind].contiguous && !hierarchy->contiguous))
         return *rc != MPI_SUCCESS;
     struct pl_hierarchy_call call = { coll, hierarchy, MPI_SUCCESS };

@@ -7,7 +7,9 @@ void pl_hierarchy_step(struct pl_hierarchy_call *call, struct pl_comm *part, str
     if (!part || !pl_hierarchy_may_continue(call))
         return;
     coll.comm = part;
+    part->coll.named = call->coll->comm->coll.named ? call->coll->comm->coll.named : call->coll;
     int rc = pl_coll_run(&coll);
+    part->coll.named = NULL;
     call->rc = call->rc ? call->rc : rc;
 }
 

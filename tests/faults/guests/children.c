@@ -2,7 +2,7 @@
 /*
  * usage: children          as a rank: starts children in many ways, in the middle of a World and between two sessions,
  *                          and must remain the rank that it was
- *        children child    as a child: uses MPI, in which it is alone
+ *        children child    as a child: is refused, and alone when it says so
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -34,6 +34,8 @@ static int session_size(void)
 static int child(int argc, char **argv)
 {
     int size, sum = -1;
+    CHECK(session_size() == (getenv("PLENUM_JOB") ? -1 : 1));
+    setenv("PLENUM_ALONE", "1", 1);
     CHECK(session_size() == 1);
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -136,7 +138,7 @@ int main(int argc, char **argv)
         fflush(NULL);
         pid_t pid = fork();
         if (pid == 0)
-            exit(session_size() == 1 ? 0 : 1);
+            exit(session_size() == (getenv("PLENUM_JOB") ? -1 : 1) ? 0 : 1);
         CHECK(end_of(pid) == 0);
     }
     MPI_Init(&argc, &argv);

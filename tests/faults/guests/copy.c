@@ -3,8 +3,8 @@
  * usage: copy LIBRARY MODE
  *
  * A second copy of the MPI library in one process, beside the one that this program is linked with and whose World it
- * uses. MODE: deepbind, namespace (dlmopen), before (deepbind, and the copy comes first). The first to start MPI has
- * the rank; the other one is an MPI of one process. Neither notices anything else.
+ * uses. MODE: deepbind, namespace (dlmopen), before (deepbind, and the copy comes first). Both have all processes of the
+ * job, and neither notices the other.
  */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -96,11 +96,11 @@ int main(int argc, char **argv)
     int all = getenv("PLENUM_SIZE") ? atoi(getenv("PLENUM_SIZE")) : 1;
     bool before = strcmp(argv[2], "before") == 0;
     void *library = load(argv[1], argv[2]);
-    wanted = before ? 1 : all;
+    wanted = all;
     if (!before)
         world();
     for (int round = 0; round < 20; round++)
-        use(before ? all : 1, world);
+        use(all, world);
     dlclose(library);
     world();
     MPI_Finalize();

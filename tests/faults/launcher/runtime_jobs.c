@@ -13,7 +13,7 @@ struct held {
     int pipe;
 };
 
-static struct held hold(struct plenum_runtime *rt, int ranks)
+static struct held hold_with(struct plenum_runtime *rt, int ranks, enum plenum_bind bind)
 {
     int ends[2];
     struct held h = { new_job(rt, ranks, "read x"), -1 };
@@ -22,8 +22,14 @@ static struct held hold(struct plenum_runtime *rt, int ranks)
     close(ends[0]);
     h.pipe = ends[1];
     EXPECT(plenum_job_set(h.job, PLENUM_JOB_KEEP_GOING, 1) == PLENUM_OK);
+    EXPECT(plenum_job_set(h.job, PLENUM_JOB_BIND, bind) == PLENUM_OK);
     EXPECT(plenum_job_launch(h.job) == PLENUM_OK);
     return h;
+}
+
+static struct held hold(struct plenum_runtime *rt, int ranks)
+{
+    return hold_with(rt, ranks, PLENUM_BIND_NONE);
 }
 
 static void let_go(struct held *h)
@@ -106,9 +112,9 @@ static void part_queue_cancel(void)
     EXPECT(plenum_job_launch(closed) == PLENUM_OK);
     plenum_job_close(closed); /* it stays in the queue */
     EXPECT(plenum_job_cancel(wide) == PLENUM_OK);
-    EXPECT(plenum_job_wait(wide, 0, &code) == PLENUM_OK && code == 0);
+    EXPECT(plenum_job_wait(wide, 0, &code) == PLENUM_OK && code == 128 + SIGTERM); /* as if it had run */
     EXPECT(plenum_job_cancel(wide) == PLENUM_OK);
-    EXPECT(await(rt, PLENUM_EVENT_FINISHED, wide, PLENUM_EVENT_CANCELLED) == 0);
+    EXPECT(await(rt, PLENUM_EVENT_FINISHED, wide, PLENUM_EVENT_CANCELLED) == 128 + SIGTERM);
     EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, 0) == PLENUM_OK); /* no limit: beside the first */
     EXPECT(plenum_job_wait(narrow, 60000, &code) == PLENUM_OK && code == 5);
     let_go(&first);
@@ -471,6 +477,47 @@ static void part_bind(void)
     plenum_runtime_close(rt);
 }
 
+static void await_start(struct plenum_runtime *rt, const struct plenum_job *job)
+{
+    for (bool started = false; !started;) {
+        struct plenum_event *e = next(rt);
+        started = e->kind == PLENUM_EVENT_STARTED && e->job_id == plenum_job_id(job);
+        plenum_event_free(e);
+    }
+}
+
+/* Ends one of the jobs that fill the cores: the next takes its core, also if it waited in the queue. */
+static void part_bind_free(void)
+{
+    enum { MOST = 16 };
+    struct plenum_runtime *rt;
+    struct held job[MOST];
+    char cpus[MOST][64];
+    int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    cores = cores < MOST ? cores : MOST;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    for (int i = 0; i < cores; i++) {
+        job[i] = hold_with(rt, 1, PLENUM_BIND_THREAD);
+        plenum_job_cpus(job[i].job, 0, cpus[i], sizeof cpus[i]);
+        for (int other = 0; other < i; other++)
+            EXPECT(strcmp(cpus[i], cpus[other]) != 0, "two jobs on %s", cpus[i]);
+    }
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, cores) == PLENUM_OK);
+    for (int i = 0; i < 3 * cores; i++) {
+        int gone = (i * 5 + i / cores) % cores;
+        char now[64];
+        struct held next_job = hold_with(rt, 1, PLENUM_BIND_THREAD); /* in the queue */
+        let_go(&job[gone]);
+        await_start(rt, next_job.job);
+        plenum_job_cpus(next_job.job, 0, now, sizeof now);
+        EXPECT(strcmp(now, cpus[gone]) == 0, "the free one is %s, not %s", cpus[gone], now);
+        job[gone] = next_job;
+    }
+    for (int i = 0; i < cores; i++)
+        let_go(&job[i]);
+    plenum_runtime_close(rt);
+}
+
 /* A signal to one rank, and to all. */
 static void part_signal(void)
 {
@@ -523,6 +570,7 @@ int main(int argc, char *argv[])
         { "queue_keeper", part_queue_keeper },
         { "crowd", part_crowd },
         { "bind", part_bind },
+        { "bind_free", part_bind_free },
         { "signal", part_signal },
     };
     RUN_PARTS(parts, argc, argv)

@@ -41,23 +41,44 @@ static int sessions(int cycles)
     return !good;
 }
 
-/* A child inherits the rank's environment and is alone. */
-static int child(const char *self)
+static int run(const char *self, const char *what)
 {
-    int status;
+    int status = -1;
     fflush(stdout);
     if (fork() == 0) {
-        execl(self, self, "world", (char *)NULL);
-        _exit(1);
+        execl(self, self, what, (char *)NULL);
+        _exit(99);
     }
     wait(&status);
-    return status != 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* A session that is refused, with one line that says what to do. */
+static int refused(void)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    MPI_Session session;
+    int rc = MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    if (rc)
+        MPI_Error_string(rc, text, &length);
+    return rc == MPI_SUCCESS || !strstr(text, "PLENUM_ALONE=1") || strchr(text, '\n');
+}
+
+/* A child inherits the rank's environment. It is refused, and alone if it says so. */
+static int child(const char *self)
+{
+    int bad = run(self, "refused");
+    setenv("PLENUM_ALONE", "1", 1);
+    return run(self, "world") != 0 || bad != 0;
 }
 
 int main(int argc, char **argv)
 {
     int rank, size, bad;
     const char *what = argc > 1 ? argv[1] : "world";
+    if (strcmp(what, "refused") == 0)
+        return refused();
     if (strcmp(what, "sessions") == 0)
         return sessions(atoi(argv[2]));
     MPI_Init(&argc, &argv);

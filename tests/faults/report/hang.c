@@ -106,6 +106,41 @@ static void different(void)
         MPI_Bcast(&mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
+/* The ranks of one collective do not agree. Each waits for another: over shared memory the root waits for all. */
+static void roots(void)
+{
+    int mine[8] = { rank }, all[8];
+    MPI_Reduce(mine, all, 8, MPI_INT, MPI_SUM, rank == 0 ? 0 : 1, MPI_COMM_WORLD);
+    MPI_Reduce(mine, all, 8, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static void roots_later(void)
+{
+    int mine = rank;
+    MPI_Request request;
+    MPI_Ibcast(&mine, 1, MPI_INT, (rank + 1) % size, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Rank 0 is in an allreduce that rank 1, which has another operation, is in too; the third does not come. */
+static void operations(void)
+{
+    int mine = rank, all;
+    if (rank < 2)
+        MPI_Allreduce(&mine, &all, 1, MPI_INT, rank ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
+    else
+        MPI_Recv(&mine, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void amounts(void)
+{
+    int mine[4] = { rank }, all[64];
+    if (rank < 2)
+        MPI_Allgather(mine, rank + 1, MPI_INT, all, rank + 1, MPI_INT, MPI_COMM_WORLD);
+    else
+        MPI_Recv(mine, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 /* Every rank sends to the right and receives from the right. */
 static void wrong_shift(void)
 {
@@ -310,6 +345,10 @@ static const struct {
     { "threads", threads, 0 },
     { "polling", polling, 0 },
     { "different", different, 0 },
+    { "roots", roots, 0 },
+    { "roots_later", roots_later, 0 },
+    { "operations", operations, 0 },
+    { "amounts", amounts, 0 },
     { "wrong_shift", wrong_shift, 0 },
     { "exchange", exchange, 1 },
     { "session", session, 1 },

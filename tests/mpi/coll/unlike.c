@@ -36,18 +36,14 @@ static void greet(MPI_Comm comm)
     }
 }
 
-int main(void)
+static void test_variable(const char *name, const char *value)
 {
     MPI_Session session;
-    MPI_Comm comm = open_comm(&session);
     int sum = 0, length;
     char text[MPI_MAX_ERROR_STRING];
-    CHECK_OK(MPI_Barrier(comm));
-    close_comm(&session, &comm);
-
     if (mtest_rank == 1)
-        setenv("PLENUM_COLL_ALLREDUCE", "ring", 1);
-    comm = open_comm(&session);
+        setenv(name, value, 1);
+    MPI_Comm comm = open_comm(&session);
     greet(comm); /* now each knows all */
     int code = MPI_Allreduce(&(int){ 1 }, &sum, 1, MPI_INT, MPI_SUM, comm);
     CHECK_CLASS(code, MPI_ERR_OTHER);
@@ -58,10 +54,20 @@ int main(void)
     CHECK(request == MPI_REQUEST_NULL);
     close_comm(&session, &comm);
 
-    unsetenv("PLENUM_COLL_ALLREDUCE");
+    unsetenv(name);
     comm = open_comm(&session);
     CHECK_OK(MPI_Allreduce(&(int){ 1 }, &sum, 1, MPI_INT, MPI_SUM, comm));
     CHECK(sum == mtest_size);
     close_comm(&session, &comm);
+}
+
+int main(void)
+{
+    MPI_Session session;
+    MPI_Comm comm = open_comm(&session);
+    CHECK_OK(MPI_Barrier(comm));
+    close_comm(&session, &comm);
+    test_variable("PLENUM_COLL_ALLREDUCE", "ring");
+    test_variable("PLENUM_STRICT", "1");
     MTEST_END;
 }

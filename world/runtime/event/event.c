@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "core/base/clock.h"
 #include "core/base/memory.h"
 
 /* For a spawned job the embedder gets events about its processes, but none about its life, which is part of the spawn
@@ -32,11 +33,12 @@ struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kin
     event->public = (struct plenum_event){
         .kind = kind,
         .job_id = job->id,
-        .job = job->handle ? job : NULL,
-        .user = job->user,
+        .job = job->handle.open ? job : NULL,
+        .user = job->handle.user,
         .rank = rank,
         .text = length > 0 ? text : NULL,
         .length = length,
+        .time_us = pl_clock_read(CLOCK_REALTIME) / 1000,
     };
     return event;
 }

@@ -75,6 +75,17 @@ static void event_json_add_flags(json_t *object, unsigned flags)
             json_object_set_new(object, all[i].name, json_true());
 }
 
+static void event_json_add_usage(json_t *object, const struct plenum_event *e)
+{
+    json_object_set_new(object, "time", json_real((double)e->time_us / 1e6));
+    if (e->kind != PLENUM_EVENT_EXITED && e->kind != PLENUM_EVENT_LOST && e->kind != PLENUM_EVENT_FINISHED)
+        return;
+    json_object_set_new(object, "seconds", json_real((double)e->run_us / 1e6));
+    json_object_set_new(object, "user", json_real((double)e->user_us / 1e6));
+    json_object_set_new(object, "system", json_real((double)e->system_us / 1e6));
+    json_object_set_new(object, "peak", json_integer((json_int_t)e->peak));
+}
+
 char *plenum_event_json(const struct plenum_event *e)
 {
     json_t *object = e ? json_object() : NULL;
@@ -98,6 +109,7 @@ char *plenum_event_json(const struct plenum_event *e)
         json_object_set_new(object, "object", event_json_text(e->object, strlen(e->object)));
     if (e->report)
         json_object_set_new(object, "report", json_loads(e->report, 0, NULL));
+    event_json_add_usage(object, e);
     event_json_add_flags(object, e->flags);
     char *line = json_dumps(object, JSON_COMPACT);
     json_decref(object);

@@ -5,22 +5,33 @@
  *
  * A pseudo-terminal is raw: what is written arrives unchanged. It controls no process, so it sends no signals.
  * Its reader gets EIO after the last byte, when no process has the other end open.
+ *
+ * A process that writes line after line would wake the runtime for each of them. Output that flows rests instead: the
+ * runtime does not poll it, and reads it at intervals until one passes without output. A line is late by at most
+ * REST_NS, and only if another came less than FLOW_NS before it.
  */
 #include "world/runtime/event/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/timerfd.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/job.h"
 #include "world/runtime/runtime_error.h"
 
-/* More reads than any pipe holds data for: after them, a process keeps writing. */
-enum { DRAIN_MAX = 64 };
+enum {
+    DRAIN_MAX = 64,             /* more reads than any pipe holds data for: after them, a process keeps writing */
+    FLOW_NS = 1000000,          /* output that comes twice in this time flows */
+    REST_NS = 100000,           /* a terminal holds 12 KiB: at most 120 MB/s pass through it */
+    BLOCK_MIN = PL_SCRATCH / 2, /* so much at once comes in blocks: there is nothing to collect */
+};
 
 static void output_emit(void *arg, const char *held, size_t held_length, const char *fresh, size_t length, bool partial)
 {
@@ -38,9 +49,9 @@ static void output_emit(void *arg, const char *held, size_t held_length, const c
     pl_event_queue(output->job->runtime, event);
 }
 
-/* Reads what is there, up to `rt->scratch`: one read takes at most 4 KiB from a terminal. False: it is empty, or at its
- * end. */
-static bool output_read(struct pl_output *output)
+/* Reads what is there, up to `rt->scratch`: one read takes at most 4 KiB from a terminal. Returns the bytes, 0 also at
+ * the end. */
+static size_t output_read(struct pl_output *output)
 {
     struct plenum_runtime *rt = output->job->runtime;
     size_t used = 0;
@@ -56,18 +67,59 @@ static bool output_read(struct pl_output *output)
         pl_runtime_rouse_keeper(rt); /* the process has probably ended: the keeper should say so */
         pl_output_close(output);
     }
-    return used > 0 && !ended;
+    return ended ? 0 : used;
+}
+
+/* A hang-up is reported all the same; output_ready() then reads to the end. */
+static void output_poll(struct pl_output *output, uint32_t events)
+{
+    struct epoll_event event = { .events = events, .data.ptr = &output->source };
+    epoll_ctl(output->job->runtime->poll.inner, EPOLL_CTL_MOD, output->fd, &event);
+}
+
+static void output_set_rest(struct plenum_runtime *rt, long interval)
+{
+    const struct itimerspec at = { .it_interval.tv_nsec = interval, .it_value.tv_nsec = interval };
+    timerfd_settime(rt->rest.timer, 0, &at, NULL);
 }
 
 static void output_ready(struct pl_source *source)
 {
-    output_read(PL_CONTAINER(source, struct pl_output, source));
+    struct pl_output *output = PL_CONTAINER(source, struct pl_output, source);
+    struct plenum_runtime *rt = output->job->runtime;
+    int64_t now = pl_clock_ns(), before = output->read_at;
+    output->read_at = now;
+    size_t got = output_read(output);
+    bool rests = !pl_list_empty(&output->resting);
+    if (got == 0 || got >= BLOCK_MIN || now - before > FLOW_NS || rests)
+        return;
+    output_poll(output, 0);
+    if (pl_list_empty(&rt->rest.outputs))
+        output_set_rest(rt, REST_NS);
+    pl_list_append(&rt->rest.outputs, &output->resting);
+}
+
+void pl_output_rest_over(struct plenum_runtime *rt)
+{
+    uint64_t expirations;
+    if (read(rt->rest.timer, &expirations, sizeof expirations) < 0)
+        return;
+    PL_LIST_EACH(output, &rt->rest.outputs, struct pl_output, resting) {
+        size_t got = output_read(output);
+        if (output->fd >= 0 && (got == 0 || got >= BLOCK_MIN)) {
+            pl_list_remove(&output->resting);
+            output_poll(output, EPOLLIN);
+            output->read_at = pl_clock_ns();
+        }
+    }
+    if (pl_list_empty(&rt->rest.outputs))
+        output_set_rest(rt, 0);
 }
 
 void pl_output_drain(struct pl_output *output)
 {
     for (int i = 0; i < DRAIN_MAX && output->fd >= 0; i++)
-        if (!output_read(output))
+        if (output_read(output) == 0)
             break;
 }
 
@@ -75,10 +127,20 @@ void pl_output_close(struct pl_output *output)
 {
     if (output->fd < 0)
         return;
+    pl_list_remove(&output->resting);
     pl_runtime_unwatch(output->job->runtime, output->fd);
     close(output->fd);
     output->fd = -1;
     pl_lines_end(&output->lines, output_emit, output);
+}
+
+int pl_output_hold(struct pl_output *output, bool hold)
+{
+    if (output->fd < 0)
+        return PLENUM_OK;
+    pl_list_remove(&output->resting);
+    pl_runtime_unwatch(output->job->runtime, output->fd);
+    return hold ? PLENUM_OK : pl_runtime_watch(output->job->runtime, output->fd, &output->source);
 }
 
 /* The two ends as pipe2() gives them. False: this machine has no pseudo-terminal left, or none at all. */
@@ -121,7 +183,9 @@ int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, i
         .fd = pipe_fd[0],
         .terminal = terminal,
     };
-    int err = pl_runtime_watch(job->runtime, pipe_fd[0], &output->source);
+    pl_list_init(&output->resting);
+    int err =
+        pl_job_root(job)->handle.holds_output ? PLENUM_OK : pl_runtime_watch(job->runtime, pipe_fd[0], &output->source);
     if (err) {
         close(pipe_fd[0]);
         close(pipe_fd[1]);

@@ -10,10 +10,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "world/runtime/entry.h"
 #include "world/runtime/job/binding.h"
 #include "world/runtime/job/blob.h"
 #include "world/runtime/job/locate.h"
 #include "world/runtime/job/native.h"
+#include "world/runtime/job/places.h"
 #include "world/runtime/keeper/plan.h"
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/runtime_error.h"
@@ -111,16 +113,25 @@ static int compose_program_environment(const struct plenum_job *job, const struc
     if (!pl_vars_apply(vars, &job->desc.env) || !pl_vars_apply(vars, &program->env))
         return compose_no_memory();
     compose_drop(vars, compose_is_identity); /* also from the description: a rank has one identity */
+    /* Otherwise programs of Open MPI 4 take each process for a job of one, unless they know the launcher by name. */
+    if (job->launch.registered && !pl_vars_has(vars, "OMPI_MCA_schizo") &&
+        !pl_vars_set(vars, "OMPI_MCA_schizo", "^orte"))
+        return compose_no_memory();
     bool whole = pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size) &&
                  pl_vars_format(vars, "PLENUM_LOCAL_SIZE", "%d", job->desc.size) &&
                  pl_vars_set(vars, "PLENUM_NODE", "0");
     return whole ? PLENUM_OK : compose_no_memory();
 }
 
-static int compose_rank_environment(const struct plenum_job *job, int rank, uint32_t job_fd, struct pl_vars *vars)
+static int compose_rank_environment(const struct plenum_job *job, int rank, uint32_t job_fd, uint32_t pmi_fd,
+                                    struct pl_vars *vars)
 {
     if (!pl_vars_format(vars, PL_JOB_ENV, "%" PRIu32 ":%016" PRIx64 ":%d", job_fd, job->cookie, rank) ||
         !pl_vars_format(vars, "PLENUM_RANK", "%d", rank) || !pl_vars_format(vars, "PLENUM_LOCAL_RANK", "%d", rank))
+        return compose_no_memory();
+    if (pmi_fd &&
+        (!pl_vars_format(vars, "PMI_FD", "%" PRIu32, pmi_fd) || !pl_vars_format(vars, "PMI_RANK", "%d", rank) ||
+         !pl_vars_format(vars, "PMI_SIZE", "%d", job->desc.size)))
         return compose_no_memory();
     return job->launch.registered ? pl_pmix_environment(job, rank, vars) : PLENUM_OK;
 }
@@ -163,31 +174,6 @@ static uint32_t plan_add_argv(struct pl_blob *b, char *const *argv, uint32_t *co
     return list;
 }
 
-/* The places of the job's ranks; count 0 when they are not bound. */
-static int compose_find_places(const struct plenum_job *job, struct pl_binding_places *places)
-{
-    cpu_set_t allowed;
-    enum plenum_bind bind = (enum plenum_bind)job->desc.option[PLENUM_JOB_BIND];
-    *places = (struct pl_binding_places){ 0 };
-    if (bind == PLENUM_BIND_NONE || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return PLENUM_OK;
-    if (!pl_binding_find("/sys", &allowed, bind, (enum plenum_map)job->desc.option[PLENUM_JOB_MAP], places))
-        return compose_no_memory();
-    return PLENUM_OK;
-}
-
-static const cpu_set_t *compose_place_of(const struct plenum_job *job, const struct pl_binding_places *places, int rank)
-{
-    int first = job->phase == PL_JOB_DESCRIBED ? job->runtime->slots.next_place : job->launch.first_place;
-    return &places->cpus[(first % places->count + rank) % places->count];
-}
-
-/* Writes the places once; the ranks refer to them. */
-static uint32_t plan_add_places(struct pl_blob *b, const struct pl_binding_places *places)
-{
-    return places->count ? pl_blob_add(b, places->cpus, (size_t)places->count * sizeof *places->cpus) : 0;
-}
-
 int pl_compose_cores(void)
 {
     cpu_set_t allowed;
@@ -201,7 +187,7 @@ static int plan_add_rank(struct pl_blob *b, const struct plenum_job *job, const 
                          struct pl_plan_rank shared, int rank)
 {
     struct pl_vars own = { 0 };
-    int err = compose_rank_environment(job, rank, head->job_fd, &own);
+    int err = compose_rank_environment(job, rank, head->job_fd, head->pmi_fd, &own);
     if (!err) {
         shared.own = plan_add_vars(b, &own, &shared.ownc);
         struct pl_plan_rank *at = pl_blob_at(b, head->ranks);
@@ -276,17 +262,18 @@ static uint32_t compose_choose_job_fd(void)
     return JOB_FD;
 }
 
-static int plan_bind_ranks(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head)
+int pl_compose_bind(struct plenum_job *job)
 {
-    struct pl_binding_places places;
-    int err = compose_find_places(job, &places);
-    uint32_t all = err ? 0 : plan_add_places(b, &places);
-    struct pl_plan_rank *rank = pl_blob_at(b, head->ranks);
-    for (int r = 0; rank && all && r < job->desc.size; r++)
-        rank[r].cpus =
-            all + (uint32_t)((compose_place_of(job, &places, r) - places.cpus) * (ptrdiff_t)sizeof(cpu_set_t));
-    pl_binding_fini(&places);
-    return err;
+    struct pl_blob *b = &job->launch.plan;
+    int err = pl_places_choose(job, &job->launch.bound);
+    if (err || !job->launch.bound)
+        return err;
+    uint32_t all = pl_blob_add(b, job->launch.bound, (size_t)job->desc.size * sizeof *job->launch.bound);
+    const struct pl_plan *head = pl_blob_at(b, 0);
+    struct pl_plan_rank *rank = head ? pl_blob_at(b, head->ranks) : NULL;
+    for (int r = 0; !b->failed && rank && r < job->desc.size; r++)
+        rank[r].cpus = all + (uint32_t)((size_t)r * sizeof *job->launch.bound);
+    return b->failed ? compose_no_memory() : PLENUM_OK;
 }
 
 int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
@@ -295,14 +282,14 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
                             .rank_count = (uint32_t)job->desc.size,
                             .job_fd = compose_choose_job_fd() };
     head.shared_fd = head.job_fd - 1;
+    job->launch.pmi = job->launch.pmi && head.shared_fd > 4;
+    head.pmi_fd = job->launch.pmi ? head.shared_fd - 1 : 0;
     int err = PLENUM_OK;
 
     pl_blob_add(b, NULL, sizeof head);
     head.ranks = pl_blob_add(b, NULL, (size_t)job->desc.size * sizeof(struct pl_plan_rank));
     for (int i = 0; !err && i < job->desc.program_count; i++)
         err = plan_add_program(b, job, &head, &job->desc.programs[i]);
-    if (!err)
-        err = plan_bind_ranks(b, job, &head);
     if (!err && b->failed)
         err = compose_no_memory();
     if (!err)
@@ -312,17 +299,18 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
 
 int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t size)
 {
-    struct pl_binding_places places;
+    cpu_set_t *chosen = NULL;
     int length = 0;
-    if (size > 0)
+    if (size > 0 && text)
         text[0] = '\0';
-    if (!job)
+    if (pl_job_enter(job) != PLENUM_OK)
         return 0;
-    pthread_mutex_lock(&job->runtime->lock);
-    if (rank >= 0 && rank < job->desc.size && compose_find_places(job, &places) == PLENUM_OK && places.count > 0) {
-        length = pl_binding_text(compose_place_of(job, &places, rank), text, size);
-        pl_binding_fini(&places);
-    }
-    pthread_mutex_unlock(&job->runtime->lock);
+    const cpu_set_t *bound = job->launch.bound;
+    if (!bound && pl_places_choose(job, &chosen) == PLENUM_OK)
+        bound = chosen;
+    if (bound && rank >= 0 && rank < job->desc.size)
+        length = pl_binding_text(&bound[rank], text, text ? size : 0);
+    free(chosen);
+    pl_job_leave(job, PLENUM_OK);
     return length;
 }

@@ -10,6 +10,9 @@
  * registered there. Returns an enum plenum_error. */
 int pl_compose_plan(struct plenum_job *job, struct pl_blob *plan);
 
+/* Chooses places for the ranks of a job that starts, and adds them to its plan. Returns an enum plenum_error. */
+int pl_compose_bind(struct plenum_job *job);
+
 /* Do all programs certainly use our own MPI library, so that they need no PMIx server? */
 bool pl_compose_all_native(const struct plenum_job *job);
 

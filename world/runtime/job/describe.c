@@ -9,7 +9,7 @@
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
 #include "core/base/pset_name.h"
-#include "world/runtime/job.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/job/job_psets.h"
 #include "world/runtime/runtime_error.h"
 
@@ -23,19 +23,15 @@ static int describe_no_memory(void)
 /* Takes the lock if the job was not launched yet. */
 static int describe_begin(struct plenum_job *job)
 {
-    if (!job)
-        return pl_rt_fail_null("job");
-    pthread_mutex_lock(&job->runtime->lock);
-    if (job->phase == PL_JOB_DESCRIBED)
-        return PLENUM_OK;
-    pthread_mutex_unlock(&job->runtime->lock);
-    return pl_rt_fail(PLENUM_ERR_STATE, "the job was already launched and cannot be changed");
+    int err = pl_job_enter(job);
+    if (err || job->phase == PL_JOB_DESCRIBED)
+        return err;
+    return pl_job_leave(job, pl_rt_fail(PLENUM_ERR_STATE, "the job was already launched and cannot be changed"));
 }
 
 static int describe_end(struct plenum_job *job, int err)
 {
-    pthread_mutex_unlock(&job->runtime->lock);
-    return err;
+    return pl_job_leave(job, err);
 }
 
 /* Appends one zeroed element. */
@@ -291,6 +287,7 @@ static long describe_most(enum plenum_job_option option)
     case PLENUM_JOB_BIND: return PLENUM_BIND_THREAD;
     case PLENUM_JOB_PMIX: return PLENUM_PMIX_AUTO;
     case PLENUM_JOB_MAP: return PLENUM_MAP_NUMA;
+    case PLENUM_JOB_REPORT:
     case PLENUM_JOB_TERMINAL: return 1;
     case PLENUM_JOB_TIME_LIMIT:
     case PLENUM_JOB_GRACE:

@@ -8,6 +8,7 @@
  */
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/notes.h"
+#include "world/runtime/job/pmi_server.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,6 +24,7 @@
 #include "core/base/clock.h"
 #include "core/base/shared.h"
 #include "core/job/stale_files.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/job/job_psets.h"
 #include "world/runtime/job/queue.h"
@@ -105,12 +107,12 @@ void pl_job_end(struct plenum_job *job)
 
 int plenum_job_cancel(struct plenum_job *job)
 {
-    if (!job)
-        return pl_rt_fail_null("job");
-    int err = PLENUM_OK;
-    pthread_mutex_lock(&job->runtime->lock);
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
     if (job->phase == PL_JOB_QUEUED) {
         job->outcome.cancelled = true;
+        follow_decide(job, CODE_SIGNAL + (job->desc.option[PLENUM_JOB_GRACE] ? SIGTERM : SIGKILL));
         pl_list_remove(&job->waiting);
         pl_job_finish(job);
         pl_queue_advance(job->runtime);
@@ -125,8 +127,7 @@ int plenum_job_cancel(struct plenum_job *job)
     } else if (job->phase == PL_JOB_DESCRIBED) {
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
     }
-    pthread_mutex_unlock(&job->runtime->lock);
-    return err;
+    return pl_job_leave(job, err);
 }
 
 static int follow_signal_tree(struct plenum_job *job, int signo)
@@ -140,12 +141,11 @@ static int follow_signal_tree(struct plenum_job *job, int signo)
 
 int plenum_job_signal(struct plenum_job *job, int rank, int signo)
 {
-    int err = PLENUM_OK;
-    if (!job)
-        return pl_rt_fail_null("job");
     if (signo < 1 || signo >= NSIG)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is not a signal", signo);
-    pthread_mutex_lock(&job->runtime->lock);
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
     if (rank < PLENUM_ALL || rank >= job->desc.size)
         err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "rank %d is not in a job of size %d", rank, job->desc.size);
     else if (!pl_job_alive(job))
@@ -154,8 +154,7 @@ int plenum_job_signal(struct plenum_job *job, int rank, int signo)
         err = follow_send_signal(job, rank, signo);
     else
         err = follow_signal_tree(job, signo);
-    pthread_mutex_unlock(&job->runtime->lock);
-    return err;
+    return pl_job_leave(job, err);
 }
 
 void pl_follow_deadlines(struct plenum_job *job, int64_t now)
@@ -239,8 +238,26 @@ static void follow_check_abort(struct plenum_job *job, uint32_t state)
 
 /* --- ends of processes ------------------------------------------------------------------------------------- */
 
-static void follow_queue_exit(struct plenum_job *job, int rank, int status, unsigned flags)
+/* The job's usage is that of all processes of its tree. */
+static void follow_add_usage(struct plenum_job *job, const struct pl_usage *usage)
 {
+    struct pl_usage *all = &pl_job_root(job)->outcome.usage;
+    all->user_us += usage->user_us;
+    all->system_us += usage->system_us;
+    all->peak = usage->peak > all->peak ? usage->peak : all->peak;
+}
+
+static void follow_write_usage(struct plenum_event *event, int64_t run_us, const struct pl_usage *usage)
+{
+    event->run_us = run_us;
+    event->user_us = usage->user_us;
+    event->system_us = usage->system_us;
+    event->peak = usage->peak;
+}
+
+static void follow_queue_exit(struct plenum_job *job, int rank, const struct pl_keeper_notice *end, unsigned flags)
+{
+    int status = end->status;
     bool lost = WIFSIGNALED(status);
     if (lost)
         pl_report_crash(job, rank, WTERMSIG(status));
@@ -251,16 +268,35 @@ static void follow_queue_exit(struct plenum_job *job, int rank, int status, unsi
     event->public.flags = flags | (lost && WCOREDUMP(status) ? PLENUM_EVENT_CORE : 0);
     event->public.signal = lost ? WTERMSIG(status) : 0;
     event->public.code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+    if (end->time_us)
+        event->public.time_us = end->time_us;
+    follow_write_usage(&event->public, end->run_us, &end->usage);
     pl_event_queue(job->runtime, event);
 }
 
-/* Has the World been initialized and not finalized, or a session opened and not finalized? Then the rank has an owner.
- * */
+/* Has the World been initialized and not finalized, or a session opened and not finalized, in any tenant? Then the
+ * rank has an owner there. */
 static bool follow_is_open(const struct plenum_job *job, int rank, uint32_t state)
 {
-    if (state == PL_PROCESS_ABORTED)
-        return false;
-    return state == PL_PROCESS_INITIALIZED || atomic_load(&job->shared->ranks[rank].owner) > 0;
+    bool open = state == PL_PROCESS_INITIALIZED;
+    for (uint32_t t = 0; !open && t < job->segment->tenants; t++)
+        open = pl_job_has_tenant(job->shared, t) &&
+               atomic_load(&pl_job_part(job->segment, job->shared, t)->ranks[rank].owner) > 0;
+    return (open || pl_pmi_in_use(job, rank)) && state != PL_PROCESS_ABORTED;
+}
+
+/* How far the World of a rank has come. Of several tenants, one that has not finalized its World counts. */
+static uint32_t follow_state_of(const struct plenum_job *job, int rank)
+{
+    uint32_t state = atomic_load(&job->shared->ranks[rank].state);
+    for (uint32_t t = 1; state != PL_PROCESS_ABORTED && t < job->segment->tenants; t++) {
+        uint32_t other = pl_job_has_tenant(job->shared, t)
+                             ? atomic_load(&pl_job_part(job->segment, job->shared, t)->ranks[rank].state)
+                             : PL_PROCESS_STARTED;
+        if (other == PL_PROCESS_INITIALIZED || (other == PL_PROCESS_FINALIZED && state == PL_PROCESS_STARTED))
+            state = other;
+    }
+    return state;
 }
 
 /* Does the end of this process end the job? A process that has finalized may exit with any code: the others have
@@ -281,21 +317,24 @@ static void follow_judge_exit(struct plenum_job *job, int rank, int status, uint
         pl_job_end(job);
 }
 
-static void follow_process_ended(struct plenum_job *job, int rank, int status)
+static void follow_process_ended(struct plenum_job *job, int rank, const struct pl_keeper_notice *end)
 {
     struct pl_rank *r = &job->ranks[rank];
-    uint32_t state = atomic_load(&job->shared->ranks[rank].state);
+    int status = end->status;
+    uint32_t state = follow_state_of(job, rank);
 
     r->ended = true;
+    follow_add_usage(job, &end->usage);
     atomic_store(pl_job_gone(job->segment, rank), 1);
     pl_job_psets_check(job);
     for (int s = 0; s < 2; s++)
         pl_output_drain(&r->out[s]);
+    pl_pmi_drain(job, rank);
     follow_check_abort(job, state);
     unsigned flags = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
     if (WIFEXITED(status) && follow_is_open(job, rank, state))
         flags |= PLENUM_EVENT_UNFINALIZED;
-    follow_queue_exit(job, rank, status, flags);
+    follow_queue_exit(job, rank, end, flags);
     follow_judge_exit(job, rank, status, state);
 }
 
@@ -309,6 +348,9 @@ void pl_job_finish(struct plenum_job *job)
     if (event) {
         event->public.code = job->outcome.code;
         event->public.flags = job->outcome.cancelled ? PLENUM_EVENT_CANCELLED : 0;
+        follow_write_usage(&event->public,
+                           job->launch.started_us ? pl_clock_read(CLOCK_MONOTONIC) / 1000 - job->launch.started_us : 0,
+                           &job->outcome.usage);
     }
     pl_event_queue(job->runtime, event);
     pl_job_drop(job);
@@ -328,6 +370,7 @@ void pl_job_last_process_ended(struct plenum_job *job)
             pl_output_drain(&job->ranks[r].out[s]);
             pl_output_close(&job->ranks[r].out[s]);
         }
+    pl_pmi_close(job);
     pl_job_psets_check(job);
     pl_job_segment_unmap(job);
     job->runtime->slots.used -= job->launch.slots;
@@ -339,15 +382,17 @@ void pl_job_last_process_ended(struct plenum_job *job)
 
 /* --- keeper notices ---------------------------------------------------------------------------------------- */
 
-static void follow_process_started(struct plenum_job *job, int rank, pid_t pid)
+static void follow_process_started(struct plenum_job *job, int rank, const struct pl_keeper_notice *start)
 {
-    job->ranks[rank].pid = pid;
+    job->ranks[rank].pid = start->pid;
     if (++job->started < job->desc.size)
         return;
     pl_spawn_tree_started(job);
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_STARTED, PLENUM_ALL, 0);
-    if (event)
+    if (event) {
         event->public.code = job->desc.size;
+        event->public.time_us = start->time_us;
+    }
     pl_event_queue(job->runtime, event);
 }
 
@@ -392,9 +437,9 @@ void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *
     if (!job)
         return;
     switch (notice->kind) {
-    case PL_KEEPER_STARTED: follow_process_started(job, rank, notice->pid); break;
+    case PL_KEEPER_STARTED: follow_process_started(job, rank, notice); break;
     case PL_KEEPER_FAILED: follow_process_failed(job, rank, notice->stage, notice->status); break;
-    case PL_KEEPER_ENDED: follow_process_ended(job, rank, notice->status); break;
+    case PL_KEEPER_ENDED: follow_process_ended(job, rank, notice); break;
     case PL_KEEPER_GONE:
         if (notice->status)
             follow_process_failed(job, PLENUM_ALL, PL_STAGE_FORK, notice->status);
@@ -408,7 +453,7 @@ void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *
 static pid_t follow_pid_of(const struct plenum_job *job, int rank)
 {
     pid_t pid = job->ranks[rank].pid;
-    return pid > 0 || !job->segment ? pid : (pid_t)pl_job_owner_pid(atomic_load(&job->shared->ranks[rank].owner));
+    return pid > 0 || !job->segment ? pid : (pid_t)atomic_load(&job->shared->ranks[rank].process);
 }
 
 /* A killed rank holds its resources until the kernel has torn it down, which takes a while with much memory. */
@@ -464,7 +509,7 @@ void pl_follow_keeper_death(struct plenum_runtime *rt, bool exited)
             follow_keeper_failed(job);
         for (int r = 0; r < job->desc.size; r++)
             if (!job->ranks[r].ended)
-                follow_process_ended(job, r, SIGKILL);
+                follow_process_ended(job, r, &(struct pl_keeper_notice){ .status = SIGKILL });
         pl_job_last_process_ended(job);
     }
 }

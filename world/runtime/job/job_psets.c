@@ -10,6 +10,7 @@
 #include "core/base/memory_libc.h"
 #include "core/base/pset_name.h"
 #include "core/job/sets.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/runtime_error.h"
 
@@ -111,22 +112,21 @@ static int job_psets_change(struct plenum_job *job, const char *name, const uint
 static int job_psets_change_checked(struct plenum_job *job, const char *name, const int (*ranges)[2], int count,
                                     const uint32_t *table)
 {
-    pthread_mutex_lock(&job->runtime->lock);
-    int err = job_psets_check_name(job, name);
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
+    err = job_psets_check_name(job, name);
     if (!err && !(pl_job_alive(job) && job->segment))
         err = pl_rt_fail(PLENUM_ERR_STATE, "process set \"%s\": the job is not running", name);
     if (!err)
         err = job_psets_check_ranges(job, name, ranges, count);
     if (!err)
         err = job_psets_change(job, name, table, (uint32_t)count);
-    pthread_mutex_unlock(&job->runtime->lock);
-    return err;
+    return pl_job_leave(job, err);
 }
 
 int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
 {
-    if (!job)
-        return pl_rt_fail_null("job");
     uint32_t *table = pl_malloc(((size_t)(count > 0 ? count : 0) + 1) * 2 * sizeof *table);
     if (!table)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a process set");
@@ -141,5 +141,5 @@ int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int 
 
 int plenum_job_pset_withdraw(struct plenum_job *job, const char *name)
 {
-    return job ? job_psets_change_checked(job, name, NULL, 0, NULL) : pl_rt_fail_null("job");
+    return job_psets_change_checked(job, name, NULL, 0, NULL);
 }

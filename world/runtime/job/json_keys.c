@@ -227,6 +227,7 @@ const struct pl_job_key pl_job_keys[] = {
     { "bind", "\"none\", \"core\", \"socket\", \"numa\" or \"thread\"", job_key_option, PLENUM_JOB_BIND },
     { "map", "\"slot\", \"socket\" or \"numa\"", job_key_option, PLENUM_JOB_MAP },
     { "terminal", "true or false", job_key_option, PLENUM_JOB_TERMINAL },
+    { "report", "true or false", job_key_option, PLENUM_JOB_REPORT },
     { NULL, NULL, NULL, 0 },
 };
 
@@ -250,7 +251,8 @@ bool pl_job_option_is_seconds(long option)
 
 bool pl_job_option_is_flag(long option)
 {
-    return option == PLENUM_JOB_KEEP_GOING || option == PLENUM_JOB_PMIX || option == PLENUM_JOB_TERMINAL;
+    return option == PLENUM_JOB_KEEP_GOING || option == PLENUM_JOB_PMIX || option == PLENUM_JOB_TERMINAL ||
+           option == PLENUM_JOB_REPORT;
 }
 
 const struct pl_job_key *pl_job_key_find(const struct pl_job_key *keys, const char *name)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world/runtime/job.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/job/json_keys.h"
 #include "world/runtime/runtime_error.h"
 
@@ -121,7 +121,7 @@ static json_t *job_json_write_job(const struct plenum_job *job, const char **los
     if (job->desc.pset_count > 0)
         json_object_set_new(object, "psets", job_json_write_psets(job));
     for (const struct pl_job_key *key = pl_job_keys; key->name; key++)
-        if (key->option && (job->desc.option[key->option] || key->option == PLENUM_JOB_GRACE))
+        if (key->option && job->desc.option[key->option] != pl_job_option_default(key->option))
             json_object_set_new(object, key->name, job_json_write_option(key->option, job->desc.option[key->option]));
     return object;
 }
@@ -130,17 +130,14 @@ char *plenum_job_json(const struct plenum_job *job)
 {
     const char *lost = NULL;
     char *text = NULL;
-    if (!job) {
-        pl_rt_fail_null("job");
+    if (pl_job_enter(job) != PLENUM_OK)
         return NULL;
-    }
-    pthread_mutex_lock(&job->runtime->lock);
     json_t *object = job_json_write_job(job, &lost);
     if (lost)
         pl_rt_fail(PLENUM_ERR_ARGUMENT, "the job cannot be described in JSON: \"%s\" is not UTF-8", lost);
     else
         text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
-    pthread_mutex_unlock(&job->runtime->lock);
+    pl_job_leave(job, PLENUM_OK);
     json_decref(object);
     if (!text && !lost)
         pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");

@@ -16,9 +16,11 @@
 
 #include "core/base/clock.h"
 #include "core/base/memory.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/job/compose.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/notes.h"
+#include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/job/segment_make.h"
 #include "world/runtime/pmix/server.h"
@@ -27,8 +29,8 @@
 /* The descriptors that a start needs until the keeper has them. */
 struct launch {
     int segment, shared, plan, null;
-    int (*fd)[3];   /* [size]: descriptors 0, 1 and 2 of each rank */
-    bool (*own)[3]; /* [size]: close it afterwards */
+    int (*fd)[PL_KEEPER_EACH];   /* [size]: descriptors 0, 1, 2 and PMI's of each rank */
+    bool (*own)[PL_KEEPER_EACH]; /* [size]: close it afterwards */
 };
 
 static int launch_check(const struct plenum_job *job)
@@ -129,6 +131,15 @@ static int launch_open_one(struct plenum_job *job, struct launch *l, int rank, i
     return err;
 }
 
+static int launch_open_pmi(struct plenum_job *job, struct launch *l, int rank)
+{
+    int *fd = &l->fd[rank][PL_KEEPER_EACH - 1];
+    *fd = l->null;
+    int err = job->launch.pmi ? pl_pmi_open(job, rank, fd) : PLENUM_OK;
+    l->own[rank][PL_KEEPER_EACH - 1] = job->launch.pmi && !err;
+    return err;
+}
+
 static int launch_open_all(struct plenum_job *job, struct launch *l)
 {
     l->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -141,19 +152,20 @@ static int launch_open_all(struct plenum_job *job, struct launch *l)
         job->ranks[r].out[0].fd = job->ranks[r].out[1].fd = -1;
     if (l->null < 0)
         return pl_rt_fail_errno("cannot open /dev/null");
-    for (int r = 0; r < job->desc.size; r++)
-        for (int s = 0; s < 3; s++) {
-            int err = launch_open_one(job, l, r, s);
-            if (err)
-                return err;
-        }
-    return PLENUM_OK;
+    int err = PLENUM_OK;
+    for (int r = 0; !err && r < job->desc.size; r++) {
+        for (int s = 0; !err && s < 3; s++)
+            err = launch_open_one(job, l, r, s);
+        if (!err)
+            err = launch_open_pmi(job, l, r);
+    }
+    return err;
 }
 
 static void launch_fini(const struct plenum_job *job, struct launch *l)
 {
     for (int r = 0; l->own && l->fd && r < job->desc.size; r++)
-        for (int s = 0; s < 3; s++)
+        for (int s = 0; s < PL_KEEPER_EACH; s++)
             if (l->own[r][s])
                 close(l->fd[r][s]);
     free(l->fd);
@@ -192,6 +204,9 @@ static int launch_make_ready(struct plenum_job *job, struct launch *l)
     if (err)
         return err;
     pl_notes_watch(job);
+    err = pl_compose_bind(job);
+    if (err)
+        return err;
     l->plan = pl_blob_file(&job->launch.plan, "plenum-plan", PL_BLOB_SEALS | F_SEAL_WRITE, &err);
     return l->plan < 0 ? err : launch_open_all(job, l);
 }
@@ -206,7 +221,7 @@ static int launch_hand_over(struct plenum_job *job, struct launch *l)
         request = (struct pl_keeper_request){
             .op = PL_KEEPER_RANKS, .job = job->launch.keeper_id, .first = first, .count = (uint32_t)count
         };
-        err = pl_link_send(link, &request, l->fd[first], 3 * count);
+        err = pl_link_send(link, &request, l->fd[first], PL_KEEPER_EACH * count);
     }
     if (err) { /* the keeper may have started some ranks */
         request = (struct pl_keeper_request){ .op = PL_KEEPER_FORGO, .job = job->launch.keeper_id };
@@ -224,6 +239,9 @@ static void launch_undo(struct plenum_job *job)
     for (int r = 0; job->ranks && r < job->desc.size; r++)
         for (int s = 0; s < 2; s++)
             pl_output_close(&job->ranks[r].out[s]);
+    free(job->launch.bound);
+    job->launch.bound = NULL;
+    pl_pmi_close(job);
     free(job->ranks);
     job->ranks = NULL;
     pl_job_segment_unmap(job);
@@ -248,8 +266,11 @@ int pl_launch_start(struct plenum_job *job)
     }
     pl_blob_fini(&job->launch.plan);
     rt->slots.used += job->launch.slots;
+    if (job->launch.bound)
+        rt->slots.next_place = (rt->slots.next_place + job->desc.size) % (1 << 24);
     pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
+    job->launch.started_us = pl_clock_ns() / 1000;
     job->deadline.rouse = pl_clock_ms() + PL_ROUSE_MS;
     if (job->desc.option[PLENUM_JOB_TIME_LIMIT])
         job->deadline.limit = pl_clock_ms() + job->desc.option[PLENUM_JOB_TIME_LIMIT];
@@ -270,10 +291,6 @@ static int launch_locked(struct plenum_job *job)
         pl_blob_fini(&job->launch.plan);
         return err;
     }
-    if (job->desc.option[PLENUM_JOB_BIND]) {
-        job->launch.first_place = job->runtime->slots.next_place;
-        job->runtime->slots.next_place = (job->runtime->slots.next_place + job->desc.size) % (1 << 24);
-    }
     if (job->phase == PL_JOB_DESCRIBED)
         pl_queue_append(job);
     return PLENUM_OK;
@@ -281,21 +298,21 @@ static int launch_locked(struct plenum_job *job)
 
 int plenum_job_launch(struct plenum_job *job)
 {
-    if (!job)
-        return pl_rt_fail_null("job");
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
     struct plenum_runtime *rt = job->runtime;
-    pthread_mutex_lock(&rt->lock);
     long mode = job->desc.option[PLENUM_JOB_PMIX];
-    bool pmix = mode == PLENUM_PMIX_ON || (mode == PLENUM_PMIX_AUTO && !pl_compose_all_native(job));
+    bool native = mode == PLENUM_PMIX_OFF || pl_compose_all_native(job);
+    bool pmix = mode == PLENUM_PMIX_ON || !native;
     pthread_mutex_unlock(&rt->lock);
 
-    int err = pmix ? pl_pmix_open() : PLENUM_OK; /* slow: not under the lock */
-    if (err && mode != PLENUM_PMIX_AUTO)
-        return err;
+    err = pmix ? pl_pmix_open() : PLENUM_OK; /* slow: not under the lock */
     pthread_mutex_lock(&rt->lock);
+    if (err && mode != PLENUM_PMIX_AUTO)
+        return pl_job_leave(job, err);
     if (job->phase == PL_JOB_DESCRIBED)
-        job->launch.pmix = pmix && !err;
-    err = launch_locked(job);
-    pthread_mutex_unlock(&rt->lock);
-    return err;
+        job->launch.pmix = pmix && !err, job->launch.pmi = !native;
+    err = pl_job_check_open(job);
+    return pl_job_leave(job, err ? err : launch_locked(job));
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/launch.h"
@@ -40,7 +41,7 @@ void pl_queue_append(struct plenum_job *job)
 
 void pl_queue_advance(struct plenum_runtime *rt)
 {
-    while (!pl_list_empty(&rt->queue)) {
+    while (!pl_list_empty(&rt->queue) && !rt->use.stopped) {
         struct plenum_job *job = PL_CONTAINER(rt->queue.next, struct plenum_job, waiting);
         if (!queue_fits(rt, job))
             return;
@@ -55,17 +56,16 @@ void pl_queue_advance(struct plenum_runtime *rt)
 
 int plenum_runtime_set(struct plenum_runtime *rt, enum plenum_runtime_option option, long value)
 {
-    if (!rt)
-        return pl_rt_fail_null("runtime");
     if (option != PLENUM_RUNTIME_SLOTS)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is not an option of a runtime", (int)option);
     if (value < 0 || value > INT32_MAX)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "a runtime cannot have %ld slots: allowed are 0 (no limit) to %d", value,
                           INT32_MAX);
-    pthread_mutex_lock(&rt->lock);
+    int err = pl_runtime_enter(rt);
+    if (err)
+        return err;
     rt->slots.limit = value;
     pl_queue_advance(rt);
     pl_runtime_wake_waiters(rt);
-    pthread_mutex_unlock(&rt->lock);
-    return PLENUM_OK;
+    return pl_runtime_leave(rt, PLENUM_OK);
 }

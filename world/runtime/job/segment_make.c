@@ -17,7 +17,12 @@
 #include "world/runtime/keeper/plan.h"
 #include "world/runtime/runtime_error.h"
 
-enum { TABLE_BYTES = 65536 }; /* for published process sets: about 1500 with names of usual length */
+enum {
+    TABLE_BYTES = 65536, /* for published process sets: about 1500 with names of usual length */
+    TENANTS_LEAST = 4,
+    PART_ALIGN = 65536, /* a multiple of the pages of all machines */
+};
+#define SHARED_BYTES_MAX (1ull << 30) /* of address space, for more tenants than TENANTS_LEAST */
 
 static void segment_add_psets(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
@@ -110,7 +115,7 @@ static void segment_add_gone(struct pl_blob *b, const struct plenum_job *job, st
     head->gone = pl_blob_add(b, NULL, (size_t)job->desc.size * sizeof(uint32_t));
 }
 
-/* The shared part, all zeros at first: slots and abort record, the table of sets that are published while the job runs,
+/* A tenant's share of the shared part, all zeros at first: slots and abort record, the table of sets that are published while the job runs,
  * and a page of untouched memory for each rank. */
 static void segment_lay_out_shared(const struct plenum_job *job, struct pl_job_segment *head)
 {
@@ -118,7 +123,11 @@ static void segment_lay_out_shared(const struct plenum_job *job, struct pl_job_s
     head->table = (sizeof(struct pl_job_shared) + ranks * sizeof(struct pl_job_rank) + 63) / 64 * 64;
     head->table_capacity = (TABLE_BYTES + 8 * (uint32_t)job->desc.size + 63) / 64 * 64;
     head->records = (head->table + PL_JOB_TABLE_BYTES(head->table_capacity) + 4095) / 4096 * 4096;
-    head->shared_bytes = head->records + ranks * PL_RECORD_BYTES;
+    head->tenant_bytes = (head->records + ranks * PL_RECORD_BYTES + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
+    head->tenants = PL_JOB_TENANTS;
+    while (head->tenants > TENANTS_LEAST && head->tenants * head->tenant_bytes > SHARED_BYTES_MAX)
+        head->tenants /= 2;
+    head->shared_bytes = head->tenants * head->tenant_bytes;
 }
 
 static int segment_map(int fd, size_t bytes, void *at)

@@ -69,7 +69,8 @@ static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const s
     void *at = MAP_FAILED;
     if (note->rank < 0 || note->rank >= job->desc.size || !job->segment)
         return NULL;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)atomic_load(&job->shared->ranks[note->rank].owner), note->code);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)atomic_load(&job->shared->ranks[note->rank].process),
+             note->code);
     if (readlink(path, link, sizeof link) != (ssize_t)sizeof LINK - 1 || memcmp(link, LINK, sizeof LINK - 1) != 0)
         return NULL;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -112,6 +113,7 @@ static int spawn_tree_adopt(struct plenum_job *root, const struct plenum_job *pa
     child->desc.option[PLENUM_JOB_KEEP_GOING] = root->desc.option[PLENUM_JOB_KEEP_GOING];
     child->desc.option[PLENUM_JOB_UNIVERSE] = root->desc.option[PLENUM_JOB_UNIVERSE];
     child->desc.option[PLENUM_JOB_PMIX] = root->desc.option[PLENUM_JOB_PMIX];
+    child->desc.option[PLENUM_JOB_REPORT] = root->desc.option[PLENUM_JOB_REPORT];
     child->desc.option[PLENUM_JOB_TERMINAL] = root->desc.option[PLENUM_JOB_TERMINAL];
     child->desc.env_clear = parent->desc.env_clear;
     bool whole = pl_vars_apply(&env, &parent->desc.env) && pl_vars_apply(&env, &child->desc.env);

@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/job/stale_files.h"
 #include "world/runtime/keeper/keeper_spawn.h"
 #include "world/runtime/keeper/orphans.h"
@@ -149,7 +150,7 @@ static void keeper_start_ranks(struct keeper *k, struct pl_kept_job *job, uint32
     for (uint32_t i = 0; i < count && first + i < job->size && job->waiting > 0; i++) {
         struct pl_kept_rank *rank = &job->rank[first + i];
         if (arrived)
-            pl_keeper_spawn(job, first + i, fd + 3 * i, k->shared, rank);
+            pl_keeper_spawn(job, first + i, fd + PL_KEEPER_EACH * i, k->shared, rank);
         else
             *rank = (struct pl_kept_rank){
                 .phase = PL_KEPT_ENDED, .unsent = 1 << PL_KEEPER_FAILED, .stage = PL_STAGE_SETUP, .status = EMFILE
@@ -187,7 +188,7 @@ static void keeper_handle(struct keeper *k, const struct pl_keeper_request *requ
     case PL_KEEPER_RANKS:
         if (job)
             keeper_start_ranks(k, job, (uint32_t)request->first, request->count, fd,
-                               (uint32_t)fds == 3 * request->count);
+                               (uint32_t)fds == PL_KEEPER_EACH * request->count);
         break;
     case PL_KEEPER_FORGO:
         if (job)
@@ -235,6 +236,19 @@ static bool keeper_receive(struct keeper *k, bool *closed)
 
 /* --- ends of processes ------------------------------------------------------------------------------------- */
 
+static int64_t keeper_us(struct timeval time)
+{
+    return (int64_t)time.tv_sec * 1000000 + time.tv_usec;
+}
+
+static void keeper_note_end(struct pl_kept_rank *rank, const struct rusage *used)
+{
+    rank->ended_us = pl_clock_read(CLOCK_REALTIME) / 1000;
+    rank->run_us = pl_clock_read(CLOCK_MONOTONIC) / 1000 - rank->run_us;
+    rank->usage =
+        (struct pl_usage){ keeper_us(used->ru_utime), keeper_us(used->ru_stime), (int64_t)used->ru_maxrss * 1024 };
+}
+
 /* Reaps all dead children. The process group of a dead rank is killed before the rank is reaped, while its pid cannot
  * belong to another process. */
 static void keeper_reap(struct keeper *k)
@@ -246,8 +260,10 @@ static void keeper_reap(struct keeper *k)
         int status = 0;
         if (rank)
             kill(-dead.si_pid, SIGKILL);
-        waitpid(dead.si_pid, &status, 0);
+        struct rusage used = { 0 };
+        wait4(dead.si_pid, &status, 0, &used);
         if (rank) {
+            keeper_note_end(rank, &used);
             rank->phase = PL_KEPT_ENDED;
             rank->status = status;
             rank->unsent |= 1 << PL_KEEPER_ENDED;
@@ -272,28 +288,42 @@ static void keeper_sweep(struct keeper *k)
 
 /* --- notices ----------------------------------------------------------------------------------------------- */
 
-static bool keeper_send_rank(const struct pl_kept_job *job, uint32_t number, struct pl_kept_rank *rank)
+/* Sends the notices of kinds `first` to `last` of all ranks. False: the socket is full. */
+static bool keeper_send_ranks(struct pl_kept_job *job, uint32_t first, uint32_t last)
 {
-    for (uint32_t kind = PL_KEEPER_STARTED; kind <= PL_KEEPER_ENDED; kind++) {
-        if (!(rank->unsent & 1u << kind))
-            continue;
-        struct pl_keeper_notice notice = { kind, job->id, number, rank->pid, rank->status, rank->stage };
-        if (!keeper_send(&notice))
-            return false;
-        rank->unsent &= (uint8_t) ~(1u << kind);
-    }
+    for (uint32_t r = 0; r < job->size; r++)
+        for (uint32_t kind = first; kind <= last && job->rank[r].unsent; kind++) {
+            struct pl_kept_rank *rank = &job->rank[r];
+            if (!(rank->unsent & 1u << kind))
+                continue;
+            const struct pl_keeper_notice notice = {
+                .kind = kind,
+                .job = job->id,
+                .rank = r,
+                .pid = rank->pid,
+                .status = rank->status,
+                .stage = rank->stage,
+                .time_us = kind == PL_KEEPER_ENDED ? rank->ended_us : rank->started_us,
+                .run_us = kind == PL_KEEPER_ENDED ? rank->run_us : 0,
+                .usage = rank->usage,
+            };
+            if (!keeper_send(&notice))
+                return false;
+            rank->unsent &= (uint8_t) ~(1u << kind);
+        }
     return true;
 }
 
-/* Sends the unsent notices, for each job in the order started, ended, gone. False: the socket is full. */
+/* Sends the unsent notices, for each job in the order started, ended, gone: no end of a rank is told before all ranks
+ * have been started. False: the socket is full. */
 static bool keeper_send_all(struct keeper *k)
 {
     struct pl_kept_job *next;
     for (struct pl_kept_job *job = k->jobs; job; job = next) {
         next = job->next;
-        for (uint32_t r = 0; r < job->size; r++)
-            if (job->rank[r].unsent && !keeper_send_rank(job, r, &job->rank[r]))
-                return false;
+        if (!keeper_send_ranks(job, PL_KEEPER_STARTED, PL_KEEPER_FAILED) ||
+            (job->waiting == 0 && !keeper_send_ranks(job, PL_KEEPER_ENDED, PL_KEEPER_ENDED)))
+            return false;
         if (!job->gone)
             continue;
         struct pl_keeper_notice gone = { .kind = PL_KEEPER_GONE, .job = job->id, .status = job->status };

@@ -19,12 +19,13 @@
 
 #include "world/runtime/keeper/plan.h"
 
-enum { PL_KEEPER_BATCH = 16 }; /* ranks in one PL_KEEPER_RANKS: three descriptors each, so that low limits suffice */
-enum { PL_KEEPER_FDS = 3 * PL_KEEPER_BATCH };
+enum { PL_KEEPER_BATCH = 12 }; /* ranks in one PL_KEEPER_RANKS: few, so that low limits suffice */
+enum { PL_KEEPER_EACH = 4 };   /* descriptors of each */
+enum { PL_KEEPER_FDS = PL_KEEPER_EACH * PL_KEEPER_BATCH };
 
 enum pl_keeper_op {
     PL_KEEPER_JOB = 1,   /* a new job; descriptors: plan, both parts of the job segment */
-    PL_KEEPER_RANKS,     /* start ranks [first, first + count); descriptors: 0, 1 and 2 of each */
+    PL_KEEPER_RANKS,     /* start ranks [first, first + count); descriptors: 0, 1, 2 and the one for PMI of each */
     PL_KEEPER_FORGO,     /* start no further ranks; the job is over when the running ones have ended */
     PL_KEEPER_SIGNAL,    /* `signal` to the process group of rank `first`, or of all running ranks when it is -1 */
     PL_KEEPER_SYMBOLIZER /* start the symbolizer (report/symbols.h); descriptors: the program, a socket */
@@ -47,6 +48,12 @@ enum pl_keeper_notice_kind {
 
 enum pl_keeper_stage { PL_STAGE_FORK = 1, PL_STAGE_WDIR, PL_STAGE_SETUP, PL_STAGE_EXEC };
 
+/* What a process has used, by wait4(): with the children that it has waited for. */
+struct pl_usage {
+    int64_t user_us, system_us;
+    int64_t peak; /* bytes of memory */
+};
+
 struct pl_keeper_notice {
     uint32_t kind;
     uint32_t job;
@@ -54,6 +61,9 @@ struct pl_keeper_notice {
     int32_t pid;
     int32_t status;
     uint32_t stage;
+    int64_t time_us;       /* STARTED, ENDED: when, in microseconds since 1970 */
+    int64_t run_us;        /* ENDED: microseconds between start and end */
+    struct pl_usage usage; /* ENDED */
 };
 
 /* --- the keeper's own records ------------------------------------------------------------------------------ */
@@ -66,6 +76,9 @@ struct pl_kept_rank {
     uint8_t unsent; /* notices to send: bits 1 << PL_KEEPER_STARTED ..., in the order of their values */
     uint8_t stage;
     int32_t status; /* wait status, or errno when it could not be started */
+    int64_t started_us, ended_us;
+    int64_t run_us; /* before its end: CLOCK_MONOTONIC at its start */
+    struct pl_usage usage;
 };
 
 struct pl_kept_job {

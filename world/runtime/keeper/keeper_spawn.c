@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "world/runtime/keeper/slice.h"
 
 enum {
@@ -26,8 +27,8 @@ struct child {
     const char *path, *wdir;
     char **argv, **env;
     const int *fd;
-    int segment, job_fd, shared, shared_fd;
-    const cpu_set_t *cpus; /* NULL: not bound */
+    int segment, job_fd, shared, shared_fd, pmi_fd; /* 0: no server */
+    const cpu_set_t *cpus;                          /* NULL: not bound */
     pid_t keeper;
     int *failed; /* [2]: stage, errno */
 };
@@ -84,9 +85,13 @@ static _Noreturn void child_run(const struct child *c)
         if (dup2(c->fd[s], s) < 0)
             child_fail(c, PL_STAGE_SETUP);
     int shared = c->shared == c->job_fd ? dup(c->shared) : c->shared;
+    int pmi = c->pmi_fd ? dup(c->fd[3]) : -1;
     child_give(c, c->segment, c->job_fd);
     child_give(c, shared, c->shared_fd);
-    syscall(SYS_close_range, 3, c->shared_fd - 1, 0); /* all of them should be close-on-exec already */
+    if (pmi >= 0)
+        child_give(c, pmi, c->pmi_fd);
+    syscall(SYS_close_range, 3, (c->pmi_fd ? c->pmi_fd : c->shared_fd) - 1,
+            0); /* all of them should be close-on-exec already */
     syscall(SYS_close_range, c->job_fd + 1, ~0u, 0);
     if (chdir(c->wdir) != 0)
         child_fail(c, PL_STAGE_WDIR);
@@ -107,7 +112,7 @@ static char **child_pointers(const struct pl_plan *plan, uint32_t offset, uint32
     return out;
 }
 
-void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[3], int *shared,
+void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[PL_KEEPER_EACH], int *shared,
                      struct pl_kept_rank *rank)
 {
     const struct pl_plan *plan = job->plan;
@@ -135,6 +140,7 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         .job_fd = (int)plan->job_fd,
         .shared = job->shared,
         .shared_fd = (int)plan->shared_fd,
+        .pmi_fd = (int)plan->pmi_fd,
         .cpus = p->cpus ? pl_plan_at(plan, p->cpus) : NULL,
         .keeper = getpid(),
         .failed = shared,
@@ -152,6 +158,8 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         rank->phase = PL_KEPT_RUNNING;
         rank->unsent = 1 << PL_KEEPER_STARTED;
         rank->status = 0;
+        rank->started_us = pl_clock_read(CLOCK_REALTIME) / 1000;
+        rank->run_us = pl_clock_read(CLOCK_MONOTONIC) / 1000;
     }
     munmap(pointers, bytes);
 }

@@ -7,7 +7,7 @@
 
 /* Starts a rank and stores the result in `*rank`. `fd` are its standard streams, which stay open.
  * `shared` is a page of MAP_SHARED memory, where the child writes the step that failed. */
-void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[3], int *shared,
+void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[PL_KEEPER_EACH], int *shared,
                      struct pl_kept_rank *rank);
 
 /* Starts the symbolizer, with an empty environment. After a failure only its end of the socket is closed. */

@@ -15,6 +15,7 @@ struct pl_plan {
     uint32_t rank_count;
     uint32_t job_fd;    /* the descriptor of the job's description in the processes, */
     uint32_t shared_fd; /* ... and that of its shared part, which is one less */
+    uint32_t pmi_fd;    /* the descriptor of a rank's socket to the PMI server, which is one less again; 0: none */
 };
 
 struct pl_plan_rank {

@@ -7,6 +7,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,12 +141,21 @@ static int pmix_server_start(void)
 int pl_pmix_open(void)
 {
     static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+    static _Atomic pid_t opener; /* a forked child has a copy of the server, without its threads */
     static bool open;
     int err = PLENUM_OK;
+    pid_t by = atomic_load(&opener);
+    if (by && by != getpid())
+        return pl_rt_fail(
+            PLENUM_ERR_SYSTEM,
+            "the PMIx server belongs to process %d, from which this one was forked, and there is one at most", (int)by);
     pthread_mutex_lock(&opening);
+    atomic_store(&opener, getpid());
     if (!open)
         err = pmix_server_start();
     open = !err;
+    if (!open)
+        atomic_store(&opener, 0);
     pthread_mutex_unlock(&opening);
     return err;
 }
@@ -186,12 +196,15 @@ static void pmix_server_describe_rank(pmix_info_t *info, uint32_t rank, uint32_t
 {
     pmix_data_array_t data;
     uint32_t node = 0;
-    PMIX_DATA_ARRAY_CONSTRUCT(&data, 4, PMIX_INFO);
+    uint16_t local = (uint16_t)rank;
+    PMIX_DATA_ARRAY_CONSTRUCT(&data, 6, PMIX_INFO);
     pmix_info_t *at = data.array;
     PMIX_INFO_LOAD(&at[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
     PMIX_INFO_LOAD(&at[1], PMIX_APPNUM, &appnum, PMIX_UINT32);
     PMIX_INFO_LOAD(&at[2], PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK);
     PMIX_INFO_LOAD(&at[3], PMIX_NODEID, &node, PMIX_UINT32);
+    PMIX_INFO_LOAD(&at[4], PMIX_LOCAL_RANK, &local, PMIX_UINT16);
+    PMIX_INFO_LOAD(&at[5], PMIX_NODE_RANK, &local, PMIX_UINT16);
     PMIX_INFO_LOAD(info, PMIX_PROC_DATA, &data, PMIX_DATA_ARRAY);
     PMIX_DATA_ARRAY_DESTRUCT(&data);
 }
@@ -208,7 +221,7 @@ static pmix_status_t pmix_server_rank_map(int size, char **map)
     return status;
 }
 
-enum { JOB_INFOS = 8 };
+enum { JOB_INFOS = 9 };
 
 /* The maps must come first: without them the server crashes on the size of the job. */
 static pmix_status_t pmix_server_describe_job(const struct plenum_job *job, pmix_info_t *info)
@@ -229,6 +242,7 @@ static pmix_status_t pmix_server_describe_job(const struct plenum_job *job, pmix
         PMIX_INFO_LOAD(&info[5], PMIX_NUM_NODES, &one, PMIX_UINT32);
         PMIX_INFO_LOAD(&info[6], PMIX_JOBID, job->nspace, PMIX_STRING);
         PMIX_INFO_LOAD(&info[7], PMIX_JOB_NUM_APPS, &programs, PMIX_UINT32);
+        PMIX_INFO_LOAD(&info[8], PMIX_LOCAL_SIZE, &size, PMIX_UINT32);
         for (int p = 0; p < job->desc.program_count; p++)
             for (int r = 0; r < job->desc.programs[p].ranks; r++)
                 pmix_server_describe_rank(&info[JOB_INFOS + job->desc.programs[p].first + r],
@@ -279,18 +293,18 @@ static void pmix_server_notified(pmix_status_t status, void *arg)
     PMIX_INFO_FREE(info, 1);
 }
 
-static void pmix_server_deregistered(pmix_status_t status, void *arg)
-{
-    (void)status, (void)arg;
-}
-
 void pl_pmix_deregister(struct plenum_job *job)
 {
     if (!job->launch.registered)
         return;
     job->launch.registered = false;
     pmix_server_drop_entry(job);
-    PMIx_server_deregister_nspace(job->nspace, pmix_server_deregistered, NULL);
+    for (int r = 0; r < job->desc.size; r++) {
+        pmix_proc_t proc;
+        PMIX_LOAD_PROCID(&proc, job->nspace, (pmix_rank_t)r);
+        PMIx_server_deregister_client(&proc, NULL, NULL);
+    }
+    PMIx_server_deregister_nspace(job->nspace, NULL, NULL);
 }
 
 void pl_pmix_process_failed(const struct plenum_job *job, int rank)

@@ -312,6 +312,16 @@ static pmix_status_t upcall_query(pmix_proc_t *proc, pmix_query_t *queries, size
     return PMIX_SUCCESS;
 }
 
+/* The server itself serves requests to remove files when a process has ended, but only where this upcall exists. Open
+ * MPI's shared memory asks for that. */
+static pmix_status_t upcall_job_control(const pmix_proc_t *proc, const pmix_proc_t targets[], size_t ntargets,
+                                        const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t done,
+                                        void *arg)
+{
+    (void)proc, (void)targets, (void)ntargets, (void)directives, (void)ndirs, (void)done, (void)arg;
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+
 const pmix_server_module_t pl_pmix_upcalls = {
     .client_connected2 = upcall_connected,
     .client_finalized = upcall_finalized,
@@ -324,5 +334,6 @@ const pmix_server_module_t pl_pmix_upcalls = {
     .connect = upcall_connect,
     .disconnect = upcall_connect,
     .query = upcall_query,
+    .job_control = upcall_job_control,
     .group = upcall_group,
 };

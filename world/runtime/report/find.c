@@ -261,14 +261,35 @@ static bool report_find_same_collective(const struct pl_report_wait *a, const st
            report_find_lasts(a) && report_find_lasts(b);
 }
 
-static void report_find_write_different(struct search *s, int first)
+/* Which collective it is, not where the thread is. */
+static const char *report_find_call(const struct pl_report_wait *wait)
+{
+    return wait->item->call[0] ? wait->item->call : wait->function;
+}
+
+/* How two ranks in one collective differ; NULL: they do not, as far as they said. */
+static const char *report_find_difference(const struct pl_report_wait *a, const struct pl_report_wait *b)
+{
+    const struct pl_job_item *one = a->item, *other = b->item;
+    if (strcmp(report_find_call(a), report_find_call(b)) != 0)
+        return "collectives at the same time";
+    if (one->root >= 0 && other->root >= 0 && one->root != other->root)
+        return "roots of one collective";
+    if (one->op[0] && other->op[0] && strcmp(one->op, other->op) != 0)
+        return "operations of one collective";
+    if (one->bytes >= 0 && other->bytes >= 0 && one->bytes != other->bytes)
+        return "amounts of data in one collective";
+    return NULL;
+}
+
+static void report_find_write_different(struct search *s, int first, const char *what)
 {
     struct pl_report *report = s->report;
     const struct pl_report_wait *wait = report->wait;
     FILE *out = report_find_begin(s);
     if (!out)
         return;
-    fputs("different collectives at the same time", out);
+    fprintf(out, "different %s", what);
     pl_report_write_on(wait[first].item, out);
     fputs(": ", out);
     for (int i = first; i < report->waits; i++) {
@@ -276,11 +297,12 @@ static void report_find_write_different(struct search *s, int first)
             continue;
         memset(s->marked, 0, (size_t)report->size * sizeof *s->marked);
         for (int k = i; k < report->waits; k++)
-            if (report_find_same_collective(&wait[k], &wait[first]) && strcmp(wait[k].function, wait[i].function) == 0)
+            if (report_find_same_collective(&wait[k], &wait[first]) && !report_find_difference(&wait[k], &wait[i]))
                 s->marked[wait[k].rank] = s->named[wait[k].rank] = true;
-        fputs(i > first ? ", " : "", out);
+        fputs(i > first ? "; " : "", out);
         pl_report_write_ranks(s->marked, report->size, out);
-        fprintf(out, " in %s", wait[i].function);
+        fprintf(out, " in %s", report_find_call(&wait[i]));
+        pl_report_write_arguments(wait[i].item, out);
     }
     report_find_end(s, out);
 }
@@ -291,8 +313,8 @@ static void report_find_different(struct search *s)
     const struct pl_report_wait *wait = s->report->wait;
     for (int i = 0; i < s->report->waits; i++)
         for (int k = i + 1; k < s->report->waits && !s->named[wait[i].rank]; k++)
-            if (report_find_same_collective(&wait[i], &wait[k]) && strcmp(wait[i].function, wait[k].function) != 0)
-                report_find_write_different(s, i);
+            if (report_find_same_collective(&wait[i], &wait[k]) && report_find_difference(&wait[i], &wait[k]))
+                report_find_write_different(s, i, report_find_difference(&wait[i], &wait[k]));
 }
 
 /* --- the search -------------------------------------------------------------------------------------------- */

@@ -51,6 +51,9 @@ static void report_read_tidy_item(struct pl_job_item *item, int size)
     report_read_tidy(item->object, sizeof item->object);
     report_read_tidy(item->session, sizeof item->session);
     report_read_tidy(item->far_job, sizeof item->far_job);
+    report_read_tidy(item->call, sizeof item->call);
+    report_read_tidy(item->op, sizeof item->op);
+    report_read_tidy(item->data, sizeof item->data);
 }
 
 struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int size)
@@ -68,6 +71,41 @@ struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int 
     for (uint32_t i = 0; i < copy->items; i++)
         report_read_tidy_item(&copy->item[i], size);
     return copy;
+}
+
+/* Where a trace of `from` is in `to`, from 1; 0: there is no room. */
+static uint32_t report_read_join_trace(struct pl_job_record *to, const struct pl_job_record *from, uint32_t trace)
+{
+    if (trace == 0 || trace > PL_RECORD_TRACES || to->traces >= PL_RECORD_TRACES - 1)
+        return 0;
+    struct pl_job_trace *made = &to->trace[to->traces];
+    *made = from->trace[trace - 1];
+    for (uint32_t f = 0; f < made->count; f++) {
+        uint32_t module = made->frame[f].module, at = 0;
+        while (module < from->modules && at < to->modules && strcmp(to->module[at], from->module[module]) != 0)
+            at++;
+        bool known = module < from->modules && at < PL_RECORD_MODULES;
+        if (known && at == to->modules)
+            memcpy(to->module[to->modules++], from->module[module], sizeof to->module[at]);
+        made->frame[f].module = known ? at : PL_RECORD_MODULES;
+    }
+    return ++to->traces;
+}
+
+void pl_report_join_pages(struct pl_job_record *to, const struct pl_job_record *from)
+{
+    report_read_limit(&to->traces, PL_RECORD_TRACES);
+    for (int kind = 0; kind < PL_ITEM_KINDS; kind++)
+        to->left_out[kind] += from->left_out[kind];
+    for (uint32_t i = 0; i < from->items; i++) {
+        if (to->items == PL_RECORD_ITEMS) {
+            to->left_out[from->item[i].kind < PL_ITEM_KINDS ? from->item[i].kind : 0]++;
+            continue;
+        }
+        struct pl_job_item *item = &to->item[to->items++];
+        *item = from->item[i];
+        item->trace = report_read_join_trace(to, from, item->trace);
+    }
 }
 
 /* --- traces ------------------------------------------------------------------------------------------------ */
@@ -152,9 +190,11 @@ static void report_read_state(struct pl_report_rank *r)
     report_read_tidy(r->sleeps, sizeof r->sleeps);
 }
 
-static enum pl_report_life report_read_life_of(const struct plenum_job *job, int rank, int32_t owner)
+/* The life of a rank in one tenant. */
+static enum pl_report_life report_read_life_of(const struct plenum_job *job, const struct pl_job_rank *slot, int rank)
 {
-    uint32_t state = atomic_load(&job->shared->ranks[rank].state);
+    uint32_t state = atomic_load(&slot->state);
+    int32_t owner = atomic_load(&slot->owner);
     if (job->ranks[rank].ended)
         return PL_LIFE_ENDED;
     if (state == PL_PROCESS_FINALIZED && owner <= 0)
@@ -166,22 +206,49 @@ static enum pl_report_life report_read_life_of(const struct plenum_job *job, int
     return state == PL_PROCESS_INITIALIZED ? PL_LIFE_WORLD : PL_LIFE_SESSION;
 }
 
+/* Does a process in this state in one tenant do more than one in that state in another? */
+static bool report_read_is_livelier(enum pl_report_life life, enum pl_report_life than)
+{
+    static const int order[] = { [PL_LIFE_BEFORE] = 0,  [PL_LIFE_BETWEEN] = 1, [PL_LIFE_FINALIZED] = 2,
+                                 [PL_LIFE_SESSION] = 3, [PL_LIFE_WORLD] = 4,   [PL_LIFE_ENDED] = 5 };
+    return order[life] > order[than];
+}
+
+/* Adds what a rank says in one tenant. False: out of memory. */
+static bool report_read_tenant(const struct plenum_job *job, uint32_t tenant, int rank, struct pl_report *report)
+{
+    struct pl_report_rank *r = &report->rank[rank];
+    struct pl_job_shared *part = pl_job_part(job->segment, job->shared, tenant);
+    const struct pl_job_record *page = pl_job_record(job->segment, part, rank);
+    enum pl_report_life life = report_read_life_of(job, &part->ranks[rank], rank);
+    if (tenant == 0 || report_read_is_livelier(life, r->life))
+        r->life = life;
+    if (life == PL_LIFE_ENDED || !page ||
+        atomic_load_explicit(&page->answered, memory_order_acquire) != atomic_load(&job->segment->report))
+        return true;
+    struct pl_job_record *copy = pl_report_copy_page(page, report->size);
+    if (copy && r->page) {
+        pl_report_join_pages(r->page, copy);
+        free(copy);
+    } else {
+        r->page = copy;
+    }
+    return copy != NULL;
+}
+
 static bool report_read_rank(const struct plenum_job *job, int rank, struct pl_report *report)
 {
     struct pl_report_rank *r = &report->rank[rank];
-    const struct pl_job_record *page = pl_job_record(job->segment, job->shared, rank);
-    int32_t owner = atomic_load(&job->shared->ranks[rank].owner);
-    r->life = report_read_life_of(job, rank, owner);
-    r->pid = owner > 0 ? owner : job->ranks[rank].pid;
+    int32_t process = atomic_load(&job->shared->ranks[rank].process);
+    bool read = true;
+    for (uint32_t t = 0; read && t < job->segment->tenants; t++)
+        read = !pl_job_has_tenant(job->shared, t) || report_read_tenant(job, t, rank, report);
+    r->pid = process > 0 ? process : job->ranks[rank].pid;
     report_read_state(r);
-    uint32_t question = atomic_load(&job->segment->report);
-    if (r->life == PL_LIFE_ENDED || !page || atomic_load_explicit(&page->answered, memory_order_acquire) != question)
-        return true;
-    r->page = pl_report_copy_page(page, report->size);
     for (uint32_t i = 0; r->page && i < r->page->items; i++)
         r->waits += r->page->item[i].kind == PL_ITEM_WAIT;
     report->waits += r->waits;
-    return r->page != NULL;
+    return read;
 }
 
 static void report_read_waits(struct pl_report *report, int rank, int *at)

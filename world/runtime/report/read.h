@@ -12,6 +12,9 @@ void pl_report_fini(struct pl_report *report);
 /* A copy of a page in which all counts and texts are valid, freed by the caller; NULL: out of memory. */
 struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int size);
 
+/* Adds what the page of another tenant of the same rank says, as far as there is room. Both are copies. */
+void pl_report_join_pages(struct pl_job_record *to, const struct pl_job_record *from);
+
 /* The MPI function of a trace (the outermost), and its caller. False: the caller is not known. */
 bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_record *page, const struct pl_job_trace *trace,
                      char function[64], struct pl_report_frame *caller);

@@ -8,6 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/memory_libc.h"
+#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/report/find.h"
 #include "world/runtime/report/read.h"
@@ -62,23 +63,32 @@ static void report_make(struct plenum_job *job)
 
 /* --- asking ------------------------------------------------------------------------------------------------ */
 
-/* Has every process answered that has MPI initialized? */
-static bool report_all_answered(const struct plenum_job *job)
+static bool report_tenant_answered(const struct plenum_job *job, uint32_t tenant)
 {
+    struct pl_job_shared *part = pl_job_part(job->segment, job->shared, tenant);
     uint32_t question = atomic_load(&job->segment->report);
     for (int r = 0; r < job->desc.size; r++) {
-        const struct pl_job_record *page = pl_job_record(job->segment, job->shared, r);
-        bool open = !job->ranks[r].ended && atomic_load(&job->shared->ranks[r].owner) > 0;
+        const struct pl_job_record *page = pl_job_record(job->segment, part, r);
+        bool open = !job->ranks[r].ended && atomic_load(&part->ranks[r].owner) > 0;
         if (open && atomic_load_explicit(&page->answered, memory_order_acquire) != question)
             return false;
     }
     return true;
 }
 
+/* Has every process answered that has MPI initialized, in each tenant? */
+static bool report_all_answered(const struct plenum_job *job)
+{
+    bool all = true;
+    for (uint32_t t = 0; all && t < job->segment->tenants; t++)
+        all = !pl_job_has_tenant(job->shared, t) || report_tenant_answered(job, t);
+    return all;
+}
+
 static bool report_any_used_mpi(const struct plenum_job *job)
 {
     for (int r = 0; r < job->desc.size; r++)
-        if (atomic_load(&job->shared->ranks[r].claims) > 0)
+        if (atomic_load(&job->shared->ranks[r].process) > 0)
             return true;
     return false;
 }
@@ -98,7 +108,7 @@ static void report_ask(struct plenum_job *job)
 
 bool pl_report_before_end(struct plenum_job *job)
 {
-    if (!report_any_used_mpi(job))
+    if (!job->desc.option[PLENUM_JOB_REPORT] || !report_any_used_mpi(job))
         return false;
     report_ask(job);
     job->reporting.ends_job = true;
@@ -123,24 +133,36 @@ bool pl_report_deadline(struct plenum_job *job, int64_t now)
 
 int plenum_job_report(struct plenum_job *job)
 {
-    if (!job)
-        return pl_rt_fail_null("job");
-    int err = PLENUM_OK;
-    pthread_mutex_lock(&job->runtime->lock);
+    int err = pl_job_enter(job);
+    if (err)
+        return err;
     if (!pl_job_alive(job))
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job is not running");
     else
         report_ask(job);
-    pthread_mutex_unlock(&job->runtime->lock);
-    return err;
+    return pl_job_leave(job, err);
 }
 
 /* --- crashes ----------------------------------------------------------------------------------------------- */
 
+/* The page with a crash record, of any tenant; NULL: there is none. */
+static const struct pl_job_record *report_crash_page(const struct plenum_job *job, int rank, int signo)
+{
+    for (uint32_t t = 0; t < job->segment->tenants; t++) {
+        const struct pl_job_record *page =
+            pl_job_has_tenant(job->shared, t)
+                ? pl_job_record(job->segment, pl_job_part(job->segment, job->shared, t), rank)
+                : NULL;
+        if (page && atomic_load_explicit(&page->crashed, memory_order_acquire) == (uint32_t)signo)
+            return page;
+    }
+    return NULL;
+}
+
 void pl_report_crash(struct plenum_job *job, int rank, int signo)
 {
-    const struct pl_job_record *page = pl_job_record(job->segment, job->shared, rank);
-    if (!page || atomic_load_explicit(&page->crashed, memory_order_acquire) != (uint32_t)signo)
+    const struct pl_job_record *page = report_crash_page(job, rank, signo);
+    if (!page)
         return;
     struct pl_job_record *copy = pl_report_copy_page(page, job->desc.size);
     char *text = NULL, *json = NULL;

@@ -49,6 +49,11 @@ static json_t *report_json_item(const struct pl_job_item *item)
         report_json_put_envelope(object, "tag", item->tag);
     if (item->bytes >= 0)
         report_json_put_number(object, "bytes", item->bytes);
+    if (item->root != PL_NO_ROOT)
+        report_json_put_number(object, "root", item->root);
+    report_json_put_text(object, "collective", item->call);
+    report_json_put_text(object, "operation", item->op);
+    report_json_put_text(object, "data", item->data);
     return object;
 }
 

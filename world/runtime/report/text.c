@@ -8,6 +8,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
+#include "mpi.h"
 #include "world/runtime/report/read.h"
 
 enum {
@@ -42,6 +43,24 @@ void pl_report_write_on(const struct pl_job_item *item, FILE *out)
     static const char *const kinds[PL_OBJECT_KINDS] = { "", "window ", "file " };
     if (item->object[0])
         fprintf(out, " on %s%s", kinds[item->object_kind], item->object);
+}
+
+void pl_report_write_arguments(const struct pl_job_item *item, FILE *out)
+{
+    const char *before = " with ";
+    if (item->root != PL_NO_ROOT) {
+        fprintf(out, "%sroot ", before);
+        if (item->root == MPI_ROOT || item->root == MPI_PROC_NULL)
+            fputs(item->root == MPI_ROOT ? "MPI_ROOT" : "MPI_PROC_NULL", out);
+        else
+            fprintf(out, "%d", item->root);
+        before = ", ";
+    }
+    if (item->data[0])
+        fprintf(out, "%s%s", before, item->data);
+    before = item->data[0] ? ", " : before;
+    if (item->op[0])
+        fprintf(out, "%s%s", before, item->op);
 }
 
 static void report_text_on(const struct pl_job_item *item, FILE *out)
@@ -104,7 +123,7 @@ void pl_report_write_item(const struct pl_job_item *item, FILE *out)
             report_text_peer(item, out);
         else
             fputs("the others", out);
-        fputs(" in a collective operation", out);
+        fprintf(out, " in %s", item->call[0] ? item->call : "a collective operation");
         break;
     case PL_WHAT_ANY: fputs("one of several operations", out); break;
     case PL_WHAT_EXCHANGE:
@@ -165,6 +184,9 @@ void pl_report_write_wait(const struct pl_report_wait *wait, FILE *out)
     fputs(wait->function, out);
     if (wait->item->what == PL_WHAT_COLLECTIVE) {
         report_text_on(wait->item, out);
+        if (wait->item->call[0])
+            fprintf(out, ", of %s", wait->item->call);
+        pl_report_write_arguments(wait->item, out);
         return;
     }
     fputs(", waiting for ", out);

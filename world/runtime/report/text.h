@@ -15,6 +15,9 @@ enum { PL_EACH = -3 }; /* a peer: "another rank each" */
 /* " on ocean", " on window halo", " on file /tmp/out"; nothing for an item without an object. */
 void pl_report_write_on(const struct pl_job_item *item, FILE *out);
 
+/* " with root 0, 8 x MPI_INT, MPI_SUM": what is known of a collective's arguments, which may be nothing. */
+void pl_report_write_arguments(const struct pl_job_item *item, FILE *out);
+
 /* "a message from rank 1 with tag 7 on ocean" */
 void pl_report_write_item(const struct pl_job_item *item, FILE *out);
 

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See statement.h. */
+#include "core/coll/statement.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/coll/algorithm.h"
+#include "core/coll/rules_file.h"
+#include "core/datatype/signature.h"
+
+/* --- amounts ------------------------------------------------------------------------------------------------------ */
+
+/* A run of equal elements is one item, however the datatype was made. */
+struct signature_sum {
+    uint64_t sum;
+    const struct pl_type *element;
+    MPI_Count elements;
+    bool packed;
+};
+
+static void signature_sum_add(struct signature_sum *s)
+{
+    if (s->elements == 0)
+        return;
+    uint64_t kind = (uint64_t)s->element->basic << 32 | (uint64_t)s->element->size;
+    s->sum = (s->sum ^ kind) * 0x9e3779b97f4a7c15u;
+    s->sum = ((s->sum ^ s->sum >> 29) + (uint64_t)s->elements) * 0xbf58476d1ce4e5b9u;
+}
+
+static bool signature_sum_visit(void *context, const struct pl_type *element, MPI_Count elements)
+{
+    struct signature_sum *s = context;
+    bool same = s->element && s->element->basic == element->basic && s->element->size == element->size;
+    s->packed |= element->basic == PL_NONE;
+    if (!same)
+        signature_sum_add(s);
+    s->elements = same ? s->elements + elements : elements;
+    s->element = element;
+    return true;
+}
+
+static uint64_t signature_sum_of(struct pl_block block)
+{
+    struct signature_sum s = { .sum = 1 };
+    pl_signature_walk(block.type, block.count, signature_sum_visit, &s);
+    signature_sum_add(&s);
+    return s.packed ? 0 : s.sum | 1;
+}
+
+struct pl_amount pl_amount_of(struct pl_block block)
+{
+    struct pl_amount amount = { .count = -1 };
+    char name[MPI_MAX_OBJECT_NAME];
+    if (!block.type)
+        return amount;
+    amount.count = block.count;
+    amount.bytes = (int64_t)pl_block_size(block);
+    amount.signature = signature_sum_of(block);
+    snprintf(amount.type, sizeof amount.type, "%.39s", pl_type_label(block.type, name));
+    return amount;
+}
+
+void pl_amount_tidy(struct pl_amount *amount)
+{
+    amount->type[sizeof amount->type - 1] = '\0';
+}
+
+static bool amount_is_said(const struct pl_amount *amount)
+{
+    return amount->count >= 0;
+}
+
+/* MPI_SUCCESS also where nothing is said of one. */
+static int amounts_compare(const struct pl_amount *a, const struct pl_amount *b)
+{
+    if (!amount_is_said(a) || !amount_is_said(b))
+        return MPI_SUCCESS;
+    if (a->bytes != b->bytes)
+        return MPI_ERR_COUNT;
+    bool same = a->bytes == 0 || a->signature == 0 || b->signature == 0 || a->signature == b->signature;
+    return same ? MPI_SUCCESS : MPI_ERR_TYPE;
+}
+
+/* --- making a statement ------------------------------------------------------------------------------------------- */
+
+static bool statement_is_rooted(uint32_t kind)
+{
+    return (kind >= PL_COLL_BCAST && kind <= PL_COLL_SCATTERV) || kind == PL_COLL_REDUCE;
+}
+
+/* What goes between this rank and one other. The types of blocks of which nothing is known are NULL. */
+static void statement_pair(struct pl_statement *statement, const struct pl_coll *coll, int to)
+{
+    const struct pl_comm *comm = coll->comm;
+    bool inter = pl_comm_is_inter(comm), in_place = pl_coll_in_place(coll);
+    bool root = inter ? coll->root == MPI_ROOT : coll->root == comm->rank;
+    struct pl_block sends = { 0 }, expects = { 0 };
+    switch (coll->kind) {
+    case PL_COLL_GATHER:
+    case PL_COLL_GATHERV:
+        if (root)
+            expects = pl_recv_block(coll, to);
+        else if (coll->root == to)
+            sends = pl_coll_sent(coll);
+        break;
+    case PL_COLL_SCATTER:
+    case PL_COLL_SCATTERV:
+        if (root)
+            sends = pl_send_block(coll, to);
+        else if (coll->root == to)
+            expects = pl_coll_received(coll);
+        break;
+    case PL_COLL_ALLGATHER:
+    case PL_COLL_ALLGATHERV:
+        sends = in_place ? pl_recv_block(coll, comm->rank) : pl_coll_sent(coll);
+        expects = pl_recv_block(coll, to);
+        break;
+    case PL_COLL_ALLTOALL:
+    case PL_COLL_ALLTOALLV:
+    case PL_COLL_ALLTOALLW:
+        sends = in_place ? pl_recv_block(coll, to) : pl_send_block(coll, to);
+        expects = pl_recv_block(coll, to);
+        break;
+    case PL_COLL_REDUCE_SCATTER: /* what each of the two says that the other and itself get */
+        if (inter)
+            break;
+        sends = pl_block(NULL, pl_count_at(coll->recvcounts, to), coll->recvtype);
+        expects = pl_block(NULL, pl_count_at(coll->recvcounts, comm->rank), coll->recvtype);
+        break;
+    default: break;
+    }
+    statement->sends = pl_amount_of(sends);
+    statement->expects = pl_amount_of(expects);
+}
+
+/* What all ranks have alike: in an intercommunicator's scatters, the elements of all blocks of a group. */
+static struct pl_block statement_same(const struct pl_coll *coll)
+{
+    bool inter = pl_comm_is_inter(coll->comm);
+    struct pl_block none = { 0 };
+    switch (coll->kind) {
+    case PL_COLL_BCAST:
+    case PL_COLL_REDUCE:
+    case PL_COLL_ALLREDUCE:
+    case PL_COLL_SCAN:
+    case PL_COLL_EXSCAN: return pl_coll_received(coll);
+    case PL_COLL_REDUCE_SCATTER_BLOCK:
+        return pl_block(NULL, coll->recvcount * (inter ? coll->comm->size : 1), coll->recvtype);
+    case PL_COLL_REDUCE_SCATTER:
+        if (inter)
+            return pl_block(NULL, (MPI_Count)pl_counts_sum(coll->recvcounts, coll->comm->size), coll->recvtype);
+        return none;
+    default: return none;
+    }
+}
+
+static uint64_t statement_counts(const struct pl_coll *coll)
+{
+    uint64_t sum = 1;
+    for (int i = 0; coll->kind == PL_COLL_REDUCE_SCATTER && i < coll->comm->size; i++)
+        sum = (sum ^ (uint64_t)pl_count_at(coll->recvcounts, i)) * 0x100000001b3u;
+    return sum;
+}
+
+void pl_statement_make(struct pl_statement *statement, const struct pl_coll *coll, enum pl_coll_form form,
+                       const char *function, int to)
+{
+    const struct pl_comm *comm = coll->comm;
+    *statement = (struct pl_statement){
+        .kind = coll->kind,
+        .form = form,
+        .rank = comm->rank,
+        .process = PL_PROC_RANK(pl_group_proc(comm->group, comm->rank)),
+        .root = statement_is_rooted(coll->kind) ? coll->root : PL_NO_ROOT,
+        .counts = statement_counts(coll),
+        .same = pl_amount_of(statement_same(coll)),
+    };
+    snprintf(statement->function, sizeof statement->function, "%.39s", function);
+    if (coll->op && pl_op_is_user(coll->op))
+        snprintf(statement->op, sizeof statement->op, "a user-defined operation%s",
+                 coll->op->commute ? "" : " that does not commute");
+    else if (coll->op)
+        snprintf(statement->op, sizeof statement->op, "%.47s", coll->op->name);
+    statement_pair(statement, coll, to);
+}
+
+void pl_statement_tidy(struct pl_statement *statement)
+{
+    statement->function[sizeof statement->function - 1] = statement->op[sizeof statement->op - 1] = '\0';
+    pl_amount_tidy(&statement->same);
+    pl_amount_tidy(&statement->sends);
+    pl_amount_tidy(&statement->expects);
+}
+
+/* --- words -------------------------------------------------------------------------------------------------------- */
+
+/* A text that is cut where it does not fit. */
+struct words {
+    char *text;
+    size_t size, length;
+};
+
+static PL_PRINTF(2, 3) void words_add(struct words *words, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(words->text + words->length, words->size - words->length, format, arguments);
+    va_end(arguments);
+    words->length += length < 0 ? 0 : (size_t)length;
+    if (words->length >= words->size)
+        words->length = words->size - 1;
+}
+
+/* In an intercommunicator a rank alone does not say in which group. */
+static void words_add_rank(struct words *words, const struct pl_statement *statement, bool inter)
+{
+    words_add(words, "rank %d", statement->rank);
+    if (inter)
+        words_add(words, " of its group (process %d)", statement->process);
+}
+
+static void words_add_amount(struct words *words, const struct pl_amount *amount)
+{
+    words_add(words, "%" PRId64 " x %s", amount->count, amount->type);
+}
+
+static void words_add_call(struct words *words, const struct pl_statement *statement)
+{
+    const char *before = " with ";
+    words_add(words, "%s", statement->function);
+    if (statement->root != PL_NO_ROOT) {
+        words_add(words, "%sroot ", before);
+        if (statement->root == MPI_ROOT || statement->root == MPI_PROC_NULL)
+            words_add(words, statement->root == MPI_ROOT ? "MPI_ROOT" : "MPI_PROC_NULL");
+        else
+            words_add(words, "%d", statement->root);
+        before = ", ";
+    }
+    if (amount_is_said(&statement->same)) {
+        words_add(words, "%s", before);
+        words_add_amount(words, &statement->same);
+        before = ", ";
+    }
+    if (statement->op[0])
+        words_add(words, "%s%s", before, statement->op);
+}
+
+static const char *words_for(int class)
+{
+    return class == MPI_ERR_ROOT    ? "roots"
+           : class == MPI_ERR_OP    ? "operations"
+           : class == MPI_ERR_COUNT ? "counts"
+           : class == MPI_ERR_TYPE  ? "datatypes"
+                                    : "collectives";
+}
+
+/* Both calls, the lower rank's first. Returns the class. */
+static int statements_fail(int class, const struct pl_statement *a, const struct pl_statement *b, bool inter,
+                           char text[PL_DETAIL_MAX])
+{
+    struct words words = { text, PL_DETAIL_MAX, 0 };
+    bool swap = inter ? b->process < a->process : b->rank < a->rank;
+    const struct pl_statement *first = swap ? b : a, *second = swap ? a : b;
+    words_add(&words, "the %s of the ranks differ: ", words_for(class));
+    words_add_rank(&words, first, inter);
+    words_add(&words, " is in ");
+    words_add_call(&words, first);
+    words_add(&words, "; ");
+    words_add_rank(&words, second, inter);
+    words_add(&words, " is in ");
+    words_add_call(&words, second);
+    return class;
+}
+
+/* What one rank has for another, and what that expects of it. */
+static int pair_fail(int class, const struct pl_statement *from, const struct pl_statement *to, bool inter,
+                     char text[PL_DETAIL_MAX])
+{
+    struct words words = { text, PL_DETAIL_MAX, 0 };
+    bool counted = from->kind == PL_COLL_REDUCE_SCATTER;
+    words_add(&words, "the %s of the ranks differ in %s: ", words_for(class), from->function);
+    words_add_rank(&words, from, inter);
+    words_add(&words, counted ? " counts " : " sends ");
+    words_add_amount(&words, &from->sends);
+    words_add(&words, counted ? " for " : " to ");
+    words_add_rank(&words, to, inter);
+    words_add(&words, counted ? ", which counts " : ", which expects ");
+    words_add_amount(&words, &to->expects);
+    return class;
+}
+
+/* --- comparing ---------------------------------------------------------------------------------------------------- */
+
+/* On an intercommunicator each rank compares its root with those of all ranks of the other group. */
+static bool roots_fit(const struct pl_statement *told, const struct pl_statement *heard, bool inter)
+{
+    if (!inter || told->root == PL_NO_ROOT)
+        return told->root == heard->root;
+    if (told->root >= 0)
+        return heard->root == (heard->rank == told->root ? MPI_ROOT : MPI_PROC_NULL);
+    return heard->root >= 0 && (heard->root == told->rank) == (told->root == MPI_ROOT);
+}
+
+int pl_statements_compare(const struct pl_statement *told, const struct pl_statement *heard, bool inter,
+                          char text[PL_DETAIL_MAX])
+{
+    int class = MPI_SUCCESS;
+    if (told->kind != heard->kind || told->form != heard->form)
+        class = MPI_ERR_OTHER;
+    else if (!roots_fit(told, heard, inter))
+        class = MPI_ERR_ROOT;
+    else if (told->op[0] && heard->op[0] && strcmp(told->op, heard->op) != 0)
+        class = MPI_ERR_OP;
+    else
+        class = amounts_compare(&told->same, &heard->same);
+    if (class)
+        return statements_fail(class, told, heard, inter, text);
+    if ((class = amounts_compare(&told->sends, &heard->expects)) != MPI_SUCCESS)
+        return pair_fail(class, told, heard, inter, text);
+    if ((class = amounts_compare(&heard->sends, &told->expects)) != MPI_SUCCESS)
+        return pair_fail(class, heard, told, inter, text);
+    return MPI_SUCCESS;
+}
+
+int pl_statements_compare_group(const struct pl_statement *one, const struct pl_statement *other,
+                                char text[PL_DETAIL_MAX])
+{
+    return one->counts == other->counts ? MPI_SUCCESS : statements_fail(MPI_ERR_COUNT, one, other, true, text);
+}
+
+int pl_amounts_compare_edge(const struct pl_amount *sent, int source, const struct pl_amount *expected, int rank,
+                            const char *function, char text[PL_DETAIL_MAX])
+{
+    struct words words = { text, PL_DETAIL_MAX, 0 };
+    int class = amounts_compare(sent, expected);
+    if (class == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    words_add(&words, "the %s of the ranks differ in %s: rank %d sends ", words_for(class), function, source);
+    words_add_amount(&words, sent);
+    words_add(&words, " to rank %d, which expects ", rank);
+    words_add_amount(&words, expected);
+    return class;
+}
+
+/* --- for job reports ---------------------------------------------------------------------------------------------- */
+
+/* One block of those that are alike on all ranks of an intracommunicator; of the v and w kinds none is. */
+static struct pl_block described_block(const struct pl_coll *coll)
+{
+    bool root = pl_comm_is_inter(coll->comm) ? coll->root == MPI_ROOT : coll->root == coll->comm->rank;
+    switch (coll->kind) {
+    case PL_COLL_GATHER: return root ? pl_coll_received(coll) : pl_coll_sent(coll);
+    case PL_COLL_SCATTER: return root ? pl_coll_sent(coll) : pl_coll_received(coll);
+    case PL_COLL_BCAST:
+    case PL_COLL_ALLGATHER:
+    case PL_COLL_ALLTOALL:
+    case PL_COLL_REDUCE:
+    case PL_COLL_ALLREDUCE:
+    case PL_COLL_REDUCE_SCATTER_BLOCK:
+    case PL_COLL_SCAN:
+    case PL_COLL_EXSCAN: return pl_coll_received(coll);
+    default: return pl_block(NULL, 0, NULL);
+    }
+}
+
+static const char *described_op(const struct pl_op *op)
+{
+    return pl_op_is_user(op) ? "a user's operation" : op->name;
+}
+
+void pl_coll_describe(const void *context, struct pl_job_item *item)
+{
+    const struct pl_coll *part = context, *coll = part->comm->coll.named ? part->comm->coll.named : part;
+    if (!coll->comm)
+        return;
+    struct pl_block block = described_block(coll);
+    char name[MPI_MAX_OBJECT_NAME];
+    if (statement_is_rooted(coll->kind))
+        item->root = coll->root;
+    if (coll->op)
+        snprintf(item->op, sizeof item->op, "%.23s", described_op(coll->op));
+    if (block.type)
+        snprintf(item->data, sizeof item->data, "%lld x %.24s", (long long)block.count,
+                 pl_type_label(block.type, name));
+    if (block.type && !pl_comm_is_inter(coll->comm))
+        item->bytes = (int64_t)pl_block_size(block);
+}
+
+static void describe_name(int kind, bool persistent, char *name, size_t size)
+{
+    static const char *const neighbors[] = { "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
+                                             "neighbor_alltoallv", "neighbor_alltoallw" };
+    const char *word = kind < PL_COLL_KINDS ? pl_coll_name((enum pl_coll_kind)kind) : neighbors[kind - PL_COLL_KINDS];
+    if (persistent)
+        snprintf(name, size, "MPI_%c%s_init", word[0] - 'a' + 'A', word + 1);
+    else
+        snprintf(name, size, "MPI_I%s", word);
+}
+
+void pl_coll_describe_started(const struct pl_schedule *schedule, bool persistent, struct pl_job_item *item)
+{
+    describe_name(schedule->kind, persistent, item->call, sizeof item->call);
+    item->tag = schedule->tag;
+    if (statement_is_rooted((uint32_t)schedule->kind))
+        item->root = schedule->root;
+    for (int i = 0; i < schedule->count && !item->op[0]; i++)
+        if (schedule->steps[i].kind == PL_STEP_REDUCE)
+            snprintf(item->op, sizeof item->op, "%.23s", described_op(schedule->steps[i].reduce.op));
+}

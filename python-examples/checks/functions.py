@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions that test_module calls in jobs."""
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def fail(text: str) -> None:
+    raise KeyError(text)
+
+
+def total(factor: int) -> int:
+    """The sum of the ranks that call it, by MPI."""
+    from array import array
+    from plenum import mpi
+    with mpi.Session() as session, session.comm("mpi://WORLD", "org.example.total") as comm:
+        mine = array("q", [factor * comm.rank])
+        comm.allreduce(mine)
+        return mine[0]

@@ -1,0 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Array sections with gaps in all procedures that take buffers, large-count forms; sections_all.py writes the program.
+! seconds: 120
+include 'sections_large.inc'

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * usage: host PROCESSES LIBRARY[,LIBRARY...] [HOW...]
+ *
+ * An application that uses an MPI, any or none (-DWITHOUT_MPI), and loads libraries that have their own. It uses its
+ * own between all calls to them. HOW:
+ *
+ *     local, global, deepbind, namespace   how the libraries are loaded; local is the default
+ *     cycles=N      loads, uses and unloads the libraries N times, and counts descriptors, mappings and memory
+ *     before        uses them before MPI_Init, too
+ *     after         uses them after MPI_Finalize, too
+ *     threads       uses its own MPI in another thread at the same time
+ *     nothing       does not use its own MPI at all
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifndef WITHOUT_MPI
+#include <mpi.h>
+#endif
+
+enum { LIBRARIES = 20 };
+static struct library {
+    const char *file;
+    void *handle;
+    int (*solve)(int);
+} libraries[LIBRARIES];
+static int library_count, processes, failures, how_to_load = RTLD_LOCAL;
+static int before, after, threads, nothing, namespaces, cycles;
+
+static void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "host: %s: %s\n", what, why);
+    failures++;
+}
+
+static void load(struct library *l)
+{
+    l->handle = namespaces ? dlmopen(LM_ID_NEWLM, l->file, RTLD_NOW) : dlopen(l->file, RTLD_NOW | how_to_load);
+    if (!l->handle) {
+        fail("dlopen", dlerror());
+        exit(1);
+    }
+    *(void **)&l->solve = dlsym(l->handle, "solver_solve");
+    if (!l->solve) {
+        fail("dlsym", dlerror());
+        exit(1);
+    }
+}
+
+/* All libraries, the odd processes in another order when they are loaded. */
+static void load_all(int rank)
+{
+    for (int i = 0; i < library_count; i++)
+        load(&libraries[rank % 2 ? library_count - 1 - i : i]);
+}
+
+static void unload_all(void)
+{
+    for (int i = 0; i < library_count; i++)
+        if (dlclose(libraries[i].handle) != 0)
+            fail("dlclose", dlerror());
+}
+
+static void solve_all(void)
+{
+    for (int i = 0; i < library_count; i++)
+        if (libraries[i].solve(processes) < 0)
+            fail(libraries[i].file, "did not solve");
+}
+
+static int host_rank(void)
+{
+    static const char *const names[] = { "PLENUM_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK" };
+    for (int i = 0; i < 3; i++)
+        if (getenv(names[i]))
+            return atoi(getenv(names[i]));
+    return 0;
+}
+
+static void use_own(void)
+{
+#ifndef WITHOUT_MPI
+    int rank, size, sum = -1;
+    if (nothing)
+        return;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (size != processes)
+        fail("MPI_COMM_WORLD", "has another size");
+    if (MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) || sum != size * (size - 1) / 2)
+        fail("MPI_Allreduce", "the host's own sum is wrong");
+#endif
+}
+
+#ifndef WITHOUT_MPI
+/* As often in all processes. */
+static void *use_own_for_long(void *unused)
+{
+    for (int i = 0; i < 500; i++)
+        use_own();
+    return unused;
+}
+#endif
+
+/* --- what a cycle leaves behind ---------------------------------------------------------------------------------- */
+
+static long count_descriptors(void)
+{
+    long count = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    while (dir && readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
+}
+
+static long count_lines(const char *path)
+{
+    long count = 0;
+    FILE *file = fopen(path, "r");
+    for (int c; file && (c = fgetc(file)) != EOF;)
+        count += c == '\n';
+    fclose(file);
+    return count;
+}
+
+/* In memory, and of address space. */
+static long kilobytes(void)
+{
+    long kb = 0, one;
+    char line[256];
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "VmRSS: %ld", &one) == 1 || sscanf(line, "VmSize: %ld", &one) == 1)
+            kb += one;
+    fclose(file);
+    return kb;
+}
+
+static void run_cycles(int rank)
+{
+    long descriptors = 0, mappings = 0, memory = 0;
+    int settled = cycles / 5 + 1;
+    for (int i = 0; i < cycles; i++) {
+        load_all(rank);
+        solve_all();
+        unload_all();
+        use_own();
+        if (i == settled) {
+            descriptors = count_descriptors();
+            mappings = count_lines("/proc/self/maps");
+            memory = kilobytes();
+        }
+    }
+    /* Allocators of other libraries may keep some; a leak of one page a cycle shows in the long form. */
+    long more = kilobytes() - memory;
+    if (count_descriptors() > descriptors || count_lines("/proc/self/maps") > mappings + 4 || more > 1024) {
+        fprintf(stderr, "host: after %d cycles descriptors %ld -> %ld, mappings %ld -> %ld, memory %ld kB more\n",
+                cycles, descriptors, count_descriptors(), mappings, count_lines("/proc/self/maps"), more);
+        failures++;
+    }
+}
+
+static void run(int rank)
+{
+    load_all(rank);
+    if (before)
+        solve_all();
+#ifndef WITHOUT_MPI
+    int level;
+    pthread_t thread;
+    if (!nothing)
+        MPI_Init_thread(NULL, NULL, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    if (threads)
+        pthread_create(&thread, NULL, use_own_for_long, NULL);
+#endif
+    for (int i = 0; i < 3; i++) {
+        if (!threads)
+            use_own();
+        solve_all();
+    }
+#ifndef WITHOUT_MPI
+    if (threads)
+        pthread_join(thread, NULL);
+#endif
+    if (!threads)
+        use_own();
+    if (cycles) {
+        unload_all();
+        run_cycles(rank);
+        load_all(rank);
+    }
+#ifndef WITHOUT_MPI
+    if (!nothing)
+        MPI_Finalize();
+#endif
+    if (after)
+        solve_all();
+    unload_all();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 2;
+    processes = atoi(argv[1]);
+    for (char *file = strtok(argv[2], ","); file && library_count < LIBRARIES; file = strtok(NULL, ","))
+        libraries[library_count++].file = file;
+    for (int i = 3; i < argc; i++) {
+        how_to_load = strcmp(argv[i], "global") == 0     ? RTLD_GLOBAL
+                      : strcmp(argv[i], "deepbind") == 0 ? RTLD_DEEPBIND
+                                                         : how_to_load;
+        namespaces |= strcmp(argv[i], "namespace") == 0;
+        before |= strcmp(argv[i], "before") == 0;
+        after |= strcmp(argv[i], "after") == 0;
+        threads |= strcmp(argv[i], "threads") == 0;
+        nothing |= strcmp(argv[i], "nothing") == 0;
+        sscanf(argv[i], "cycles=%d", &cycles);
+    }
+    run(host_rank());
+    if (failures == 0 && host_rank() == 0)
+        printf("well\n");
+    return failures != 0;
+}
