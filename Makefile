@@ -58,7 +58,8 @@ BUILT_PLUGINS := $(foreach p,$(PLUGINS),$(if $(wildcard plugins/$(p)/*.c),$(B)/l
 SYMBOLIZER := $(B)/lib/plenum/symbolizer
 TOOLS   := $(if $(MPIEXEC_SRC),$(B)/bin/mpiexec $(B)/bin/mpirun) $(if $(INFO_SRC),$(B)/bin/plenum-info)
 WRAPPERS := $(addprefix $(B)/bin/,mpicc mpicc_abi mpicxx mpicxx_abi mpic++ mpiCC mpifort mpifort_abi mpif90 mpif77)
-PKGCONFIG_MADE := $(patsubst %,$(B)/lib/pkgconfig/%.pc,plenum plenum-mpi) $(patsubst %,$(B)/lib/plenum/pkgconfig/%.pc,ompi-c ompi-cxx mpich)
+PKGCONFIG_MADE := $(patsubst %,$(B)/lib/pkgconfig/%.pc,plenum plenum-mpi $(if $(shell command -v $(FC) 2>/dev/null),plenum-fortran)) \
+                  $(patsubst %,$(B)/lib/plenum/pkgconfig/%.pc,ompi-c ompi-cxx ompi-fort mpich)
 PKGCONFIG := $(PKGCONFIG_MADE) $(B)/lib/pkgconfig/plenum-private.pc $(B)/lib/cmake/Plenum/PlenumConfig.cmake
 HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/plenum.h api/plenum-errhandler.h api/plenum-pset.h)) $(B)/include/mpi-private.h
 
@@ -212,7 +213,7 @@ $(B)/lib/cmake/Plenum/PlenumConfig.cmake: api/wrappers/PlenumConfig.cmake
 
 # `plenum` is the runtime, libplenum, and `plenum-mpi` is MPI. Build systems that ask pkg-config for MPI ask for other
 # MPIs' names: the files with these names are in a directory of their own, for PKG_CONFIG_PATH.
-PKGCONFIG_MPI = 'Name: Plenum MPI' 'Description: MPI 5.0, standard ABI' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lmpi_abi' \
+PKGCONFIG_MPI = 'Name: Plenum MPI' 'Description: MPI 5.0, standard ABI' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} $(if $(findstring fort,$(@F)),-lmpifort_abi )-lmpi_abi' \
   'Requires.private: jansson' 'Libs.private: -pthread -ldl -lm'
 PKGCONFIG_RUNTIME = 'Name: Plenum' 'Description: launches MPI jobs from inside any process (plenum.h)' \
   'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lplenum'

@@ -22,6 +22,9 @@ extern char mpifort_argv_null_[], mpifort_argvs_null_[];
 
 #pragma GCC visibility push(hidden)
 
+#define PLF_LIKELY(condition) __builtin_expect(condition, 1)
+#define PLF_RARE              __attribute__((noinline, cold))
+
 /* The address of a buffer for C. */
 static inline void *plf_address(const void *buffer)
 {
@@ -50,6 +53,45 @@ static inline int *plf_weights(const MPI_Fint *weights)
         return MPI_UNWEIGHTED;
     return weights == mpifort_weights_empty_ ? MPI_WEIGHTS_EMPTY : (int *)weights;
 }
+
+/* --- Handles ----------------------------------------------------------------------------------------------------- */
+
+/*
+ * MPI_X_fromint() and MPI_X_toint(). A predefined handle of the ABI is its number in both languages, below PLF_CONSTANTS
+ * (MPI-5.0, section 20.5), and needs no call.
+ */
+enum { PLF_CONSTANTS = 1024 };
+#define PLF_HANDLE(Kind, kind, handle)                                                                                 \
+    static inline handle plf_##kind##_c(MPI_Fint number)                                                               \
+    {                                                                                                                  \
+        return (unsigned)number < PLF_CONSTANTS ? (handle)(intptr_t)number : MPI_##Kind##_fromint(number);             \
+    }                                                                                                                  \
+    static inline MPI_Fint plf_##kind##_f(handle object)                                                               \
+    {                                                                                                                  \
+        return (uintptr_t)object < PLF_CONSTANTS ? (MPI_Fint)(intptr_t)object : MPI_##Kind##_toint(object);            \
+    }
+PLF_HANDLE(Comm, comm, MPI_Comm)
+PLF_HANDLE(Errhandler, errhandler, MPI_Errhandler)
+PLF_HANDLE(File, file, MPI_File)
+PLF_HANDLE(Group, group, MPI_Group)
+PLF_HANDLE(Info, info, MPI_Info)
+PLF_HANDLE(Message, message, MPI_Message)
+PLF_HANDLE(Op, op, MPI_Op)
+PLF_HANDLE(Request, request, MPI_Request)
+PLF_HANDLE(Session, session, MPI_Session)
+PLF_HANDLE(Type, type, MPI_Datatype)
+PLF_HANDLE(Win, win, MPI_Win)
+
+/* Calls the error handler of an object for an error that is found before the C function is called. */
+#define PLF_RAISE(Kind, kind)                                                                                          \
+    static inline void plf_raise_##kind(MPI_##Kind object, int code)                                                   \
+    {                                                                                                                  \
+        MPI_##Kind##_call_errhandler(object, code);                                                                    \
+    }
+PLF_RAISE(Comm, comm)
+PLF_RAISE(File, file)
+PLF_RAISE(Session, session)
+PLF_RAISE(Win, win)
 
 /* --- Results ----------------------------------------------------------------------------------------------------- */
 
@@ -116,7 +158,7 @@ static inline bool plf_array_failed(const struct plf_array *array)
     {                                                                                                                  \
         handle *to = plf_array_open(array, count);                                                                     \
         for (int i = 0; to && from && i < array->count; i++)                                                           \
-            to[i] = MPI_##kind##_fromint(from[i]);                                                                     \
+            to[i] = plf_##lower##_c(from[i]);                                                                          \
         return to;                                                                                                     \
     }                                                                                                                  \
     static inline void plf_##lower##_array_store(const struct plf_array *array, MPI_Fint *to)                          \
@@ -124,7 +166,7 @@ static inline bool plf_array_failed(const struct plf_array *array)
         handle const *from = array->space;                                                                             \
         for (int i = 0; from && i < array->count; i++)                                                                 \
             if (from[i])                                                                                               \
-                to[i] = MPI_##kind##_toint(from[i]);                                                                   \
+                to[i] = plf_##lower##_f(from[i]);                                                                      \
     }
 PLF_HANDLE_ARRAY(Request, request, MPI_Request)
 PLF_HANDLE_ARRAY(Type, type, MPI_Datatype)

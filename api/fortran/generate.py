@@ -105,13 +105,14 @@ def read_table(path):
 # --- Bodies in C ---------------------------------------------------------------------------------------------------
 
 class Body:
-    """The text of one C function: declarations before the call, its arguments, what comes after it."""
+    """The text of one C function: declarations before the call, its arguments, what comes after it. `whole`: without
+    regard to gaps in sections."""
 
-    def __init__(self, procedure, large, descriptors):
-        self.procedure, self.large, self.descriptors = procedure, large, descriptors
+    def __init__(self, procedure, large, descriptors, whole=False):
+        self.procedure, self.large, self.descriptors, self.whole = procedure, large, descriptors, whole
         self.parameters = procedure.parameters(large)
         self.before, self.arguments, self.after, self.signature, self.lengths = [], [], [], [], []
-        self.sections = 0
+        self.sections, self.choices = 0, []
         request = [p for p in self.parameters if p.kind == 'request' and p.way == 'out']
         self.request = f'&c_{request[0].name}' if request else 'NULL'
         for index, parameter in enumerate(self.parameters):
@@ -162,15 +163,15 @@ class Body:
         """One handle."""
         handle = HANDLES[p.kind]
         if self.procedure.name == 'Cancel':
-            self.before.append(f'MPI_Request c_{p.name} = MPI_Request_fromint(*{p.name});')
+            self.before.append(f'MPI_Request c_{p.name} = plf_request_c(*{p.name});')
             self.arguments.append(f'&c_{p.name}')
             return
         if p.way == 'in':
-            self.arguments.append(f'MPI_{name_of(handle)}_fromint(*{p.name})')
+            self.arguments.append(f'plf_{name_of(handle).lower()}_c(*{p.name})')
             if self.procedure.name == 'Request_get_status':
-                self.after.append(f'plf_pending_settle(*{p.name}, MPI_Request_fromint(*{p.name}));')
+                self.after.append(f'plf_pending_settle(*{p.name}, plf_request_c(*{p.name}));')
             return
-        value = f'MPI_{handle.upper()}_NULL' if p.way == 'out' else f'MPI_{name_of(handle)}_fromint(*{p.name})'
+        value = f'MPI_{handle.upper()}_NULL' if p.way == 'out' else f'plf_{name_of(handle).lower()}_c(*{p.name})'
         self.before.append(f'MPI_{handle} c_{p.name} = {value};')
         self.arguments.append(f'&c_{p.name}')
         if p.kind == 'request' and p.way == 'inout':
@@ -178,12 +179,12 @@ class Body:
                 self.before.append(f'plf_pending_{self.procedure.name.lower()}(*{p.name});')
             else:
                 self.after.append(f'plf_pending_settle(*{p.name}, c_{p.name});')
-            self.after.append(f'*{p.name} = MPI_Request_toint(c_{p.name});')
+            self.after.append(f'*{p.name} = plf_request_f(c_{p.name});')
         elif p.way == 'inout':
-            self.after.append(f'*{p.name} = MPI_{name_of(handle)}_toint(c_{p.name});')
+            self.after.append(f'*{p.name} = plf_{name_of(handle).lower()}_f(c_{p.name});')
         else:
             self.after.append(f'if (code == MPI_SUCCESS)')
-            self.after.append(f'    *{p.name} = MPI_{name_of(handle)}_toint(c_{p.name});')
+            self.after.append(f'    *{p.name} = plf_{name_of(handle).lower()}_f(c_{p.name});')
 
     def add_handles(self, p):
         """An array of handles."""
@@ -207,9 +208,9 @@ class Body:
         if p.length == '*' and p.kind == 'type':
             side = 'PLF_SENT' if 'send' in p.name else 'PLF_RECEIVED'
             what = 'neighbors' if 'eighbor' in self.procedure.name else 'members'
-            return f'plf_{what}(MPI_Comm_fromint(*comm), {side})'
+            return f'plf_{what}(plf_comm_c(*comm), {side})'
         if self.procedure.name == 'Cart_sub':
-            return 'plf_cart_dimensions(MPI_Comm_fromint(*comm))'
+            return 'plf_cart_dimensions(plf_comm_c(*comm))'
         return sys.exit(f'generate.py: {self.procedure.name}: the length of "{p.name}" is not known')
 
     def add_logical(self, p):
@@ -259,6 +260,10 @@ class Body:
         if self.procedure.name in ADDRESS or self.procedure.name.endswith('_end'):
             self.arguments.append(f'plf_address({p.name}->base_addr)')
             return
+        self.choices.append(p.name)
+        if self.whole:
+            self.arguments.append(f'plf_address({p.name}->base_addr)')
+            return
         n, self.sections = self.sections, self.sections + 1
         following = self.parameters[index + 1:index + 3]
         typed = [q.kind for q in following] == ['num', 'type'] and not any(q.array for q in following)
@@ -267,7 +272,7 @@ class Body:
             flags = 'PLF_TYPED' + (' | PLF_NO_COPY' if any(q.kind == 'win' for q in self.parameters) or
                                    self.procedure.name.endswith('_begin') else '')
             self.before.append(f'plf_section_open(&s[{n}], {p.name}, {flags}{ways(p)}, *{count.name}, '
-                               f'MPI_Type_fromint(*{datatype.name}));')
+                               f'plf_type_c(*{datatype.name}));')
             self.replaced = {count.name: f's[{n}].count', datatype.name: f's[{n}].type'}
         else:
             flags = 'PLF_WHOLE' if self.procedure.name in WHOLE else 'PLF_COPIED'
@@ -282,14 +287,31 @@ class Body:
     def text(self, symbol):
         """The function, under its strong name."""
         procedure = self.procedure
-        call = f'MPI_{procedure.name}{"_c" if self.large else ""}({", ".join(self.arguments)})'
         if procedure.function:
             signature = ', '.join(self.signature) or 'void'
-            return f'{procedure.function[0]} p{symbol}({signature})\n{{\n    return {call};\n}}\n'
+            return f'{procedure.function[0]} p{symbol}({signature})\n{{\n    return {self.call()};\n}}\n'
         if not procedure.returns:
-            return f'void p{symbol}({", ".join(self.signature)})\n{{\n    {call};\n}}\n'
+            return f'void p{symbol}({", ".join(self.signature)})\n{{\n    {self.call()};\n}}\n'
         signature = ', '.join(self.signature + ['MPI_Fint *ierror'] + self.lengths)
-        lines = [f'void p{symbol}({signature})', '{']
+        lines = self.statements()
+        text = ''
+        if self.sections:
+            # What sections with gaps need is out of the way of the others.
+            names = [re.search(r'\w+$', word)[0] for word in signature.split(', ')]
+            gaps = re.sub(r'^mpi_|_f08ts_$', '', symbol) + '_gaps'
+            text = f'static PLF_RARE void {gaps}({signature})\n{{\n' + '\n'.join(lines) + '\n}\n\n'
+            whole = ' && '.join(f'plf_section_is_whole({name})' for name in self.choices)
+            lines = [f'    if (!PLF_LIKELY({whole})) {{', f'        {gaps}({", ".join(names)});', '        return;', '    }']
+            lines += body(procedure, self.large, True, True).statements()
+        return text + '\n'.join([f'void p{symbol}({signature})', '{'] + lines + ['}', ''])
+
+    def call(self):
+        """The call of the C function."""
+        return f'MPI_{self.procedure.name}{"_c" if self.large else ""}({", ".join(self.arguments)})'
+
+    def statements(self):
+        """The body of a subroutine."""
+        call, lines = self.call(), []
         if self.sections:
             lines.append(f'    struct plf_section s[{self.sections}] = {{ 0 }};')
         lines += ['    ' + line for line in self.before]
@@ -300,11 +322,19 @@ class Body:
         if checks or self.sections:
             if checks:
                 opened = f'{" && ".join(checks)} ? {opened} : MPI_ERR_NO_MEM'
-            lines += [f'    int code = {opened};', '    if (code == MPI_SUCCESS)', f'        code = {call};']
+            lines += [f'    int code = {opened};', '    if (code == MPI_SUCCESS)', f'        code = {call};',
+                      '    else', f'        plf_raise_{self.raised()}, code);']
         else:
             lines.append(f'    int code = {call};')
         lines += ['    ' + line for line in self.after]
-        return '\n'.join(lines + ['    plf_return(ierror, code);', '}', ''])
+        return lines + ['    plf_return(ierror, code);']
+
+    def raised(self):
+        """The object whose error handler is called for an error that is found here."""
+        for p in self.parameters:
+            if p.kind in ('comm', 'win', 'file', 'session') and p.way == 'in' and not p.array:
+                return f'{p.kind}(plf_{p.kind}_c(*{p.name})'
+        return 'comm(MPI_COMM_SELF'
 
 
 def ways(p):
@@ -317,13 +347,13 @@ def name_of(handle):
     return 'Type' if handle == 'Datatype' else handle
 
 
-def body(procedure, large, descriptors):
+def body(procedure, large, descriptors, whole=False):
     """One C function."""
     Body.substitutes = {}
-    made = Body(procedure, large, descriptors)
+    made = Body(procedure, large, descriptors, whole)
     kinds = {p.name: p for p in made.parameters}
     for name, instead in Body.substitutes.items():
-        plain = f'*{name}' if kinds[name].kind == 'num' else f'MPI_Type_fromint(*{name})'
+        plain = f'*{name}' if kinds[name].kind == 'num' else f'plf_type_c(*{name})'
         if kinds[name].kind == 'num' and not large:
             instead = '(int)' + instead
         made.arguments[made.arguments.index(plain)] = instead

@@ -43,10 +43,10 @@ static bool rank_has_departed(struct pl_comm *comm, int rank)
 static bool departure_is_death(uint64_t proc)
 {
     enum { TRIES = 50 };
-    if (PL_PROC_JOB(proc) != 0 || pl_process_alive(proc) != MPI_ERR_PROC_ABORTED)
+    if (PL_PROC_JOB(proc) != 0)
         return false;
-    bool died = false;
-    for (int i = 0; !died && i < TRIES; i++)
+    bool died = pl_failure_is_death(proc); /* its memory goes before the process itself */
+    for (int i = 0; !died && pl_process_alive(proc) == MPI_ERR_PROC_ABORTED && i < TRIES; i++)
         died = pl_failure_is_death(proc);
     return died;
 }
