@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a PMI-1 server answers: its lines in pieces, valid, damaged or of another kind, mappings of any shape, cards of
+/* What a PMI-1 server answers: its lines in chunks, valid, damaged or of another kind, mappings of any shape, cards of
  * any text. The connection is replaced by functions that answer as the input says, and end it where the input ends. */
 #include "fuzz.h"
 
@@ -131,17 +131,17 @@ static ssize_t fuzz_send(const char *line, size_t length)
 /* Now and then a line that the client has not asked for. */
 static ssize_t fuzz_receive(void *to, size_t most)
 {
-    size_t piece = fuzz_byte(input) % 4 == 3 ? fuzz_byte(input) : most;
+    size_t chunk = fuzz_byte(input) % 4 == 3 ? fuzz_byte(input) : most;
     if (fuzz_byte(input) % 64 == 63) {
         errno = fuzz_byte(input) % 2 ? ECONNRESET : EINTR;
         return -1;
     }
-    piece = piece < most ? piece : most;
-    piece = piece < reply_length ? piece : reply_length;
-    memcpy(to, reply, piece);
-    reply_length -= piece;
-    memmove(reply, reply + piece, reply_length);
-    return (ssize_t)piece;
+    chunk = chunk < most ? chunk : most;
+    chunk = chunk < reply_length ? chunk : reply_length;
+    memcpy(to, reply, chunk);
+    reply_length -= chunk;
+    memmove(reply, reply + chunk, reply_length);
+    return (ssize_t)chunk;
 }
 
 static int fuzz_poll(const struct pollfd *one)
@@ -160,11 +160,11 @@ static int fuzz_resolve(const char *host, const char *port, const struct addrinf
 
 /* --- the client -------------------------------------------------------------------------------------------------- */
 
-static void set_number(const char *name, int usual)
+static void set_number(const char *name, int number)
 {
     char text[24];
     unsigned kind = fuzz_byte(input);
-    snprintf(text, sizeof text, "%d", usual);
+    snprintf(text, sizeof text, "%d", number);
     if (kind % 16 == 15)
         snprintf(text, sizeof text, "%lld", (long long)fuzz_number(input) % 100000);
     if (kind % 32 == 31)
