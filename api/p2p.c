@@ -81,11 +81,11 @@ static PL_NOINLINE int mpi_p2p_isend_any(const char *function, int mode, const v
 {
     struct pl_call call = { .function = function };
     struct side side = mpi_p2p_sending(&call, buf, count, datatype, dest, tag, comm);
-    struct pl_request *made = NULL;
+    struct pl_request *made = NULL, *sent;
     pl_arg_output(&call, request, "request");
     bool at_once = !call.err && (mode == PL_SEND_STANDARD || mode == PL_SEND_READY) && dest >= 0;
-    if (at_once && (made = pl_request_sent()) && pl_send_fast(side.comm, buf, count, side.type, dest, tag)) {
-        *request = (MPI_Request)made;
+    if (at_once && (sent = pl_request_sent()) && pl_send_fast(side.comm, buf, count, side.type, dest, tag)) {
+        *request = (MPI_Request)sent;
         return MPI_SUCCESS;
     }
     if (!call.err)

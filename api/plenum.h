@@ -481,7 +481,10 @@ enum plenum_job_option {
     PLENUM_JOB_TERMINAL,
     /** 1 (default): before a job that has reached its time limit is ended, its processes are asked what they are doing,
      *  as plenum_job_report() does, which takes up to half a second. 0: it is ended at once. */
-    PLENUM_JOB_REPORT
+    PLENUM_JOB_REPORT,
+    /** The number of cores, or of what PLENUM_JOB_BIND names, that each rank is bound to; 0 (default): one. They are of
+     *  one socket if a socket has enough. */
+    PLENUM_JOB_BIND_COUNT
 };
 
 /** Sets an option of a job.

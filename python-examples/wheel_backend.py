@@ -4,7 +4,7 @@
     python3 wheel_backend.py DIRECTORY     # makes DIRECTORY/plenum-VERSION-py3-none-PLATFORM.whl
 
 The wheel holds the module, and below plenum-VERSION.data/data the tree of `make wheel-tree`: bin, lib and include, which
-pip installs into the environment, where other packages look for MPI. PLENUM_WHEEL_TREE names a tree that is there
+pip installs into the environment, where other packages search for MPI. PLENUM_WHEEL_TREE names a tree that is there
 already. A wheel cannot hold symbolic links, so a library's second name becomes a file for the linker.
 """
 import base64

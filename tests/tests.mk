@@ -60,8 +60,8 @@ $(B)/tests/unit/%: tests/unit/%.c $(UNIT_HELP) $(UNIT_LIBS) tests/tests.mk
 	  $(ALL_LDFLAGS) $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc) -ldl -lm
 
 # It lets one of its allocations fail, so it is linked like a unit test.
-ALLOCATIONS_SRC := $(wildcard tests/faults/allocations/*.c)
-$(B)/tests/faults/allocations/work: $(ALLOCATIONS_SRC) $(wildcard tests/faults/allocations/*.h) $(B)/lib/libmpi_abi.a tests/tests.mk
+ALLOCATIONS_SRC := $(wildcard tests/hard/allocations/*.c)
+$(B)/tests/hard/allocations/work: $(ALLOCATIONS_SRC) $(wildcard tests/hard/allocations/*.h) $(B)/lib/libmpi_abi.a tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,TEST,$@)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -D_GNU_SOURCE $(ALLOCATIONS_SRC) -o $@ \
@@ -202,7 +202,7 @@ $(B)/tests/instructions/steps: tests/instructions/steps.c $(MPI_BUILT)
 	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE $< -o $@
 
 .PHONY: check-faults check-hosts check-install check-private check-demo check-examples
-check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC))) $(B)/tests/faults/allocations/work
+check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC)))
 	$(Q)$(RUN) $(call scripts,tests/faults/test_*)
 HOSTS_COLL = $(patsubst %,tests/mpi/coll/%.c,nodes short long overlapping threads errors varied)
 check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC)) $(wildcard tests/mpi/rma/*.c tests/mpi/files/*.c) $(HOSTS_COLL))
@@ -222,9 +222,9 @@ check-examples: deps-tests all
 HARD ?=
 SEED ?=
 .PHONY: check-hard check-hard-sample
-check-hard: deps-tests all $(call programs,$(HARD_SRC))
+check-hard: deps-tests all $(call programs,$(HARD_SRC)) $(B)/tests/hard/allocations/work
 	$(Q)$(RUN) --rounds $(or $(HARD),long) --seed $(or $(SEED),$(shell date +%s)) $(call scripts,tests/hard/*) $(HARD_SRC)
-check-hard-sample: deps-tests all $(call programs,$(HARD_SRC))
+check-hard-sample: deps-tests all $(call programs,$(HARD_SRC)) $(B)/tests/hard/allocations/work
 	$(Q)$(RUN) --rounds $(or $(HARD),sample) --seed $(or $(SEED),1) $(call scripts,tests/hard/*) $(HARD_SRC)
 
 # Fuzzing: a build by clang with libFuzzer and the sanitizers. The sample gives each parser the same inputs every time;

@@ -281,14 +281,6 @@ static int apply_word(const char *text, const char *const *words)
     return -1;
 }
 
-/* A process that needs several cores must not be bound to one. */
-static void apply_several_cores(struct parse *p)
-{
-    p->o->bind = PLENUM_BIND_NONE;
-    p->o->several_cores = true;
-    parse_note(p, pl_strdup("PE=N has no effect: a process is not bound to several cores; it may use all"));
-}
-
 /* The words that Open MPI allows after a colon. They have no other effect here. */
 static bool apply_qualifiers(struct parse *p, const char *text)
 {
@@ -302,12 +294,18 @@ static bool apply_qualifiers(struct parse *p, const char *text)
         for (i = 0; i < length && i + 1 < sizeof word; i++)
             word[i] = (char)(text[1 + i] | ('A' <= text[1 + i] && text[1 + i] <= 'Z' ? 32 : 0));
         word[i] = '\0';
-        if (strncmp(word, "pe=", 3) == 0)
-            apply_several_cores(p);
-        else if (apply_word(word, known) < 0)
+        if (strncmp(word, "pe=", 3) == 0) {
+            if (!apply_number(p, word + 3, 1, 65536, &p->o->bind_count))
+                return false;
+        } else if (apply_word(word, known) < 0)
             return false;
     }
     return true;
+}
+
+bool apply_cores(struct parse *p, char *const *arg)
+{
+    return apply_number(p, arg[0], 1, 65536, &p->o->bind_count);
 }
 
 bool apply_bind(struct parse *p, char *const *arg)
@@ -319,7 +317,7 @@ bool apply_bind(struct parse *p, char *const *arg)
     int word = apply_word(arg[0], words);
     if (word < 0 || !apply_qualifiers(p, arg[0]))
         return parse_fail(p, "%s expects none, core, hwthread, socket or numa, not \"%s\"", p->name, arg[0]);
-    p->o->bind = p->o->several_cores ? PLENUM_BIND_NONE : meaning[word];
+    p->o->bind = meaning[word];
     p->o->bind_given = true;
     return true;
 }

@@ -80,6 +80,7 @@ static int describe_set_options(struct run *run)
         { o->grace_given, PLENUM_JOB_GRACE, o->grace },
         { o->keep_going, PLENUM_JOB_KEEP_GOING, 1 },
         { o->bind_given, PLENUM_JOB_BIND, o->bind },
+        { o->bind_count > 0, PLENUM_JOB_BIND_COUNT, o->bind_count },
         { o->map_given, PLENUM_JOB_MAP, o->map },
         { o->universe > 0, PLENUM_JOB_UNIVERSE, o->universe },
         { o->pmix_given || !o->job, PLENUM_JOB_PMIX, o->pmix },

@@ -137,6 +137,8 @@ static const char *slurm_add_placement(struct handover *h)
     if (o->bind_given || o->report_bindings)
         handover_addf(h, "--cpu-bind=%s%s", o->report_bindings ? "verbose," : "",
                       bind[o->bind_given ? o->bind : PLENUM_BIND_NONE]);
+    if (o->bind_count > 0)
+        handover_addf(h, "--cpus-per-task=%ld", o->bind_count);
     if (o->hosts) {
         handover_addf(h, "--nodes=%d", slurm_count_hosts(o->hosts));
         handover_addf(h, "--nodelist=%s", o->hosts);
@@ -290,10 +292,13 @@ static void prte_add_placement(struct handover *h)
     int per_node = o->section[0].per_node;
     const char *map = o->map == PLENUM_MAP_SOCKET ? socket : o->map == PLENUM_MAP_NUMA ? "numa" : "slot";
     handover_add(h, "--map-by"); /* mpiexec always allows more processes than slots */
+    char cores[32] = "";
+    if (o->bind_count > 0)
+        snprintf(cores, sizeof cores, "PE=%ld:", o->bind_count);
     if (per_node)
-        handover_addf(h, "ppr:%d:node:OVERSUBSCRIBE", per_node);
+        handover_addf(h, "ppr:%d:node:%sOVERSUBSCRIBE", per_node, cores);
     else
-        handover_addf(h, "%s:OVERSUBSCRIBE", map);
+        handover_addf(h, "%s:%sOVERSUBSCRIBE", map, cores);
     handover_add(h, "--bind-to");
     handover_add(h, !o->bind_given ? "none" : o->bind == PLENUM_BIND_SOCKET ? socket : bind[o->bind]);
     if (o->report_bindings)

@@ -90,6 +90,8 @@ static const struct option table[] = {
     TITLE("Placement and execution"),
     { "bind-to", CALL, 0, apply_bind, "WHAT", "bind each process to a core, hwthread, socket or numa; none (default)" },
     { "map-by", CALL, 0, apply_map, "WHAT", "the order of binding: slot (default), or socket or numa in turn" },
+    { "cpus-per-proc", CALL, 0, apply_cores, "N", "bind each process to N cores; also --map-by slot:PE=N" },
+    { "cpus-per-rank", CALL, 0, apply_cores, NULL, NULL },
     { "cpu-set", TEXT, IN_OPTIONS(cpus), "LIST", "use these processors only, such as 0-3,8" },
     { "display-map", FLAG, IN_OPTIONS(display_map), "", "print what is started, as --dry-run does, and start it" },
     { "report-bindings", FLAG, IN_OPTIONS(report_bindings), "", "print the processors of each bound rank" },
@@ -303,6 +305,10 @@ static bool options_end_section(struct parse *p)
 /* All options are known. A single program without a number gets a process for each slot of the hosts. */
 static bool options_end(struct parse *p)
 {
+    if (p->o->bind_count > 0 && !p->o->bind_given) {
+        p->o->bind = PLENUM_BIND_CORE;
+        p->o->bind_given = true;
+    }
     struct section *s = p->s;
     char *limit = getenv("MPIEXEC_TIMEOUT");
     if (p->o->sections == 1 && !s->counted && !s->per_node && p->o->slots)

@@ -57,8 +57,8 @@ struct options {
     enum plenum_bind bind;
     enum plenum_map map;
     bool bind_given, map_given, pmix_given, grace_given, stdin_given;
-    bool several_cores; /* for each process: then it is not bound */
-    int stdin_rank;     /* -1: no rank gets standard input; or STDIN_ALL */
+    long bind_count; /* cores for each process; 0: not given */
+    int stdin_rank;  /* -1: no rank gets standard input; or STDIN_ALL */
     enum dry_run dry_run;
     bool tag, timestamp, display_map, buffered, keep_going, report_bindings, verbose, quiet, help, version;
     const char *prefix; /* of every line, with %r; NULL: that of `tag` */

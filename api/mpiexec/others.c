@@ -26,8 +26,6 @@ static const struct other others[] = {
     { "byslot", 0, false, PLACES },
     { "nooversubscribe", 0, false, "more processes than cores are always allowed" },
     { "use-hwthread-cpus", 0, false, "more processes than cores are always allowed; to bind, use --bind-to hwthread" },
-    { "cpus-per-proc", 1, false, "a process is not bound to several cores; without --bind-to it may use all" },
-    { "cpus-per-rank", 1, false, "a process is not bound to several cores; without --bind-to it may use all" },
     { "display-allocation", 0, false, ONE_NODE },
     { "display-devel-map", 0, false, "use --display-map" },
     { "enable-recovery", 0, false, "use --keep-going" },

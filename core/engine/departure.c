@@ -28,11 +28,14 @@ static uint64_t departure_proc(const struct pl_comm *comm, int rank)
     return pl_group_proc(comm->inter.remote ? comm->inter.remote : comm->group, rank);
 }
 
+/* All members of a session's communicator had an engine when it was made. One that cannot be reached has closed it,
+ * though the process may live on, and open other sessions. */
 static bool rank_has_departed(struct pl_comm *comm, int rank)
 {
     struct pl_peer *peer = pl_comm_peer(comm, rank);
     int rc = peer ? MPI_SUCCESS : pl_engine_resolve(comm, rank, &peer);
-    return rc ? departure_explains(comm, departure_proc(comm, rank), rc) : peer->closed;
+    bool closed = !comm->instance->world && rc != PL_AGAIN && rc != MPI_ERR_NO_MEM;
+    return rc ? closed || departure_explains(comm, departure_proc(comm, rank), rc) : peer->closed;
 }
 
 /* Has the process died? Then the launcher will know, and ends the job for the reason of its death, not for the errors
@@ -40,10 +43,10 @@ static bool rank_has_departed(struct pl_comm *comm, int rank)
 static bool departure_is_death(uint64_t proc)
 {
     enum { TRIES = 50 };
-    if (PL_PROC_JOB(proc) != 0 || pl_process_alive(proc) != MPI_ERR_PROC_ABORTED)
+    if (PL_PROC_JOB(proc) != 0)
         return false;
-    bool died = false;
-    for (int i = 0; !died && i < TRIES; i++)
+    bool died = pl_failure_is_death(proc); /* its memory goes before the process itself */
+    for (int i = 0; !died && pl_process_alive(proc) == MPI_ERR_PROC_ABORTED && i < TRIES; i++)
         died = pl_failure_is_death(proc);
     return died;
 }

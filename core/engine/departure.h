@@ -6,7 +6,8 @@
  * waits check: a receive that no thread waits for may still be cancelled.
  *
  * The transport reports the departure of a process that it is connected to; a check makes the connection. If that
- * fails, a process of this job has departed once its end is known, and one of another job at once.
+ * fails, a process of another job has departed, and so has a member of a session's communicator; a process of the World
+ * has once its end is known.
  */
 #ifndef PLENUM_CORE_ENGINE_DEPARTURE_H
 #define PLENUM_CORE_ENGINE_DEPARTURE_H

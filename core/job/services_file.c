@@ -19,7 +19,7 @@
 #define FILE_NAME "plenum-names.1" /* with the version of the entries */
 #define FILE_LINK "/memfd:" FILE_NAME " (deleted)"
 
-enum { ENTRIES_MAX = 1 << 16 }; /* of one process; no file is searched further */
+enum { ENTRIES_MAX = 1 << 14 }; /* of one process; no file is searched further */
 
 static int services_fd = -1;
 

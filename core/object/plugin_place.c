@@ -69,8 +69,8 @@ static bool place_try(const char *base, const char *end, char *path, size_t capa
     if (base[0] != '/' || (size_t)snprintf(path, capacity, "%s/%s", base, end) >= capacity)
         return false;
     for (size_t i = 0; !found && i < sizeof plugins / sizeof *plugins; i++)
-        found = (size_t)snprintf(file, sizeof file, "%s/%s.so", path, plugins[i]) < sizeof file &&
-                access(file, F_OK) == 0;
+        found =
+            (size_t)snprintf(file, sizeof file, "%s/%s.so", path, plugins[i]) < sizeof file && access(file, F_OK) == 0;
     return found;
 }
 

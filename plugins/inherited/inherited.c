@@ -283,7 +283,7 @@ static int inherited_alive(int rank)
 {
     const struct pl_job_rank *peer = &shared->ranks[rank];
     int32_t owner = atomic_load(&peer->owner);
-    bool ended = atomic_load(pl_job_gone(job, rank)) || (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH);
+    bool ended = atomic_load(pl_job_gone(job, rank)) || (owner > 0 && !inherited_process_lives(owner));
     return ended ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 

@@ -22,7 +22,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "plugins/pmix/copy.h"
+#include "plugins/pmix/pmix_copy.h"
 
 enum { ANSWER_SECONDS = 2, RETRY_FIRST_MS = 1, RETRY_LAST_MS = 100 };
 

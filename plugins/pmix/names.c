@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "plugins/pmix/copy.h"
+#include "plugins/pmix/pmix_copy.h"
 
 enum { ANSWER_SECONDS = 5 };
 

@@ -22,8 +22,8 @@
 #include "core/base/memory.h"
 #include "plugins/pmix/cards.h"
 #include "plugins/pmix/claim.h"
-#include "plugins/pmix/copy.h"
 #include "plugins/pmix/names.h"
+#include "plugins/pmix/pmix_copy.h"
 #include "plugins/pmix/pmix_psets.h"
 
 static pmix_proc_t self;

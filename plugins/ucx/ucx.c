@@ -3,6 +3,7 @@
 #include "plugins/ucx/ucx.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -26,7 +27,10 @@
 
 enum { CLAIM_MS = 20 }; /* between two searches for new connections */
 
-enum { UCX_SPACE = 64 << 20 }; /* bytes that opening a context maps, generously */
+enum {
+    UCX_SPACE = 64 << 20, /* bytes that opening a context maps, generously */
+    UCX_DESCRIPTORS = 12, /* that a worker and its gate have; fewer are open while UCX has only some of its parts */
+};
 
 int pl_ucx_error(struct pl_ucx *ucx, ucs_status_t status, const char *what)
 {
@@ -140,11 +144,28 @@ static void *ucx_do_nothing(void *nothing)
     return nothing;
 }
 
-/* UCX starts a thread of its own and maps memory, and aborts the process if it cannot: it is not asked to where there
- * is no space for either. */
+/* 0, or an errno: so many more cannot be open. */
+static int ucx_check_descriptors(int wake_fd)
+{
+    int fd[UCX_DESCRIPTORS], count = 0, error = 0;
+    while (count < UCX_DESCRIPTORS && (fd[count] = fcntl(wake_fd, F_DUPFD_CLOEXEC, 0)) >= 0)
+        count++;
+    if (count < UCX_DESCRIPTORS)
+        error = errno;
+    while (count > 0)
+        close(fd[--count]);
+    return error;
+}
+
+/* UCX starts a thread of its own, opens descriptors for it and maps memory, and aborts the process if it cannot: it is
+ * not asked to where there is no space for these. Another process of the user may take the last thread in between. */
 static int ucx_check_space(struct pl_ucx *ucx)
 {
     pthread_t thread;
+    int lacking = ucx_check_descriptors(ucx->wake_fd);
+    if (lacking)
+        return ucx->host->fail(PL_UNREACHABLE, "UCX needs %d descriptors: %s (ulimit -n)", UCX_DESCRIPTORS,
+                               strerror(lacking));
     void *space = mmap(NULL, UCX_SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space == MAP_FAILED)
         return ucx->host->fail(PL_UNREACHABLE, "UCX needs %d MiB of address space: %s", UCX_SPACE >> 20,

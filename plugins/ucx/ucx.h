@@ -68,21 +68,21 @@ struct pl_ucx {
     bool shared_memory;  /* UCX may use it between processes of a node, with files in `scratch_dir` */
     bool memory_refused; /* it could not open it: /dev/shm is full, or cannot be written */
     struct pl_scratch_dir scratch_dir;
-    size_t eager;                 /* bytes of data in the longest eager message */
-    ucp_datatype_t send_type;     /* packs by the cursor of a struct pl_ucx_send */
-    ucp_datatype_t fetch_type;    /* unpacks by the cursor of a struct pl_ucx_rndv */
-    struct pl_list links;         /* of struct pl_ucx_link */
-    struct pl_table by_engine;    /* of pl_ucx_link.by_engine: the links by engine id */
-    struct pl_ucx_link *last;     /* the link found last */
+    size_t eager;                     /* bytes of data in the longest eager message */
+    ucp_datatype_t send_type;         /* packs by the cursor of a struct pl_ucx_send */
+    ucp_datatype_t fetch_type;        /* unpacks by the cursor of a struct pl_ucx_rndv */
+    struct pl_list links;             /* of struct pl_ucx_link */
+    struct pl_table by_engine;        /* of pl_ucx_link.by_engine: the links by engine id */
+    struct pl_ucx_link *last;         /* the link found last */
     uint64_t unheard[PL_UCX_UNHEARD]; /* engines that have no link, and a message of which was lost for it */
     unsigned unheard_count;           /* more than PL_UCX_UNHEARD: any engine may be one */
-    struct pl_list failed;        /* of pl_ucx_link.failure: to be reported in progress() */
-    struct pl_list spare;         /* of pl_ucx_send.entry: unused records */
-    struct pl_ucx_rndv *arriving; /* the message that UCX's callback is handing to the engine */
-    int events;                   /* since progress() began */
-    int64_t check_at;             /* ms; when pl_ucx_links_check() checks the peers next */
-    bool ending;                  /* close() has begun: nothing more is handed to the engine */
-    ucs_status_ptr_t flush;       /* of the worker, in close() */
+    struct pl_list failed;            /* of pl_ucx_link.failure: to be reported in progress() */
+    struct pl_list spare;             /* of pl_ucx_send.entry: unused records */
+    struct pl_ucx_rndv *arriving;     /* the message that UCX's callback is handing to the engine */
+    int events;                       /* since progress() began */
+    int64_t check_at;                 /* ms; when pl_ucx_links_check() checks the peers next */
+    bool ending;                      /* close() has begun: nothing more is handed to the engine */
+    ucs_status_ptr_t flush;           /* of the worker, in close() */
     struct pl_ucx_gate gate;
     bool watches;           /* it has connected to a peer whose death UCX reports */
     bool unclaimed;         /* there are new connections, which are to be close-on-exec */

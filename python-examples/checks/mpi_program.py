@@ -32,6 +32,58 @@ def messages(comm: mpi.Comm) -> None:
         assert comm.recv(room, 0, 3).count == 100000 and room == b"a" * 100000
 
 
+def requests(comm: mpi.Comm) -> None:
+    """Everything to everyone without waiting; requests that are tested, and one that is lost."""
+    into = [array("d", [0.0] * 3) for _ in range(comm.size)]
+    receives = [comm.irecv(into[rank], rank, tag=4) for rank in range(comm.size)]
+    sends = [comm.isend(array("d", [comm.rank, rank, 0.5]), rank, tag=4) for rank in range(comm.size)]
+    while not all(request.test() for request in receives):
+        pass
+    assert [(r.wait().source, r.wait().tag, r.wait().count) for r in receives] == [(n, 4, 3) for n in range(comm.size)]
+    assert [one.tolist() for one in into] == [[n, comm.rank, 0.5] for n in range(comm.size)]
+    assert all(status.count == 3 for status in mpi.wait_all(sends))
+    comm.isend(b"lost", comm.rank, tag=5)
+    assert comm.recv(bytearray(4), comm.rank, 5).count == 4
+
+
+def objects(comm: mpi.Comm) -> None:
+    """Objects of any kind and size, also those that are empty when pickled buffers would be."""
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    for thing in (None, {"rank": comm.rank, "text": "ä" * comm.rank}, b"x" * 300000, [1, (2.5, {3})]):
+        request = comm.isend_object(thing, right, tag=6)
+        got = comm.recv_object(left, tag=6)
+        assert got == ({"rank": left, "text": "ä" * left} if isinstance(thing, dict) else thing)
+        request.wait()
+    assert comm.bcast_object({"from": comm.rank} if comm.rank == comm.size - 1 else None, comm.size - 1) == \
+        {"from": comm.size - 1}
+    assert comm.allgather_objects("x" * comm.rank * 1000) == ["x" * n * 1000 for n in range(comm.size)]
+    if comm.size > 1 and comm.rank == 0:
+        comm.send_object(mpi.Op.SUM, 1)
+    elif comm.rank == 1:
+        assert comm.recv_object() is mpi.Op.SUM
+
+
+def numpy_arrays(comm: mpi.Comm) -> None:
+    """Arrays of several dimensions and types, where numpy is installed."""
+    try:
+        import numpy
+    except ImportError:
+        return
+    for kind in ("int8", "uint16", "int32", "int64", "float32", "float64", "complex64", "complex128", "bool"):
+        mine = numpy.full((3, 4), comm.rank + 1).astype(kind)
+        theirs = numpy.zeros((comm.size, 3, 4), kind)
+        comm.allgather(mine, theirs)
+        assert (theirs == numpy.arange(1, comm.size + 1).reshape(-1, 1, 1).astype(kind)).all()
+    total = numpy.array(complex(comm.rank, 1))
+    comm.allreduce(total)
+    assert total == complex(comm.size * (comm.size - 1) // 2, comm.size)
+    try:
+        comm.bcast(numpy.zeros((4, 4))[:, 1])
+        raise AssertionError("a column is not contiguous")
+    except TypeError:
+        pass
+
+
 def collectives(comm: mpi.Comm) -> None:
     """Data of every process, checked on every process."""
     rank, size = comm.rank, comm.size
@@ -110,6 +162,9 @@ def main() -> None:
         with mpi.Session(level) as session, session.comm("mpi://WORLD", "checks") as comm:
             assert comm.size == int(sys.argv[1])
             messages(comm)
+            requests(comm)
+            objects(comm)
+            numpy_arrays(comm)
             collectives(comm)
             parts(session, comm)
             mistakes(comm)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Says which Plenum this is; as a job, `mpiexec -n 4 python3 -m plenum`, also how many processes have found each other."""
+"""Says which Plenum this is. As a job, `mpiexec -n 4 python3 -m plenum`, it says how many processes have found each
+other, too."""
 import sys
 from array import array
 

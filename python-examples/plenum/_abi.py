@@ -23,7 +23,8 @@ OPS = {"SUM": 0x21, "MIN": 0x22, "MAX": 0x23, "PROD": 0x24, "BAND": 0x28, "BOR":
        "LOR": 0x31, "LXOR": 0x32}
 
 DATATYPES = {"c": 0x247, "b": 0x244, "B": 0x245, "?": 0x238, "h": 0x208, "H": 0x20c, "i": 0x209, "I": 0x20d,
-             "l": 0x20a, "L": 0x20e, "q": 0x20b, "Q": 0x20f, "f": 0x210, "d": 0x214}
+             "l": 0x20a, "L": 0x20e, "q": 0x20b, "Q": 0x20f, "f": 0x210, "d": 0x214, "Zf": 0x212,
+             "Zd": 0x216}
 """Item formats of memoryview and array, and the datatypes that are the same in C."""
 
 
@@ -63,6 +64,13 @@ _ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "MPI_Send_c": (_H, _COUNT, _H, c_int, c_int, _H),
     "MPI_Recv_c": (_H, _COUNT, _H, c_int, c_int, _H, _STATUS),
     "MPI_Sendrecv_c": (_H, _COUNT, _H, c_int, c_int, _H, _COUNT, _H, c_int, c_int, _H, _STATUS),
+    "MPI_Isend_c": (_H, _COUNT, _H, c_int, c_int, _H, _OUT),
+    "MPI_Irecv_c": (_H, _COUNT, _H, c_int, c_int, _H, _OUT),
+    "MPI_Wait": (_OUT, _STATUS),
+    "MPI_Test": (_OUT, _INTS, _STATUS),
+    "MPI_Mprobe": (c_int, c_int, _H, _OUT, _STATUS),
+    "MPI_Mrecv_c": (_H, _COUNT, _H, _OUT, _STATUS),
+    "MPI_Allgatherv_c": (_H, _COUNT, _H, _H, POINTER(_COUNT), POINTER(_COUNT), _H, _H),
     "MPI_Get_count_c": (_STATUS, _H, POINTER(c_int64)),
     "MPI_Probe": (c_int, c_int, _H, _STATUS),
     "MPI_Barrier": (_H,),

@@ -8,12 +8,14 @@
         total = array("d", [comm.rank])
         comm.allreduce(total)
 
+Objects are pickled: `comm.send_object()`, `recv_object()`, `bcast_object()`, `allgather_objects()`.
+
 Nothing of MPI exists before a session is opened and nothing remains after it is closed; a process opens as many as it
-wants, one after the other or side by side. Data are objects with a contiguous buffer (array, bytearray, memoryview,
-ctypes arrays; bytes to send from); the type of their items is the MPI datatype. Errors are exceptions with the
-library's message. An exception that leaves the `with` of a session or a communicator leaves it open, since closing may
-wait for processes that wait for this one; the end of this process then ends the job. A program that catches the
-exception may close().
+wants, one after the other or side by side. Data are objects with a contiguous buffer (arrays of numpy, array,
+bytearray, memoryview, ctypes arrays; bytes to send from); the type of their items is the MPI datatype. Errors are
+exceptions with the library's message. An exception that leaves the `with` of a session or a communicator leaves it
+open, since closing may wait for processes that wait for this one; the end of this process then ends the job. A program
+that catches the exception may close().
 
 One thread at a time uses a session, unless it was opened with THREAD_MULTIPLE.
 """
@@ -21,10 +23,12 @@ from __future__ import annotations
 
 import ctypes
 import enum
-from collections.abc import Iterator, Sequence
+import pickle
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from . import _abi
 
@@ -87,6 +91,10 @@ class _Data:
         self.address = ctypes.addressof(self._kept)
         self.triple = (self.address, self.count, self.datatype)
 
+    def bytes(self) -> bytes:
+        """What is in the buffer now."""
+        return ctypes.string_at(self.address, ctypes.sizeof(self._kept))
+
 
 def _info_items(info: ctypes.c_void_p) -> Iterator[tuple[str, str]]:
     for n in range(_number("MPI_Info_get_nkeys", info)):
@@ -110,6 +118,49 @@ class Status:
     source: int
     tag: int
     count: int
+
+
+class Request:
+    """An operation under way. It keeps its buffer; complete it by wait(), or by test() until that gives a Status."""
+
+    def __init__(self, handle: ctypes.c_void_p, data: _Data, receives: bool) -> None:
+        self._handle, self._data, self._receives = handle, data, receives
+        self._status: Status | None = None
+
+    def __del__(self) -> None:
+        if self._status is None:
+            _abandoned.append(self._data)  # MPI still reads or writes there
+
+    def wait(self) -> Status:
+        """Waits until the operation is complete. Source and tag are those of a message that was received."""
+        if self._status is None:
+            native = _abi.NativeStatus()
+            _call("MPI_Wait", ctypes.byref(self._handle), ctypes.byref(native))
+            self._complete(native)
+        assert self._status
+        return self._status
+
+    def test(self) -> Status | None:
+        """The status if the operation is complete; None if not yet. Never waits."""
+        if self._status is None:
+            native, done = _abi.NativeStatus(), ctypes.c_int()
+            _call("MPI_Test", ctypes.byref(self._handle), ctypes.byref(done), ctypes.byref(native))
+            if done.value:
+                self._complete(native)
+        return self._status
+
+    def _complete(self, native: _abi.NativeStatus) -> None:
+        sent = Status(UNDEFINED, UNDEFINED, self._data.count)
+        self._status = _status(native, self._data.datatype) if self._receives else sent
+
+
+_abandoned: list[_Data] = []
+"""Buffers of requests that were lost before they were complete."""
+
+
+def wait_all(requests: Iterable[Request]) -> list[Status]:
+    """Waits for several requests."""
+    return [request.wait() for request in requests]
 
 
 class _Owned:
@@ -275,6 +326,57 @@ class Comm(_Owned):
         native = _abi.NativeStatus()
         _call("MPI_Probe", source, tag, self.handle, ctypes.byref(native))
         return _status(native, _abi.DATATYPES["c"])
+
+    def isend(self, data: Buffer, dest: int, tag: int = 0) -> Request:
+        """Starts to send all items of a buffer, which must not change before the request is complete."""
+        source = _Data(data, writable=False)
+        return Request(_handle("MPI_Isend_c", *source.triple, dest, tag, self.handle), source, False)
+
+    def irecv(self, data: Buffer, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Request:
+        """Starts to receive into a buffer, which may be larger than the message."""
+        target = _Data(data, writable=True)
+        return Request(_handle("MPI_Irecv_c", *target.triple, source, tag, self.handle), target, True)
+
+    # --- objects, pickled ---
+
+    def send_object(self, thing: object, dest: int, tag: int = 0) -> None:
+        """Sends an object to a rank that calls recv_object()."""
+        self.send(pickle.dumps(thing, pickle.HIGHEST_PROTOCOL), dest, tag)
+
+    def isend_object(self, thing: object, dest: int, tag: int = 0) -> Request:
+        """Starts to send an object, which may change at once."""
+        return self.isend(pickle.dumps(thing, pickle.HIGHEST_PROTOCOL), dest, tag)
+
+    def recv_object(self, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Any:
+        """Receives an object. As with pickle.loads(), the sender is trusted."""
+        message, native = ctypes.c_void_p(), _abi.NativeStatus()
+        _call("MPI_Mprobe", source, tag, self.handle, ctypes.byref(message), ctypes.byref(native))
+        room = bytearray(_status(native, _abi.DATATYPES["B"]).count)
+        target = _Data(room, writable=True)
+        _call("MPI_Mrecv_c", *target.triple, ctypes.byref(message), ctypes.byref(native))
+        return pickle.loads(target.bytes())
+
+    def bcast_object(self, thing: object = None, root: int = 0) -> Any:
+        """Returns the root's object on every rank."""
+        data = pickle.dumps(thing, pickle.HIGHEST_PROTOCOL) if self.rank == root else b""
+        size = array("q", [len(data)])
+        self.bcast(size, root)
+        room = bytearray(data or size[0])
+        self.bcast(room, root)
+        return pickle.loads(room)
+
+    def allgather_objects(self, thing: object) -> list[Any]:
+        """Returns the objects of all ranks on every rank."""
+        data = pickle.dumps(thing, pickle.HIGHEST_PROTOCOL)
+        sizes = array("q", [0] * self.size)
+        self.allgather(array("q", [len(data)]), sizes)
+        starts = [sum(sizes[:rank]) for rank in range(self.size)]
+        out, target = _Data(data, writable=False), _Data(bytearray(sum(sizes)), writable=True)
+        counts = ctypes.c_int64 * self.size
+        _call("MPI_Allgatherv_c", *out.triple, target.address, counts(*sizes), counts(*starts), target.datatype,
+              self.handle)
+        whole = target.bytes()
+        return [pickle.loads(whole[start:start + size]) for start, size in zip(starts, sizes)]
 
     # --- collectives ---
 

@@ -32,7 +32,7 @@ static void start(void)
     size_t ranks = (sizeof *shared + SIZE * sizeof(struct pl_job_rank) + 63) / 64 * 64;
     shared_bytes = ranks + PL_JOB_TABLE_BYTES(CAPACITY);
     shared = aligned_alloc(64, (shared_bytes + 63) / 64 * 64);
-    description = (struct pl_job_segment){ .size = SIZE, .table = ranks, .table_capacity = CAPACITY };
+    description = (struct pl_job_segment){ .size = SIZE, .table = ranks, .table_capacity = CAPACITY, .tenants = 1 };
     FUZZ_CHECK(plenum_runtime_open(&runtime) == PLENUM_OK && pipe2(runtime->notes.pipe, O_NONBLOCK | O_CLOEXEC) == 0);
 }
 
@@ -57,7 +57,7 @@ static struct plenum_job *make_job(void)
                PLENUM_OK);
     memset(shared, 0, shared_bytes);
     for (int r = 0; r < SIZE; r++)
-        atomic_store(&shared->ranks[r].owner, (int32_t)getpid());
+        atomic_store(&shared->ranks[r].process, (int32_t)getpid());
     job->segment = &description;
     job->shared = shared;
     job->cookie = COOKIE;

@@ -207,7 +207,8 @@ static void ask(void)
 /* As at the end of a process. */
 static void forget(void)
 {
-    pl_pmi_wire_close();
+    if (known.pid)
+        pl_pmi_wire_close();
     if (wire.fd >= 0 && wire.fd != inherited[0])
         close(wire.fd);
     free(known.local_ranks);

@@ -4,6 +4,7 @@
 #include "fuzz.h"
 
 #include "plugins/pmix/cards.c"
+#include "plugins/pmix/pmix_copy.c"
 /* both have these names */
 #define ANSWER_SECONDS PSETS_ANSWER_SECONDS
 #define host           psets_host
@@ -116,7 +117,13 @@ static void fuzz_log(const char *subsystem, int level, const char *format, ...)
     (void)subsystem, (void)level, (void)format;
 }
 
-static const struct pl_bootstrap_host fuzz_host = { .fail = fuzz_fail, .log = fuzz_log };
+static void fuzz_tenant(uint32_t number, char *name)
+{
+    (void)number;
+    name[0] = '\0'; /* the program's own copy */
+}
+
+static const struct pl_bootstrap_host fuzz_host = { .fail = fuzz_fail, .log = fuzz_log, .tenant = fuzz_tenant };
 
 static int found(void *to, const char *name, const int *ranks, int count)
 {
@@ -137,7 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input = &from;
     for (unsigned i = 0; i < 10; i++)
         local[i] = "0123456789,,,- x"[fuzz_byte(&from) % 16];
-    pl_pmix_cards_open(&fuzz_host, &proc, 1, fuzz_byte(&from) % 4 ? local : NULL);
+    pl_pmix_copy_enter(&fuzz_host);
+    pl_pmix_cards_open(&proc, 1, fuzz_byte(&from) % 4 ? local : NULL);
     for (int i = 0; i < QUESTIONS && fuzz_left(&from) > 0; i++)
         if (pl_pmix_cards_lookup((int)(fuzz_byte(&from) % 3), fuzz_byte(&from) % 2 ? PL_CARD_LISTENER : PL_CARD_WORLD,
                                  card, &length) == MPI_SUCCESS)

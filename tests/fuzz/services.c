@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t bytes = fuzz_byte(&from) % 16 ? sizeof entry : fuzz_below(&from, sizeof entry);
         FUZZ_CHECK(pwrite(fd, &entry, bytes, services_file_offset(i)) == (ssize_t)bytes);
     }
-    if (fuzz_byte(&from) % 8 == 7) /* a file with a hole, of any length */
+    if (fuzz_byte(&from) == 255) /* a file with a hole, of any length: the search of it takes long */
         FUZZ_CHECK(ftruncate(fd, (off_t)(fuzz_bits(&from, 8) >> 1)) == 0 || errno == EFBIG || errno == EINVAL);
     seen = 0;
     most = 1 + fuzz_byte(&from) % 4;

@@ -95,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     message_free(first);
     if (fuzz_byte(&from) % 2) /* y has messages whose answers the fuzzer writes */
         for (int i = 0; i < 2; i++)
-            sent[i] = message_send(y, &yx->endpoint, (unsigned)i, 20000, &node_solid);
+            sent[i] = message_send(y, &yx->endpoint, (unsigned)i, EAGER + 1, &node_solid);
     for (int i = 0; i < RECORDS_MAX && fuzz_left(&from) > 0 && xy->out.ring; i++) {
         put(&from, xy);
         progress(y, 2);

@@ -61,18 +61,24 @@ static cpu_set_t cpus_of(const char *digits)
 }
 
 /* `wanted`: the places in order, with blanks between them. */
-static void expect(const char *allowed, enum plenum_bind bind, enum plenum_map map, const char *wanted)
+static void expect_each(const char *allowed, enum plenum_bind bind, enum plenum_map map, long each, const char *wanted)
 {
     struct pl_binding_places places;
     char all[256] = "", one[64];
     cpu_set_t set = cpus_of(allowed);
-    ck_assert(pl_binding_find(top, &set, bind, map, &places));
+    ck_assert(pl_binding_find(top, &set, bind, map, each, &places));
     for (int i = 0; i < places.count; i++) {
         ck_assert_int_eq(pl_binding_text(&places.cpus[i], one, sizeof one), (int)strlen(one));
         strcat(strcat(all, i ? " " : ""), one);
     }
     ck_assert_str_eq(all, wanted);
     pl_binding_fini(&places);
+}
+
+static void expect(const char *allowed, enum plenum_bind bind, enum plenum_map map, const char *wanted)
+{
+    expect_each(allowed, bind, map, 0, wanted);
+    expect_each(allowed, bind, map, 1, wanted);
 }
 
 START_TEST(machine)
@@ -94,6 +100,22 @@ START_TEST(machine)
 }
 END_TEST
 
+START_TEST(several_each)
+{
+    begin();
+    make_machine();
+    expect_each("01234567", PLENUM_BIND_CORE, PLENUM_MAP_SLOT, 2, "0-1,4-5 2-3,6-7");
+    expect_each("01234567", PLENUM_BIND_THREAD, PLENUM_MAP_SLOT, 2, "0-1 4-5 2-3 6-7");
+    expect_each("01234567", PLENUM_BIND_THREAD, PLENUM_MAP_SOCKET, 2, "0-1 2-3 4-5 6-7");
+    expect_each("01234567", PLENUM_BIND_THREAD, PLENUM_MAP_SLOT, 3, "0-1,4 2-3,6");
+    /* a socket with too few; no socket with enough; a machine without enough */
+    expect_each("01452", PLENUM_BIND_CORE, PLENUM_MAP_SLOT, 2, "0-1,4-5");
+    expect_each("0126", PLENUM_BIND_CORE, PLENUM_MAP_SOCKET, 3, "0-2,6");
+    expect_each("0123", PLENUM_BIND_CORE, PLENUM_MAP_SLOT, 1000000, "0-3");
+    expect_each("01234567", PLENUM_BIND_SOCKET, PLENUM_MAP_NUMA, 2, "0-7");
+}
+END_TEST
+
 /* A kernel that says nothing, or nonsense. */
 START_TEST(silence)
 {
@@ -106,7 +128,7 @@ START_TEST(silence)
         put(nonsense[i], "devices/system/cpu/cpu0/topology/thread_siblings_list");
         struct pl_binding_places places;
         cpu_set_t set = cpus_of("01");
-        ck_assert(pl_binding_find(top, &set, PLENUM_BIND_CORE, PLENUM_MAP_SLOT, &places));
+        ck_assert(pl_binding_find(top, &set, PLENUM_BIND_CORE, PLENUM_MAP_SLOT, 0, &places));
         ck_assert(places.count >= 1 && CPU_ISSET(0, &places.cpus[0]));
         pl_binding_fini(&places);
     }
@@ -164,4 +186,4 @@ START_TEST(not_native)
 }
 END_TEST
 
-UNIT_MAIN("places", machine, silence, short_text, not_native)
+UNIT_MAIN("places", machine, several_each, silence, short_text, not_native)

@@ -201,6 +201,8 @@ START_TEST(words_prte)
         snprintf(wanted, sizeof wanted, "%s %s%s", before, root, after);                                               \
         gives(line, wanted);                                                                                           \
     } while (0)
+    GIVES("-host a:2,b --map-by socket:PE=2 p x", "prterun",
+          "--map-by package:PE=2:OVERSUBSCRIBE --bind-to core --host a:2,b -np 3 p x");
     GIVES("-host a:2,b p x", "prterun", "--map-by slot:OVERSUBSCRIBE --bind-to none --host a:2,b -np 3 p x");
     GIVES("--launcher openmpi --bind-to socket --map-by socket -n 2 p", "mpirun.openmpi",
           "--map-by socket:OVERSUBSCRIBE --bind-to socket -np 2 p");

@@ -47,7 +47,13 @@ static void quiet(const char *subsystem, int level, const char *format, ...)
     (void)subsystem, (void)level, (void)format;
 }
 
-static const struct pl_bootstrap_host host = { .fail = fail, .log = quiet };
+static void tenant_name(uint32_t number, char *name)
+{
+    (void)number;
+    name[0] = '\0'; /* the program's own copy */
+}
+
+static const struct pl_bootstrap_host host = { .fail = fail, .log = quiet, .tenant = tenant_name };
 
 static char *own_path(void)
 {

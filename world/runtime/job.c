@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "core/base/memory.h"
-#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/guard.h"
 #include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/segment_make.h"
 #include "world/runtime/runtime_error.h"

@@ -50,7 +50,7 @@ struct pl_rank {
 
 enum pl_job_phase { PL_JOB_DESCRIBED, PL_JOB_QUEUED, PL_JOB_RUNNING, PL_JOB_ENDING, PL_JOB_FINISHED };
 
-enum { PL_JOB_OPTIONS = PLENUM_JOB_REPORT + 1 }; /* the last option of enum plenum_job_option, plus 1 */
+enum { PL_JOB_OPTIONS = PLENUM_JOB_BIND_COUNT + 1 }; /* the last option of enum plenum_job_option, plus 1 */
 
 /* What the embedder asks for (describe.c, json_keys.c). Constant from the launch on. */
 struct pl_job_desc {
@@ -111,7 +111,7 @@ struct pl_job_tree {
     size_t request_bytes;
 };
 
-/* What the embedder holds (entry.h). */
+/* What the embedder holds (guard.h). */
 struct pl_job_handle {
     bool open;              /* the embedder has not closed it */
     _Atomic unsigned calls; /* public functions that are inside */

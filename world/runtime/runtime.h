@@ -59,7 +59,7 @@ struct pl_runtime_slots {
 
 enum { PL_SCRATCH = 65536 }; /* bytes of one read of an output: the capacity of a pipe, so that one read empties it */
 
-/* The process that may use the runtime, and the calls under way (entry.h). */
+/* The process that may use the runtime, and the calls under way (guard.h). */
 struct pl_runtime_use {
     pid_t owner;            /* the process that opened it */
     _Atomic unsigned calls; /* public functions that are inside */

@@ -110,12 +110,57 @@ static void binding_interleave(const struct pl_binding_places *groups, struct pl
     }
 }
 
-bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map,
+/* Joins each `each` of the places that overlap `group` (NULL: all). What is left over is dropped. */
+static void binding_join_in(const cpu_set_t *from, int count, const cpu_set_t *group, long each,
+                            struct pl_binding_places *places)
+{
+    cpu_set_t sum;
+    long joined = 0;
+    CPU_ZERO(&sum);
+    for (int i = 0; i < count; i++) {
+        if (group && !binding_overlap(&from[i], group))
+            continue;
+        CPU_OR(&sum, &sum, &from[i]);
+        if (++joined < each)
+            continue;
+        places->cpus[places->count++] = sum;
+        CPU_ZERO(&sum);
+        joined = 0;
+    }
+}
+
+/* Larger places, each within a socket. Where no socket has enough they span sockets; where the machine has not, one
+ * place has all. */
+static bool binding_join(const char *sys, const cpu_set_t *allowed, long each, struct pl_binding_places *places)
+{
+    struct pl_binding_places sockets;
+    int count = places->count;
+    cpu_set_t *from = pl_calloc((size_t)count + 1, sizeof *from);
+    if (!from || !binding_collect(sys, allowed, PLENUM_BIND_SOCKET, &sockets)) {
+        free(from);
+        return false;
+    }
+    memcpy(from, places->cpus, (size_t)count * sizeof *from);
+    places->count = 0;
+    for (int s = 0; s < sockets.count; s++)
+        binding_join_in(from, count, &sockets.cpus[s], each, places);
+    if (places->count == 0)
+        binding_join_in(from, count, NULL, each < count ? each : count, places);
+    pl_binding_fini(&sockets);
+    free(from);
+    return true;
+}
+
+bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map, long each,
                      struct pl_binding_places *places)
 {
     struct pl_binding_places groups;
     if (!binding_collect(sys, allowed, bind, places))
         return false;
+    if (each > 1 && !binding_join(sys, allowed, each, places)) {
+        pl_binding_fini(places);
+        return false;
+    }
     if (map == PLENUM_MAP_SLOT)
         return true;
     cpu_set_t *from = pl_calloc((size_t)places->count + 1, sizeof *from);

@@ -16,9 +16,10 @@ struct pl_binding_places {
 
 /* Finds the places within `allowed`, in the order that `map` asks for. A processor that sysfs does not describe counts
  * as a core of its own, on the only socket, in the only NUMA node.
- * @param sys  where sysfs is mounted: "/sys"
+ * @param sys   where sysfs is mounted: "/sys"
+ * @param each  cores or the like that make one place, of one socket if possible; 0: one
  * False: out of memory. */
-bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map,
+bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map, long each,
                      struct pl_binding_places *places);
 void pl_binding_fini(struct pl_binding_places *places);
 

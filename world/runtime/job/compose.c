@@ -10,12 +10,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "world/runtime/entry.h"
+#include "world/runtime/guard.h"
 #include "world/runtime/job/binding.h"
 #include "world/runtime/job/blob.h"
+#include "world/runtime/job/job_bind.h"
 #include "world/runtime/job/locate.h"
 #include "world/runtime/job/native.h"
-#include "world/runtime/job/places.h"
 #include "world/runtime/keeper/plan.h"
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/runtime_error.h"
@@ -63,8 +63,9 @@ static bool compose_is_identity(const char *name)
         "ALPS_APP_PE",
     };
     static const char *const beginnings[] = {
-        "PMI_",       "HYDI_",     "OMPI_COMM_WORLD_", "OMPI_MCA_orte_", "OMPI_MCA_ess_",   "PALS_",
-        "FLUX_TASK_", "FLUX_JOB_", "SLURM_STEP_",      "SLURM_PMIX",     "MV2_COMM_WORLD_", "MPISPAWN_",
+        "ALPS_APP_",        "FLUX_KVS_",       "FLUX_PMI_",     "JSM_",  "PRTE_LAUNCHED", "PMI_",      "HYDI_",
+        "OMPI_COMM_WORLD_", "OMPI_MCA_orte_",  "OMPI_MCA_ess_", "PALS_", "FLUX_TASK_",    "FLUX_JOB_", "SLURM_STEP_",
+        "SLURM_PMIX",       "MV2_COMM_WORLD_", "MPISPAWN_",
     };
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         if (strcmp(name, exact[i]) == 0)
@@ -113,9 +114,10 @@ static int compose_program_environment(const struct plenum_job *job, const struc
     if (!pl_vars_apply(vars, &job->desc.env) || !pl_vars_apply(vars, &program->env))
         return compose_no_memory();
     compose_drop(vars, compose_is_identity); /* also from the description: a rank has one identity */
-    /* Otherwise programs of Open MPI 4 take each process for a job of one, unless they know the launcher by name. */
+    /* Otherwise programs of Open MPI 4 take each process for a job of one: outside of a launcher that they know, and in
+     * an allocation of Slurm. */
     if (job->launch.registered && !pl_vars_has(vars, "OMPI_MCA_schizo") &&
-        !pl_vars_set(vars, "OMPI_MCA_schizo", "^orte"))
+        !pl_vars_set(vars, "OMPI_MCA_schizo", "^orte,slurm,flux,jsm,alps"))
         return compose_no_memory();
     bool whole = pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size) &&
                  pl_vars_format(vars, "PLENUM_LOCAL_SIZE", "%d", job->desc.size) &&
@@ -265,7 +267,7 @@ static uint32_t compose_choose_job_fd(void)
 int pl_compose_bind(struct plenum_job *job)
 {
     struct pl_blob *b = &job->launch.plan;
-    int err = pl_places_choose(job, &job->launch.bound);
+    int err = pl_job_bind(job, &job->launch.bound);
     if (err || !job->launch.bound)
         return err;
     uint32_t all = pl_blob_add(b, job->launch.bound, (size_t)job->desc.size * sizeof *job->launch.bound);
@@ -306,7 +308,7 @@ int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t s
     if (pl_job_enter(job) != PLENUM_OK)
         return 0;
     const cpu_set_t *bound = job->launch.bound;
-    if (!bound && pl_places_choose(job, &chosen) == PLENUM_OK)
+    if (!bound && pl_job_bind(job, &chosen) == PLENUM_OK)
         bound = chosen;
     if (bound && rank >= 0 && rank < job->desc.size)
         length = pl_binding_text(&bound[rank], text, text ? size : 0);

@@ -9,7 +9,7 @@
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
 #include "core/base/pset_name.h"
-#include "world/runtime/entry.h"
+#include "world/runtime/guard.h"
 #include "world/runtime/job/job_psets.h"
 #include "world/runtime/runtime_error.h"
 
@@ -292,6 +292,7 @@ static long describe_most(enum plenum_job_option option)
     case PLENUM_JOB_TIME_LIMIT:
     case PLENUM_JOB_GRACE:
     case PLENUM_JOB_KEEP_GOING:
+    case PLENUM_JOB_BIND_COUNT:
     case PLENUM_JOB_SLOTS:
     case PLENUM_JOB_UNIVERSE: return INT32_MAX;
     }

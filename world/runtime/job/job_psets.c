@@ -10,8 +10,8 @@
 #include "core/base/memory_libc.h"
 #include "core/base/pset_name.h"
 #include "core/job/sets.h"
-#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/guard.h"
 #include "world/runtime/runtime_error.h"
 
 /* --- events ------------------------------------------------------------------------------------------------ */

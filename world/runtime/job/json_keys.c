@@ -226,6 +226,7 @@ const struct pl_job_key pl_job_keys[] = {
     { "universe", "an integer from 0 (not set)", job_key_option, PLENUM_JOB_UNIVERSE },
     { "bind", "\"none\", \"core\", \"socket\", \"numa\" or \"thread\"", job_key_option, PLENUM_JOB_BIND },
     { "map", "\"slot\", \"socket\" or \"numa\"", job_key_option, PLENUM_JOB_MAP },
+    { "bind_count", "an integer from 0 (one)", job_key_option, PLENUM_JOB_BIND_COUNT },
     { "terminal", "true or false", job_key_option, PLENUM_JOB_TERMINAL },
     { "report", "true or false", job_key_option, PLENUM_JOB_REPORT },
     { NULL, NULL, NULL, 0 },

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world/runtime/entry.h"
+#include "world/runtime/guard.h"
 #include "world/runtime/job/json_keys.h"
 #include "world/runtime/runtime_error.h"
 

@@ -16,7 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/memory.h"
-#include "world/runtime/entry.h"
+#include "world/runtime/guard.h"
 #include "world/runtime/job/compose.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/notes.h"

@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
-#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/guard.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/launch.h"
 #include "world/runtime/runtime_error.h"

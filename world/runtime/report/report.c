@@ -8,8 +8,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/memory_libc.h"
-#include "world/runtime/entry.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/guard.h"
 #include "world/runtime/report/find.h"
 #include "world/runtime/report/read.h"
 #include "world/runtime/report/report_json.h"

@@ -4,8 +4,8 @@
  * they have one connection to the server. Each has its own queries, and a name in the keys of its cards
  * (core/job/tenant.h). A copy enters before each call, so that the thread knows for which one it works.
  */
-#ifndef PLENUM_PLUGINS_PMIX_COPY_H
-#define PLENUM_PLUGINS_PMIX_COPY_H
+#ifndef PLENUM_PLUGINS_PMIX_PMIX_COPY_H
+#define PLENUM_PLUGINS_PMIX_PMIX_COPY_H
 
 #include "core/job/process.h"
 

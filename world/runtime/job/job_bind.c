@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See places.h. A rank takes the place whose processors have the fewest ranks bound to them, on average; among equals the
- * next one after that of the rank before it. */
-#include "world/runtime/job/places.h"
+/* See job_bind.h. A rank takes the place whose processors have the fewest ranks bound to them, on average; among equals
+ * the next one after that of the rank before it. */
+#include "world/runtime/job/job_bind.h"
 
 #include <stdlib.h>
 
@@ -9,23 +9,23 @@
 #include "world/runtime/job/binding.h"
 #include "world/runtime/runtime_error.h"
 
-struct places_load {
+struct job_bind_load {
     int on[CPU_SETSIZE]; /* ranks that are bound to the processor */
 };
 
-static int places_no_memory(void)
+static int job_bind_no_memory(void)
 {
     return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the places of the processes");
 }
 
-static void places_add(struct places_load *load, const cpu_set_t *cpus)
+static void job_bind_add(struct job_bind_load *load, const cpu_set_t *cpus)
 {
     for (int cpu = 0, left = CPU_COUNT(cpus); left > 0; cpu++)
         if (CPU_ISSET((size_t)cpu, cpus))
             load->on[cpu]++, left--;
 }
 
-static long places_sum(const struct places_load *load, const cpu_set_t *cpus)
+static long job_bind_sum(const struct job_bind_load *load, const cpu_set_t *cpus)
 {
     long sum = 0;
     for (int cpu = 0, left = CPU_COUNT(cpus); left > 0; cpu++)
@@ -35,13 +35,13 @@ static long places_sum(const struct places_load *load, const cpu_set_t *cpus)
 }
 
 /* The number of the least loaded place, from `first` on. */
-static int places_best(const struct pl_binding_places *places, const struct places_load *load, int first)
+static int job_bind_best(const struct pl_binding_places *places, const struct job_bind_load *load, int first)
 {
     int best = first;
-    long best_sum = places_sum(load, &places->cpus[best]), best_size = CPU_COUNT(&places->cpus[best]);
+    long best_sum = job_bind_sum(load, &places->cpus[best]), best_size = CPU_COUNT(&places->cpus[best]);
     for (int i = 1; i < places->count && best_sum > 0; i++) {
         int at = (first + i) % places->count;
-        long sum = places_sum(load, &places->cpus[at]), size = CPU_COUNT(&places->cpus[at]);
+        long sum = job_bind_sum(load, &places->cpus[at]), size = CPU_COUNT(&places->cpus[at]);
         if (sum * best_size < best_sum * size)
             best = at, best_sum = sum, best_size = size;
     }
@@ -49,34 +49,35 @@ static int places_best(const struct pl_binding_places *places, const struct plac
 }
 
 /* The load of the jobs that run. */
-static void places_load_now(const struct plenum_runtime *rt, struct places_load *load)
+static void job_bind_load_now(const struct plenum_runtime *rt, struct job_bind_load *load)
 {
-    *load = (struct places_load){ { 0 } };
+    *load = (struct job_bind_load){ { 0 } };
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive)
         for (int r = 0; job->launch.bound && r < job->desc.size; r++)
             if (!job->ranks[r].ended)
-                places_add(load, &job->launch.bound[r]);
+                job_bind_add(load, &job->launch.bound[r]);
 }
 
-int pl_places_choose(const struct plenum_job *job, cpu_set_t **chosen)
+int pl_job_bind(const struct plenum_job *job, cpu_set_t **chosen)
 {
     cpu_set_t allowed;
     struct pl_binding_places places;
-    struct places_load load;
+    struct job_bind_load load;
     enum plenum_bind bind = (enum plenum_bind)job->desc.option[PLENUM_JOB_BIND];
     *chosen = NULL;
     if (bind == PLENUM_BIND_NONE || job->desc.size == 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return PLENUM_OK;
-    if (!pl_binding_find("/sys", &allowed, bind, (enum plenum_map)job->desc.option[PLENUM_JOB_MAP], &places))
-        return places_no_memory();
+    if (!pl_binding_find("/sys", &allowed, bind, (enum plenum_map)job->desc.option[PLENUM_JOB_MAP],
+                         job->desc.option[PLENUM_JOB_BIND_COUNT], &places))
+        return job_bind_no_memory();
     *chosen = pl_calloc((size_t)job->desc.size, sizeof **chosen);
-    places_load_now(job->runtime, &load);
+    job_bind_load_now(job->runtime, &load);
     for (int r = 0, next = job->runtime->slots.next_place; *chosen && r < job->desc.size; r++) {
-        int at = places_best(&places, &load, next % places.count);
+        int at = job_bind_best(&places, &load, next % places.count);
         (*chosen)[r] = places.cpus[at];
-        places_add(&load, &places.cpus[at]);
+        job_bind_add(&load, &places.cpus[at]);
         next = at + 1;
     }
     pl_binding_fini(&places);
-    return *chosen ? PLENUM_OK : places_no_memory();
+    return *chosen ? PLENUM_OK : job_bind_no_memory();
 }

@@ -38,7 +38,7 @@ void work_spawn(MPI_Comm comm)
         spawned();
         return;
     }
-    if (work_failed(MPI_Comm_spawn("./work", words, 2, MPI_INFO_NULL, 0, comm, &children, MPI_ERRCODES_IGNORE)))
+    if (work_failed(MPI_Comm_spawn(work_program, words, 2, MPI_INFO_NULL, 0, comm, &children, MPI_ERRCODES_IGNORE)))
         return;
     with_others(children, false);
 }

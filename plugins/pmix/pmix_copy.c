@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plugins/pmix/copy.h"
+#include "plugins/pmix/pmix_copy.h"
 
 #include <pthread.h>
 #include <string.h>

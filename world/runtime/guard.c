@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See entry.h. A function is counted before it takes the lock, and no longer counted before it gives up the lock: with
+/* See guard.h. A function is counted before it takes the lock, and no longer counted before it gives up the lock: with
  * the lock held, a count of 0 means that no thread is inside. */
-#include "world/runtime/entry.h"
+#include "world/runtime/guard.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "world/runtime/runtime_error.h"
 
-static bool entry_is_foreign(const struct plenum_runtime *rt)
+static bool guard_is_foreign(const struct plenum_runtime *rt)
 {
     return rt->use.owner != getpid();
 }
 
-static int entry_refuse_foreign(const struct plenum_runtime *rt)
+static int guard_refuse_foreign(const struct plenum_runtime *rt)
 {
     return pl_rt_fail(PLENUM_ERR_CLOSED,
                       "the runtime belongs to process %d, from which this one was forked: open a new one here",
@@ -22,7 +22,7 @@ static int entry_refuse_foreign(const struct plenum_runtime *rt)
 
 bool pl_runtime_enter_anyway(struct plenum_runtime *rt)
 {
-    if (!rt || entry_is_foreign(rt))
+    if (!rt || guard_is_foreign(rt))
         return false;
     atomic_fetch_add(&rt->use.calls, 1);
     pthread_mutex_lock(&rt->lock);
@@ -34,7 +34,7 @@ int pl_runtime_enter(struct plenum_runtime *rt)
     if (!rt)
         return pl_rt_fail_null("runtime");
     if (!pl_runtime_enter_anyway(rt))
-        return entry_refuse_foreign(rt);
+        return guard_refuse_foreign(rt);
     if (!rt->use.stopped)
         return PLENUM_OK;
     return pl_runtime_leave(rt, pl_rt_fail(PLENUM_ERR_CLOSED, "the runtime is closed"));
@@ -60,7 +60,7 @@ int pl_job_check_open(const struct plenum_job *job)
 
 bool pl_job_enter_anyway(struct plenum_job *job)
 {
-    if (!job || entry_is_foreign(job->runtime))
+    if (!job || guard_is_foreign(job->runtime))
         return false;
     atomic_fetch_add(&job->handle.calls, 1);
     return pl_runtime_enter_anyway(job->runtime);
@@ -71,7 +71,7 @@ int pl_job_enter(const struct plenum_job *job)
     if (!job)
         return pl_rt_fail_null("job");
     if (!pl_job_enter_anyway((struct plenum_job *)job))
-        return entry_refuse_foreign(job->runtime);
+        return guard_refuse_foreign(job->runtime);
     int err = pl_job_check_open(job);
     return err ? pl_job_leave(job, err) : PLENUM_OK;
 }

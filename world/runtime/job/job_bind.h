@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which places (job/binding.h) the ranks of a job take: those that the jobs that run use least. The caller holds the
  * runtime's lock. */
-#ifndef PLENUM_WORLD_RUNTIME_JOB_PLACES_H
-#define PLENUM_WORLD_RUNTIME_JOB_PLACES_H
+#ifndef PLENUM_WORLD_RUNTIME_JOB_JOB_BIND_H
+#define PLENUM_WORLD_RUNTIME_JOB_JOB_BIND_H
 
 #include <sched.h>
 
@@ -10,6 +10,6 @@
 
 /* Chooses a set of processors for each rank into `*chosen` [size], which the caller frees; NULL: they are not bound.
  * Returns an enum plenum_error. */
-int pl_places_choose(const struct plenum_job *job, cpu_set_t **chosen);
+int pl_job_bind(const struct plenum_job *job, cpu_set_t **chosen);
 
 #endif

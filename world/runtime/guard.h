@@ -7,8 +7,8 @@
  * A process that was forked from the one that opened a runtime shares its keeper and its descriptors. It is refused
  * before it touches any of them, the lock included, which a thread that was not forked may hold.
  */
-#ifndef PLENUM_WORLD_RUNTIME_ENTRY_H
-#define PLENUM_WORLD_RUNTIME_ENTRY_H
+#ifndef PLENUM_WORLD_RUNTIME_GUARD_H
+#define PLENUM_WORLD_RUNTIME_GUARD_H
 
 #include "world/runtime/job.h"
 

@@ -26,6 +26,9 @@ bool work_is_well(void);
 /* Data must be right whenever no call has failed. */
 void work_expect(bool condition, const char *what);
 
+/* The path of the program. */
+extern const char *work_program;
+
 /* A communicator of all processes, of a session; and MPI_COMM_WORLD. */
 typedef void work_chapter(MPI_Comm comm);
 work_chapter work_messages, work_collectives, work_neighbors, work_windows, work_files, work_spawn;

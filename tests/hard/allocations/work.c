@@ -2,7 +2,8 @@
 /*
  * usage: work CHAPTER MODEL RANK N
  * The N-th allocation of rank RANK fails; 0: none does. MODEL is `world` or `session`. Exit code 0: each call has
- * succeeded or returned an error class. The line that it prints says which call failed. See work.h.
+ * succeeded or returned an error class, and then a fresh session has done its work. The line that it
+ * prints says which call failed. See work.h.
  */
 #include "work.h"
 
@@ -13,6 +14,8 @@
 
 #include "core/base/memory.h"
 #include "tests/mpi/usage.h"
+
+const char *work_program;
 
 static int first_error;
 static bool wrong;
@@ -86,6 +89,34 @@ static void run_in_world(work_chapter *chapter)
     work_failed(MPI_Finalize());
 }
 
+/* Whatever has failed before is over: nothing of it is in the way of a new session. It is one of this process alone:
+ * others may wait for what this process has given up, and are told when it ends. */
+static void run_afresh(void)
+{
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    int sum = 0, got = 0;
+    first_error = MPI_SUCCESS;
+    TRY(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    TRY(MPI_Group_from_session_pset(session, "mpi://SELF", &group));
+    TRY(MPI_Comm_create_from_group(group, "org.example.afresh", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    TRY(MPI_Sendrecv(&(int){ 5 }, 1, MPI_INT, 0, 1, &got, 1, MPI_INT, 0, 1, comm, MPI_STATUS_IGNORE));
+    TRY(MPI_Allreduce(&got, &sum, 1, MPI_INT, MPI_SUM, comm));
+    work_expect(got == 5 && sum == 5, "messages in a fresh session");
+done:
+    if (group != MPI_GROUP_NULL)
+        work_failed(MPI_Group_free(&group));
+    if (comm != MPI_COMM_NULL)
+        work_failed(MPI_Comm_free(&comm));
+    if (session != MPI_SESSION_NULL)
+        work_failed(MPI_Session_finalize(&session));
+    if (first_error) {
+        printf("wrong: a fresh session\n");
+        wrong = true;
+    }
+}
+
 /* Of this process in its job, before MPI is initialized. */
 static int rank_in_job(void)
 {
@@ -95,6 +126,7 @@ static int rank_in_job(void)
 
 int main(int argc, char **argv)
 {
+    work_program = argv[0];
     bool spawned = argc == 2 && strcmp(argv[1], "spawned") == 0;
     if (!spawned && (argc != 5 || !chapter_named(argv[1])))
         return 2;
@@ -109,13 +141,15 @@ int main(int argc, char **argv)
         pl_memory_fail_at(nth);
     (strcmp(argv[2], "world") == 0 ? run_in_world : run_in_session)(chapter_named(argv[1]));
     bool happened = chosen && nth > 0 && pl_memory_failed();
+    bool failed = first_error;
     pl_memory_fail_at(0);
+    run_afresh();
     struct usage after = usage_now();
     if (after.descriptors > before.descriptors + (getenv("PLENUM_TRANSPORT") ? 8 : 0)) {
         printf("wrong: %d descriptors before, %d after\n", before.descriptors, after.descriptors);
         wrong = true;
     }
-    if (happened && !first_error)
+    if (happened && !failed)
         printf("failed without an error\n");
     return wrong;
 }
