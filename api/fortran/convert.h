@@ -57,8 +57,8 @@ static inline int *plf_weights(const MPI_Fint *weights)
 /* --- Handles ----------------------------------------------------------------------------------------------------- */
 
 /*
- * MPI_X_fromint() and MPI_X_toint(). A predefined handle of the ABI is its number in both languages, below PLF_CONSTANTS
- * (MPI-5.0, section 20.5), and needs no call.
+ * MPI_X_fromint() and MPI_X_toint(). A predefined handle of the ABI is its number in both languages, which is below
+ * PLF_CONSTANTS (MPI-5.0, section 20.5), and needs no call.
  */
 enum { PLF_CONSTANTS = 1024 };
 #define PLF_HANDLE(Kind, kind, handle)                                                                                 \

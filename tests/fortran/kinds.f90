@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Each kind of parameter: strings, LOGICALs, indices, sentinels, sizes, large counts, types by precision, PMPI, spawning.
+! Each kind of parameter: strings, LOGICALs, indices, sentinels, sizes, large counts, precisions, PMPI, spawning.
 ! seconds: 120
 program kinds
   use mpi_f08
