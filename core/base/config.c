@@ -95,8 +95,8 @@ const struct pl_config pl_config_table[] = {
       "how long messages travel on the node: copied twice through shared memory, once by the kernel, or automatic",
       PL_CONFIG_FIXED },
     { "strict", PL_CONFIG_BOOL, "0", NULL, 0, 0,
-      "objects not freed at the end of a session, or of the World, are an error that names them; so are collectives that "
-      "ranks call with different arguments (docs/collectives.md)",
+      "objects not freed at the end of a session, or of the World, are an error that names them; so are collectives "
+      "that ranks call with different arguments (docs/collectives.md)",
       PL_CONFIG_LOCAL },
     { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0, "transports to use: auto, or a list",
       PL_CONFIG_FIXED },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The checking mode (PLENUM_STRICT=1): the ranks of a collective tell each other what they have called, with which root,
- * operation, counts and datatypes. Where that does not fit together, all of them get one error, which names two ranks
- * and what both said. No data has moved then, and the communicator can be used on.
+ * The checking mode (PLENUM_STRICT=1): the ranks of a collective tell each other what they have called, with which
+ * root, operation, counts and datatypes. Where that does not fit together, all of them get one error, which names two
+ * ranks and what both said. No data has moved then, and the communicator can be used on.
  *
  * Each rank tells every other what it called, and then whether it has found a mistake: 2 * P messages a rank, whatever
  * the algorithm. A blocking collective does this before it begins, a persistent one in its initialization, which the

@@ -3,8 +3,8 @@
  * The life of an engine: its transports, its address card, the table of all engines of the process.
  *
  * A card is the engine's id (8 bytes), then an entry for each transport: length of the name (1 byte), the name, length
- * of the address (2 bytes), the address. An engine that other hosts can reach has an empty entry PL_FAR, one that needs a
- * network and cannot have it PL_NETLESS. Settings of clients (client.h) are entries under the clients' names.
+ * of the address (2 bytes), the address. An engine that other hosts can reach has an empty entry PL_FAR, one that needs
+ * a network and cannot have it PL_NETLESS. Settings of clients (client.h) are entries under the clients' names.
  */
 #include "core/engine/life.h"
 

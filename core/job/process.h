@@ -148,7 +148,7 @@ int pl_process_open(void);
  * joined one. */
 int pl_process_open_alone(void);
 
-/* MPI_ERR_OTHER: a session has made this process a job of its own, and a launcher is there whose job could be joined. */
+/* MPI_ERR_OTHER: a session has made this process a job of its own, and there is a launcher whose job it could join. */
 int pl_process_check_joined(void);
 
 void pl_process_close(void);

@@ -2,11 +2,11 @@
 /*
  * Bootstrap by inheritance: the job segment that the embedded launcher left open for this process (core/job/segment.h).
  *
- * A rank belongs to one process: the first one that opens it, until that process ends. Another one, such as a child that
- * inherits the environment, is refused. The copies of the library in that process are tenants (core/job/tenant.h). A
- * tenant has one owner: the copy that first takes the place of its name, as long as it is loaded. When a process has
- * ended, its rank may be claimed again (`mpiexec sh -c "./a; ./b"`). Claims of a tenant are numbered (the generation),
- * and only processes with the same number see each other's World.
+ * A rank belongs to one process: the first one that opens it, until that process ends. Another one, such as a child
+ * that inherits the environment, is refused. The copies of the library in that process are tenants
+ * (core/job/tenant.h). A tenant has one owner: the copy that first takes the place of its name, as long as it is
+ * loaded. When a process has ended, its rank may be claimed again (`mpiexec sh -c "./a; ./b"`). Claims of a tenant are
+ * numbered (the generation), and only processes with the same number see each other's World.
  */
 #include <errno.h>
 #include <signal.h>

@@ -48,8 +48,8 @@ static struct pl_ucx_address knock_address(const struct pl_ucx_link *link)
     return head;
 }
 
-/* Also within a node: UCX connects over TCP beside shared memory where it may not copy between processes, and since 1.18
- * in any case. */
+/* Also within a node: UCX connects over TCP beside shared memory where it may not copy between processes, and since
+ * 1.18 in any case. */
 bool pl_ucx_knock_is_needed(const struct pl_ucx_link *link)
 {
     struct pl_ucx_address head = knock_address(link);

@@ -158,8 +158,8 @@ static uint32_t area_kinds(void)
     return kinds;
 }
 
-/* The area of a communicator that has had none so far. The checking mode has none: its fast path (api/coll_fast.h) would
- * not check. */
+/* The area of a communicator that has had none so far. The checking mode has none: its fast path (api/coll_fast.h)
+ * would not check. */
 static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
 {
     struct pl_comm *comm = coll->comm;

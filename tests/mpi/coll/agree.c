@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 */
 /*
- * The checking mode: with PLENUM_STRICT=1 a collective whose ranks do not agree is one error on all of them, which names
- * two ranks and what both said. Each kind of collective, blocking, nonblocking and persistent, on intra- and
+ * The checking mode: with PLENUM_STRICT=1 a collective whose ranks do not agree is one error on all of them, which
+ * names two ranks and what both said. Each kind of collective, blocking, nonblocking and persistent, on intra- and
  * intercommunicators and neighborhoods, with each argument that can differ on one rank; then the same without a
  * mistake, whose data must be right.
  */

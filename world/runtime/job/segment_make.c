@@ -115,8 +115,8 @@ static void segment_add_gone(struct pl_blob *b, const struct plenum_job *job, st
     head->gone = pl_blob_add(b, NULL, (size_t)job->desc.size * sizeof(uint32_t));
 }
 
-/* A tenant's share of the shared part, all zeros at first: slots and abort record, the table of sets that are published while the job runs,
- * and a page of untouched memory for each rank. */
+/* A tenant's share of the shared part, all zeros at first: slots and abort record, the table of sets that are published
+ * while the job runs, and a page of untouched memory for each rank. */
 static void segment_lay_out_shared(const struct plenum_job *job, struct pl_job_segment *head)
 {
     uint64_t ranks = (uint64_t)job->desc.size;

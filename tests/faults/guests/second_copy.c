@@ -3,8 +3,8 @@
  * usage: copy LIBRARY MODE
  *
  * A second copy of the MPI library in one process, beside the one that this program is linked with and whose World it
- * uses. MODE: deepbind, namespace (dlmopen), before (deepbind, and the copy comes first). Both have all processes of the
- * job, and neither notices the other.
+ * uses. MODE: deepbind, namespace (dlmopen), before (deepbind, and the copy comes first). Both have all processes of
+ * the job, and neither notices the other.
  */
 #include <dlfcn.h>
 #include <mpi.h>
