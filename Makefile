@@ -120,8 +120,8 @@ $(PRIVATE)/renamed.o: $(call objs,$(MPI_SRC)) $(PRIVATE)/names
 	$(Q)sed 's/.*/& plenumx_&/' $(PRIVATE)/names >$(PRIVATE)/map
 	$(Q)$(LD) -r -o $@ $(call objs,$(MPI_SRC)) && $(OBJCOPY) --redefine-syms=$(PRIVATE)/map --localize-hidden $@
 
-$(PRIVATE)/hidden.o: $(PRIVATE)/names
-	$(Q)(sed 's/.*/.globl plenumx_&\n.hidden plenumx_&/' $<; echo '.section .note.GNU-stack,"",%progbits') >$(@:.o=.s) && $(CC) -c $(@:.o=.s) -o $@
+$(PRIVATE)/hidden.o: $(PRIVATE)/names Makefile
+	$(Q)sed 's/.*/__asm__(".globl plenumx_&\\n.hidden plenumx_&");/' $< >$(@:.o=.c) && $(CC) $(HARDEN) $(ALL_CFLAGS) -c $(@:.o=.c) -o $@
 
 $(B)/lib/libplenum_private.so.1: $(PRIVATE)/renamed.o
 	$(call say,LD,$@)

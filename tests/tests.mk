@@ -45,7 +45,7 @@ RUNTIME_OBJS := $(call objs,$(RUNTIME_SRC))
 UNIT_LIBS = $(if $(RUNTIME_OBJS),$(B)/tests/libruntime.a) $(B)/tests/libplugin.a $(B)/lib/libmpi_abi.a
 
 # The parts of a plugin that unit tests call.
-$(B)/tests/libplugin.a: $(call objs,$(patsubst %,plugins/ucx/%.c,devices filter mac))
+$(B)/tests/libplugin.a: $(call objs,$(patsubst %,plugins/ucx/%.c,devices fds filter mac))
 	@mkdir -p $(@D)
 	$(Q)rm -f $@; ar rcs $@ $^
 

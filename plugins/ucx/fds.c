@@ -37,29 +37,32 @@ static void fds_each(fds_visit *visit, void *context)
 static void fds_visit_remember(void *context, int fd)
 {
     struct pl_ucx_fds *before = context;
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return;
     if ((size_t)fd >= before->size) {
         size_t size = ((size_t)fd + 1) * 2;
-        bool *open = pl_realloc(before->open, size * sizeof *open);
-        before->incomplete |= !open;
-        if (!open)
+        ino_t *file = pl_realloc(before->file, size * sizeof *file);
+        before->incomplete |= !file;
+        if (!file)
             return;
-        memset(open + before->size, 0, size - before->size);
-        before->open = open;
+        memset(file + before->size, 0, (size - before->size) * sizeof *file);
+        before->file = file;
         before->size = size;
     }
-    before->open[fd] = true;
+    before->file[fd] = st.st_ino;
 }
 
 bool pl_ucx_fds_remember(struct pl_ucx_fds *before)
 {
-    *before = (struct pl_ucx_fds){ .open = NULL };
+    *before = (struct pl_ucx_fds){ .file = NULL };
     fds_each(fds_visit_remember, before);
     return !before->incomplete;
 }
 
 void pl_ucx_fds_forget(struct pl_ucx_fds *before)
 {
-    free(before->open);
+    free(before->file);
 }
 
 /* --- sockets ----------------------------------------------------------------------------------------------------- */
@@ -140,7 +143,7 @@ static void fds_visit_claim(void *context, int fd)
 {
     struct fds_claim *claim = context;
     struct stat st;
-    if (((size_t)fd < claim->before->size && claim->before->open[fd]) || fstat(fd, &st) != 0)
+    if (fstat(fd, &st) != 0 || ((size_t)fd < claim->before->size && claim->before->file[fd] == st.st_ino))
         return;
     int flags = fcntl(fd, F_GETFL);
     if (S_ISSOCK(st.st_mode))

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { PL_UCX_LISTENERS = 16 };
 
@@ -22,9 +23,10 @@ struct pl_ucx_listener {
     uint16_t port;
 };
 
-/* The descriptors that were open at a moment. */
+/* The descriptors that were open at a moment. Another thread may close one meanwhile, and its number is used again: so
+ * the files count, not the numbers alone. */
 struct pl_ucx_fds {
-    bool *open;
+    ino_t *file; /* [size]; 0: not open */
     size_t size;
     bool incomplete;
 };

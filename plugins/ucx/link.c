@@ -129,7 +129,7 @@ static int ucx_link_connect(struct pl_ucx_link *link)
         .err_mode = link->watched ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE,
         .err_handler = { .cb = ucx_link_on_error, .arg = link },
     };
-    struct pl_ucx_fds before = { .open = NULL };
+    struct pl_ucx_fds before = { .file = NULL };
     /* UCX opens a timer with the first one. */
     bool first = link->watched && !ucx->watches && pl_ucx_fds_remember(&before);
     ucs_status_t status = ucp_ep_create(ucx->worker, &params, &link->ep);

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PLENUM_NET: the lists that select interfaces, and those that are mistakes. Every machine has the loopback. */
+/* PLENUM_NET: the lists that select interfaces, and those that are mistakes. Every machine has the loopback. And the
+ * sockets that UCX opens on them are found among the descriptors of the process. */
 #include "unit.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdarg.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "plugins/ucx/devices.h"
+#include "plugins/ucx/fds.h"
 
 static char words[512];
 
@@ -62,4 +68,39 @@ START_TEST(mistakes)
 }
 END_TEST
 
-UNIT_MAIN("devices", lists, mistakes)
+/* Listens at a free port of the loopback; *port: in the byte order of the network. */
+static int listen_somewhere(uint16_t *port)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t length = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    ck_assert_int_eq(listen(fd, 1), 0);
+    ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &length), 0);
+    *port = at.sin_port;
+    return fd;
+}
+
+/* A socket is new, although its number was open before: another thread has closed that descriptor meanwhile. */
+START_TEST(sockets)
+{
+    struct pl_ucx_fds before;
+    struct pl_ucx_listener found[PL_UCX_LISTENERS];
+    uint16_t old_port, port;
+    int old = listen_somewhere(&old_port), other = dup(STDERR_FILENO);
+    ck_assert(pl_ucx_fds_remember(&before));
+    close(other);
+    int fd = listen_somewhere(&port);
+    ck_assert_int_eq(fd, other);
+    uint16_t address[] = { old_port, port }; /* as in a worker's address */
+    ck_assert_int_eq(pl_ucx_fds_claim(&before, address, sizeof address, found), 1);
+    ck_assert_int_eq(found[0].fd, fd);
+    ck_assert_uint_eq(found[0].port, ntohs(port));
+    ck_assert_uint_eq(found[0].address, INADDR_LOOPBACK);
+    pl_ucx_fds_forget(&before);
+    close(fd);
+    close(old);
+}
+END_TEST
+
+UNIT_MAIN("devices", lists, mistakes, sockets)
