@@ -3,6 +3,8 @@
  * One request: completion, starting, cancelling (MPI-5.0 sections 3.7 to 3.9), and generalized requests (13.2).
  * For many at once: requests.c.
  */
+#include <stdio.h>
+
 #include "api/pmpi.h"
 #include "api/request_parts.h"
 #include "core/engine/wait.h"
@@ -140,20 +142,31 @@ int MPI_Test_cancelled(const MPI_Status *status, int *flag)
 
 /* --- starting ----------------------------------------------------------------------------------------------------- */
 
-static int mpi_request_start(struct pl_call *call, MPI_Request handle)
+/* NULL: it cannot be started, and call->err says why. */
+static struct pl_request *mpi_request_startable(struct pl_call *call, MPI_Request handle)
 {
     struct pl_request *request = pl_arg_request(call, handle);
-    if (!request)
-        return call->err;
+    if (!request || (request->is.persistent && !request->is.active))
+        return request;
     pl_request_blame(call, request);
-    if (!request->is.persistent || request->is.active)
-        return pl_fail(MPI_ERR_REQUEST,
-                       request->is.persistent ? "the request is already active" : "the request is not persistent");
-    if (request->kind != PL_REQ_COLL && request->kind != PL_REQ_PARTITIONED)
-        return pl_p2p_start(request);
-    int rc = request->coll.restart(request);
-    request->is.active = rc == MPI_SUCCESS;
-    return rc;
+    pl_call_error(call, MPI_ERR_REQUEST,
+                  request->is.persistent ? "the request is already active" : "the request is not persistent");
+    return NULL;
+}
+
+static void mpi_request_start(struct pl_call *call, MPI_Request handle)
+{
+    struct pl_request *request = mpi_request_startable(call, handle);
+    if (!request)
+        return;
+    if (request->kind != PL_REQ_COLL && request->kind != PL_REQ_PARTITIONED) {
+        call->err = pl_p2p_start(request);
+    } else {
+        call->err = request->coll.restart(request);
+        request->is.active = call->err == MPI_SUCCESS;
+    }
+    if (call->err)
+        pl_request_blame(call, request);
 }
 
 int MPI_Start(MPI_Request *request)
@@ -161,16 +174,31 @@ int MPI_Start(MPI_Request *request)
     struct pl_call call = PL_CALL(MPI_Start);
     pl_arg_output(&call, request, "request");
     if (!call.err)
-        call.err = mpi_request_start(&call, *request);
+        mpi_request_start(&call, *request);
     return pl_call_leave(&call);
 }
 
+/* With a wrong argument none is started. One that fails to start keeps none of the others from it: peers wait for them,
+ * and the user completes all that are active. */
 int MPI_Startall(int count, MPI_Request requests[])
 {
     struct pl_call call = PL_CALL(MPI_Startall);
+    char why[PL_DETAIL_MAX];
     pl_arg_requests(&call, count, requests);
     for (int i = 0; i < count && !call.err; i++)
-        call.err = mpi_request_start(&call, requests[i]);
+        mpi_request_startable(&call, requests[i]);
+    if (call.err)
+        return pl_call_leave(&call);
+    for (int i = 0; i < count; i++) {
+        struct pl_call one = PL_CALL(MPI_Startall);
+        mpi_request_start(&one, requests[i]);
+        if (one.err && !call.err) {
+            call = one;
+            snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+        }
+    }
+    if (call.err)
+        pl_fail(call.err, "%s", why);
     return pl_call_leave(&call);
 }
 

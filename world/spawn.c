@@ -120,6 +120,9 @@ static int spawn_bcast_codes(const struct pl_spawn_command *commands, int count,
 static int spawn_make_file(struct request *request, const char *text, const char *port)
 {
     size_t length = strlen(text);
+    if (pl_process.identity.apart) /* the runtime finds the file by this process's pid */
+        return pl_fail(MPI_ERR_SPAWN, "the root is in another pid or user namespace than the job's first process, or "
+                                      "has no /proc");
     request->bytes = sizeof *request->file + length + 1;
     if (request->bytes > PL_SPAWN_TEXT_MAX)
         return pl_fail(MPI_ERR_SPAWN, "the commands to spawn take %zu bytes, at most %d are allowed", length,

@@ -9,6 +9,7 @@
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/engine/leak_report.h"
+#include "core/engine/life.h"
 #include "core/job/crash.h"
 #include "core/job/process.h"
 #include "core/object/attr.h"
@@ -47,7 +48,7 @@ static int world_make_comm(struct pl_instance *world, int size, uint64_t first, 
 static void world_close(struct pl_instance *world)
 {
     pl_crash_ignore();
-    pl_process_publish(PL_CARD_WORLD, NULL, 0);
+    pl_engine_withdraw(&world->engine);
     pl_psets_close(world);
     pl_instance_close(world);
     pl_errhandler_of_nothing(NULL);
@@ -78,7 +79,7 @@ int pl_world_init(int required, int *provided)
         rc = world_make_comm(world, identity->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world,
                              &pl_world_comm);
     if (rc == MPI_SUCCESS)
-        rc = pl_process_publish(PL_CARD_WORLD, world->engine.card, world->engine.card_length);
+        rc = pl_engine_publish(&world->engine, PL_CARD_WORLD);
     if (rc == MPI_SUCCESS)
         rc = pl_spawn_connect_parents();
     if (rc) {

@@ -13,6 +13,7 @@
 #include "core/engine/comm_break.h"
 #include "core/engine/departure.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
 #include "core/engine/peer.h"
@@ -374,7 +375,7 @@ static bool host_threaded(const struct pl_engine *engine)
 
 static bool host_far(const struct pl_engine *engine)
 {
-    return engine->far;
+    return engine->outside.far;
 }
 
 const struct pl_host pl_engine_host = {
@@ -384,6 +385,7 @@ const struct pl_host pl_engine_host = {
     .fetched = host_fetched,
     .failed = host_failed,
     .closed = host_closed,
+    .quiet = pl_engine_meet_lacking,
     .engine_id = host_engine_id,
     .engine_card = host_engine_card,
     .threaded = host_threaded,

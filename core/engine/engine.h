@@ -88,6 +88,14 @@ struct pl_engine_early {
     bool all_starved;         /* several did: every communicator that is made from now on is broken */
 };
 
+/* Where others find the engine, and from where. */
+struct pl_engine_outside {
+    bool far;       /* it talks to other hosts, or may: what it opens can be reached from there */
+    bool netless;   /* a process of the job lacks shared memory, and this engine cannot have a network */
+    bool published; /* its card is in this slot of the job */
+    enum pl_card_slot slot;
+};
+
 /* Waiting and waking (wait.h). All atomics are used without the lock. */
 struct pl_engine_wait {
     _Atomic int sleepers;      /* threads that sleep in wait.c: a completion for one of them wakes the engine */
@@ -110,7 +118,7 @@ struct pl_engine {
     } transport[PL_TRANSPORTS_MAX]; /* in order of preference */
     unsigned char card[PL_CARD_MAX];
     size_t card_length;
-    bool far; /* it talks to other hosts, or may: what it opens can be reached from there */
+    struct pl_engine_outside outside;
 
     struct pl_table peers; /* of pl_peer.by_id; the key is the id of the peer's engine */
     struct pl_engine_comms comms;

@@ -3,8 +3,8 @@
  * The life of an engine: its transports, its address card, the table of all engines of the process.
  *
  * A card is the engine's id (8 bytes), then an entry for each transport: length of the name (1 byte), the name, length
- * of the address (2 bytes), the address. An engine that other hosts can reach has an empty entry PL_FAR. Settings of
- * clients (client.h) follow as entries under the clients' names.
+ * of the address (2 bytes), the address. An engine that other hosts can reach has an empty entry PL_FAR, one that needs a
+ * network and cannot have it PL_NETLESS. Settings of clients (client.h) are entries under the clients' names.
  */
 #include "core/engine/life.h"
 
@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "core/base/bytes.h"
+#include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
@@ -61,27 +62,61 @@ static int open_loaded(struct pl_engine *engine, const char *name)
     return pl_fail(MPI_ERR_OTHER, "%s", why);
 }
 
-/* Opens the transports to other processes. "auto": shm within the node, and ucx if the job is on several nodes. A name
- * or a list of names forces those. */
+/* Pids and memory are shared with processes of the same namespaces alone. */
+static int open_memory(struct pl_engine *engine)
+{
+    if (pl_process.identity.apart)
+        return pl_fail(PL_UNREACHABLE, "transport shm: this process is in another pid or user namespace than the job's "
+                                       "first, or has no /proc");
+    return engine_open_transport(engine, &pl_transport_shm);
+}
+
+static bool transport_is_automatic(void)
+{
+    return strcmp(pl_config_text("transport"), "auto") == 0;
+}
+
+/* Without shared memory the network serves the node too, and the others of the job must open theirs. */
+static int open_instead_of_memory(struct pl_engine *engine)
+{
+    char why[PL_DETAIL_MAX / 2 - 16];
+    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+    pl_log("engine", 1, "no shared memory, so " PL_NETWORK " is used: %s", why);
+    int rc = open_loaded(engine, PL_NETWORK);
+    if (rc)
+        return pl_fail(rc, "%s; %s", why, pl_error_detail(NULL));
+    pl_process_note_lacking();
+    return MPI_SUCCESS;
+}
+
+/* As one of several ways: without it the card says that this engine has none. */
+static void open_network_too(struct pl_engine *engine)
+{
+    engine->outside.netless = !transport_is_automatic() || open_loaded(engine, PL_NETWORK) != MPI_SUCCESS;
+    if (engine->outside.netless)
+        pl_log("engine", 1, "a process of this job has no shared memory, and this one no " PL_NETWORK ": %s",
+               transport_is_automatic() ? pl_error_detail(NULL) : "PLENUM_TRANSPORT leaves it out");
+    else
+        pl_log("engine", 2, "a process of this job has no shared memory: " PL_NETWORK " is used for it");
+}
+
+/* Opens the transports to other processes. "auto": shm within the node, and ucx if the job is on several nodes or
+ * a process of it lacks shared memory. A name or a list of names forces those. */
 static int open_outward(struct pl_engine *engine)
 {
     const char *wanted = pl_config_text("transport");
     const struct pl_identity *identity = &pl_process.identity;
-    bool automatic = strcmp(wanted, "auto") == 0;
+    bool automatic = transport_is_automatic();
     bool shm = automatic || strstr(wanted, "shm") != NULL;
     bool ucx = automatic ? identity->local_size < identity->size : strstr(wanted, "ucx") != NULL;
 
-    int rc = MPI_SUCCESS;
-    if (shm) {
-        rc = engine_open_transport(engine, &pl_transport_shm);
-        if (rc && automatic) { /* the network serves the node too */
-            pl_log("engine", 1, "no shared memory: %s", pl_error_detail(NULL));
-            ucx = true;
-            rc = MPI_SUCCESS;
-        }
-    }
+    int rc = shm ? automatic ? open_memory(engine) : engine_open_transport(engine, &pl_transport_shm) : MPI_SUCCESS;
+    if (rc && automatic)
+        return open_instead_of_memory(engine);
     if (rc == MPI_SUCCESS && ucx)
         rc = open_loaded(engine, PL_NETWORK);
+    else if (rc == MPI_SUCCESS && pl_process_sees_lacking())
+        open_network_too(engine);
     return rc;
 }
 
@@ -89,7 +124,7 @@ static int open_outward(struct pl_engine *engine)
  * jobs. */
 static bool engine_is_alone(void)
 {
-    return pl_process.identity.size == 1 && strcmp(pl_config_text("transport"), "auto") == 0;
+    return pl_process.identity.size == 1 && transport_is_automatic();
 }
 
 static bool engine_has_network(const struct pl_engine *engine)
@@ -147,8 +182,12 @@ static int write_card(struct pl_engine *engine)
             return rc;
     }
     card_write_settings(&card);
-    if (engine->far && engine_has_network(engine)) {
+    if (engine->outside.far && engine_has_network(engine)) {
         pl_write_text(&card, PL_FAR);
+        pl_write_u16(&card, 0);
+    }
+    if (engine->outside.netless) {
+        pl_write_text(&card, PL_NETLESS);
         pl_write_u16(&card, 0);
     }
     if (card.failed)
@@ -191,7 +230,7 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
                                 &engine->early.messages, &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
-    engine->far = identity->local_size < identity->size || strcmp(pl_config_text("scope"), "network") == 0;
+    engine->outside.far = identity->local_size < identity->size || strcmp(pl_config_text("scope"), "network") == 0;
     engine->wait.oversubscribed = identity->slots > 0 && identity->local_size > identity->slots;
     int rc = engine_draw_id(engine);
     if (rc)
@@ -242,6 +281,32 @@ int pl_engine_widen(struct pl_engine *engine)
     return rc;
 }
 
+int pl_engine_publish(struct pl_engine *engine, enum pl_card_slot slot)
+{
+    engine->outside.published = true;
+    engine->outside.slot = slot;
+    return pl_process_publish(slot, engine->card, engine->card_length);
+}
+
+void pl_engine_withdraw(struct pl_engine *engine)
+{
+    pl_engine_enter(engine);
+    if (engine->outside.published)
+        pl_process_publish(engine->outside.slot, NULL, 0);
+    engine->outside.published = false;
+    pl_engine_leave(engine);
+}
+
+void pl_engine_meet_lacking(struct pl_engine *engine)
+{
+    if (pl_likely(engine->outside.netless || !pl_process_sees_lacking()) || engine_has_network(engine) ||
+        engine->transports == 1)
+        return;
+    open_network_too(engine);
+    if (write_card(engine) == MPI_SUCCESS && engine->outside.published)
+        pl_engine_publish(engine, engine->outside.slot);
+}
+
 bool pl_engine_is_networked(const struct pl_engine *engine)
 {
     return pl_engine_card_has(engine->card, engine->card_length, PL_FAR);
@@ -266,9 +331,9 @@ static int engine_open_network(struct pl_engine *engine)
                        wanted, PL_NETWORK);
     if (strcmp(wanted, "auto") != 0)
         return pl_fail(MPI_ERR_OTHER, "PLENUM_TRANSPORT=%s leaves out " PL_NETWORK, wanted);
-    engine->far = true;
+    engine->outside.far = true;
     int rc = open_loaded(engine, PL_NETWORK);
-    engine->far = rc == MPI_SUCCESS;
+    engine->outside.far = rc == MPI_SUCCESS;
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #define PLENUM_CORE_ENGINE_LIFE_H
 
 #include "core/engine/engine.h"
+#include "core/job/segment.h"
 
 /* Opens the transports that PLENUM_TRANSPORT and the job ask for. Above MPI_THREAD_FUNNELED the lock is real. */
 int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level);
@@ -22,6 +23,15 @@ int pl_engine_widen(struct pl_engine *engine);
  * node. Fails where PLENUM_TRANSPORT excludes that transport, or it does not work here. Lock not held. */
 #define PL_NETWORK "ucx"
 int pl_engine_add_network(struct pl_engine *engine);
+
+/* Publishes the engine's card, and again when the card changes. Before others can find it, or with the lock held. */
+int pl_engine_publish(struct pl_engine *engine, enum pl_card_slot slot);
+void pl_engine_withdraw(struct pl_engine *engine); /* the card; lock not held */
+
+/* If a process of the job lacks shared memory: adds the network for it. A card then says PL_NETLESS if there is none
+ * here. Nothing happens otherwise. Lock held. */
+#define PL_NETLESS "netless"
+void pl_engine_meet_lacking(struct pl_engine *engine);
 
 /* Does it have that transport, and can other hosts reach it? Its card then has the entry PL_FAR. Lock held. */
 #define PL_FAR "far"

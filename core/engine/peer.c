@@ -47,6 +47,24 @@ bool pl_engine_card_has(const void *card, size_t length, const char *transport)
     return length > 8 && card_address(card, length, transport, &bytes) != NULL;
 }
 
+static void cards_count(const struct pl_av *av, int *memoryless, int *narrow)
+{
+    for (int i = 0; av && i < av->group->size; i++) {
+        size_t length;
+        const void *card = pl_av_card(av, i, &length);
+        *memoryless += !pl_engine_card_has(card, length, "shm");
+        *narrow += !pl_engine_card_has(card, length, PL_NETWORK) && !pl_engine_card_has(card, length, PL_NETLESS);
+    }
+}
+
+bool pl_engine_must_widen(const struct pl_av *members, const struct pl_av *more)
+{
+    int memoryless = 0, narrow = 0;
+    cards_count(members, &memoryless, &narrow);
+    cards_count(more, &memoryless, &narrow);
+    return memoryless > 0 && narrow > 0;
+}
+
 /* --- peers ----------------------------------------------------------------------------------------------------- */
 
 /* The transports of a card: "self, shm". */
@@ -147,6 +165,29 @@ void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer)
     free(peer);
 }
 
+/* Has another process's card the address of a transport that the engine has? The first is "self". */
+static bool card_is_reachable(const struct pl_engine *engine, const void *card, size_t length)
+{
+    for (int i = 1; i < engine->transports; i++)
+        if (pl_engine_card_has(card, length, engine->transport[i].ops->name))
+            return true;
+    return false;
+}
+
+int pl_engine_lookup(struct pl_engine *engine, uint64_t proc, enum pl_card_slot slot, void *card, size_t *length)
+{
+    int rc = pl_process_lookup(proc, slot, card, length);
+    if (rc || proc == pl_process_self() || card_is_reachable(engine, card, *length))
+        return rc;
+    pl_engine_meet_lacking(engine); /* the peer lacks shared memory, or this process does */
+    if (card_is_reachable(engine, card, *length) || engine->outside.netless || !pl_process_sees_lacking() ||
+        pl_engine_card_has(card, *length, PL_NETLESS) || pl_engine_card_has(card, *length, PL_NETWORK))
+        return MPI_SUCCESS;
+    if (pl_process_alive(proc) == MPI_ERR_PROC_ABORTED)
+        return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", PL_PROC_RANK(proc));
+    return PL_AGAIN; /* the peer has still to add the network */
+}
+
 /* The card of a communicator's rank: this engine's own, one of the communicator's address vector, or the one that a
  * process of the World published. */
 static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *length)
@@ -162,12 +203,13 @@ static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *le
     *length = 0;
     if (member != MPI_UNDEFINED)
         from = pl_av_card(comm->peers.av, member, length);
-    if (*length > 0) {
+    bool fresh = comm->instance->world && PL_PROC_JOB(proc) == 0; /* than the address vector */
+    if (*length > 0 && (!fresh || card_is_reachable(engine, from, *length))) {
         memcpy(card, from, *length);
         return MPI_SUCCESS;
     }
     if (comm->instance->world)
-        return pl_process_lookup(proc, PL_CARD_WORLD, card, length);
+        return pl_engine_lookup(engine, proc, PL_CARD_WORLD, card, length);
     return pl_fail(MPI_ERR_INTERN, "rank %d of the job has no address in %s", PL_PROC_RANK(proc), pl_comm_label(comm));
 }
 

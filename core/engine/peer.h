@@ -4,12 +4,23 @@
 #define PLENUM_CORE_ENGINE_PEER_H
 
 #include "core/engine/engine.h"
+#include "core/job/segment.h"
+
+struct pl_av;
 
 /* The peer with this card; a new one is created and connected. `proc` is for messages. Lock held. */
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer);
 
 /* Does this card have the address of a transport of that name? */
 bool pl_engine_card_has(const void *card, size_t length, const char *transport);
+
+/* The card that a process of this job has published. PL_AGAIN: it is not there yet, or the peer has still to add the
+ * network by which alone the two can meet (life.h). Lock held. */
+int pl_engine_lookup(struct pl_engine *engine, uint64_t proc, enum pl_card_slot slot, void *card, size_t *length);
+
+/* May some of these members not meet, since one lacks shared memory and another has yet to add the network? All that
+ * have the same cards decide the same. `more`: NULL, or further members. */
+bool pl_engine_must_widen(const struct pl_av *members, const struct pl_av *more);
 
 /* Frees a peer that nothing more is sent to. Messages that it has not taken may get lost. No communicator may hold it.
  * Lock held. */

@@ -27,7 +27,7 @@ struct pl_engine;
 struct pl_peer;
 struct pl_request;
 
-enum { PL_TRANSPORT_ABI = 7 };
+enum { PL_TRANSPORT_ABI = 8 };
 
 /* The header of every message. 40 bytes, in the machine's byte order. */
 struct pl_header {
@@ -137,6 +137,9 @@ struct pl_host {
 
     /* The peer has closed in good order: messages sent to it vanish. Either may be NULL. */
     void (*closed)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from);
+
+    /* To be called now and then while nothing arrives: the engine checks whether the job needs another transport. */
+    void (*quiet)(struct pl_engine *engine);
 
     uint64_t (*engine_id)(const struct pl_engine *engine);
     /* The engine's whole card, for a connection request. Borrowed. */

@@ -257,6 +257,18 @@ int pl_process_alive(uint64_t proc)
     return rc;
 }
 
+void pl_process_note_lacking(void)
+{
+    if (pl_process.identity.common)
+        atomic_store(&pl_process.identity.common->lacking, 1);
+}
+
+bool pl_process_sees_lacking(void)
+{
+    const struct pl_job_shared *shared = pl_process.identity.common;
+    return shared && atomic_load_explicit(&shared->lacking, memory_order_relaxed) != 0;
+}
+
 bool pl_process_finalized(uint64_t proc)
 {
     return PL_PROC_JOB(proc) == 0 && pl_process.bootstrap->finalized &&

@@ -34,6 +34,7 @@ struct pl_identity {
     struct pl_job_shared *shared;     /* its shared part: this copy's own (core/job/tenant.h) */
     struct pl_job_shared *common;     /* ... and the first, which all copies use */
     bool attached;                    /* to a pool */
+    bool apart;                       /* in other namespaces than the job's first process: struct pl_job_shared.home */
     /* No launcher ends this process when another of the job dies: engines check (core/engine/peer_failure.h). */
     bool watched;
 };
@@ -158,6 +159,10 @@ int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length);
 
 /* Is it alive? MPI_ERR_PROC_ABORTED (not recorded): it has ended. PL_AGAIN: unknown. */
 int pl_process_alive(uint64_t proc);
+
+/* A process of the job has no shared memory, so all of the job need a network: this process notes it, or asks. */
+void pl_process_note_lacking(void);
+bool pl_process_sees_lacking(void);
 
 /* Has it finalized the World? Its engine is closed, or about to be. False also if unknown. */
 bool pl_process_finalized(uint64_t proc);

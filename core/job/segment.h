@@ -36,7 +36,7 @@
 
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
-#define PL_JOB_VERSION 10u
+#define PL_JOB_VERSION 11u
 #define PL_CARD_MAX    472u /* bytes of one address card */
 
 enum { PL_JOB_TENANTS = 64 };
@@ -46,11 +46,15 @@ enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };
 /* An address card (MPICH's business card): how to reach an engine of a process. core/job/card.h writes and reads it.
  * `generation` 0 means that there is no card, not yet or no more. */
 struct pl_job_card {
-    /* Of a World the number of the owner's claim (struct pl_job_rank); else any new number. */
+    /* Of a World the number of the owner's claim (struct pl_job_rank) in the lower bits, PL_CARD_CLAIM; else any new
+     * number. */
     _Atomic uint32_t generation;
     uint32_t length; /* bytes used of data */
     unsigned char data[PL_CARD_MAX];
 };
+
+/* What tells the cards of one World apart is in the upper bits. */
+enum { PL_CARD_CLAIM_BITS = 24, PL_CARD_CLAIM = (1 << PL_CARD_CLAIM_BITS) - 1 };
 
 /* One rank's slot. A rank has one owner at a time: the process that changed `owner` from 0, or from the pid of a
  * process that is gone, to its own pid. An owner that releases the rank leaves its pid negated, and may take the rank
@@ -64,6 +68,7 @@ struct pl_job_rank {
     _Atomic int32_t process;   /* of the first tenant: pid of the process that holds the rank while it lives; 0: none */
     _Atomic uint64_t copy;     /* the owner's copy of the library (core/job/tenant.h); 0: none yet */
     _Atomic uint32_t cards;    /* number of cards that were written so far */
+    _Atomic uint32_t apart;    /* of the first tenant: 1: its pid means nothing to other processes (home, below) */
     _Atomic uint32_t child;    /* of the first tenant: 1: a World has connected to the processes that spawned the job */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
@@ -90,6 +95,10 @@ struct pl_job_abort {
 /* What all processes of the job write: the part of one tenant. */
 struct pl_job_shared {
     struct pl_job_abort abort;
+    /* Of the first tenant: the namespaces of the first process. Those in others are apart: they share no memory with
+     * it, and no pids. */
+    _Atomic uint64_t home;
+    _Atomic uint32_t lacking; /* of the first tenant: not 0: a process lacks shared memory, so all need a network */
     _Atomic uint64_t tenant[PL_JOB_TENANTS]; /* of the first tenant: the key of each other one by its number; 0: none */
     PL_CACHE_ALIGNED struct pl_job_rank ranks[];
 };
@@ -166,6 +175,12 @@ static inline _Atomic uint32_t *pl_job_gone(const struct pl_job_segment *job, in
 static inline int32_t pl_job_owner_pid(int32_t owner)
 {
     return owner == INT32_MIN ? 0 : owner < 0 ? -owner : owner;
+}
+
+/* The pid of a rank's process, as other processes know it; 0: there is none, or it is in another namespace. */
+static inline int32_t pl_job_known_pid(const struct pl_job_rank *rank)
+{
+    return atomic_load(&rank->apart) ? 0 : atomic_load(&rank->process);
 }
 
 /* Is the mapping of `bytes` bytes a whole description with this cookie and rank? Then all offsets are inside, those in

@@ -217,7 +217,7 @@ int pl_win_free(struct pl_win *win)
     pl_win_settle(win);
     window_detach(win);
     pl_win_memory_unmap(win);
-    int unmapped = rc == MPI_SUCCESS && win->memory.shared.memory && win->comm->size > 1 ? pl_barrier(win->comm) : rc;
+    int unmapped = rc == MPI_SUCCESS && win->memory.some_shared && win->comm->size > 1 ? pl_barrier(win->comm) : rc;
     pl_win_memory_release(win, unmapped == MPI_SUCCESS);
     pl_comm_free(win->comm);
     pl_handle_drop(win);

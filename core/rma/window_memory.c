@@ -220,6 +220,8 @@ static void memory_forget_cma(struct pl_win *win)
 int pl_win_memory_map(struct pl_win *win, const struct pl_win_card *cards, bool *all_cma)
 {
     int own = win->comm->rank;
+    for (int i = 0; i < win->comm->size; i++)
+        win->memory.some_shared |= cards[i].bytes > 0;
     *all_cma = !memory_is_allocated(win) && memory_try_all_cma(win, cards);
     if (!memory_is_allocated(win))
         return MPI_SUCCESS;

@@ -33,6 +33,7 @@ static struct pl_job_shared *shared;     /* this copy's part */
 static size_t job_bytes;
 static struct pl_job_rank *own;
 static uint32_t generation;
+static bool apart; /* struct pl_identity.apart */
 
 static int inherited_bad(const char *text, const char *why)
 {
@@ -106,9 +107,38 @@ static bool inherited_process_lives(pid_t pid)
     return state != 'X' && state != 'Z';
 }
 
-/* Does this pid, if it is one, belong to another process that lives? */
-static bool inherited_taken(int32_t pid, int32_t self)
+/* Names the pid namespace and the user namespace of this process. 0: there is no /proc, or that of other processes. */
+static uint64_t inherited_home(void)
 {
+    static const char *const names[] = { "/proc/self/ns/pid", "/proc/self/ns/user" };
+    uint64_t home = 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct stat st;
+        if (stat(names[i], &st) != 0)
+            return 0;
+        home = (home ^ (uint64_t)st.st_ino ^ (uint64_t)st.st_dev << 32) * 0x100000001b3u;
+    }
+    return home;
+}
+
+/* Is this process in other namespaces than the first of the job, or can it not know? */
+static bool inherited_is_apart(void)
+{
+    uint64_t home = inherited_home(), first = 0;
+    return !home || (!atomic_compare_exchange_strong(&common->home, &first, home) && first != home);
+}
+
+/* Does the pid of this rank mean nothing here? */
+static bool inherited_pid_is_foreign(int rank)
+{
+    return apart || atomic_load(&common->ranks[rank].apart);
+}
+
+/* Does this pid, if it is one, belong to another process that lives? One of other namespaces counts as alive. */
+static bool inherited_taken(const struct pl_job_rank *rank, int32_t pid, int32_t self)
+{
+    if (apart || atomic_load(&rank->apart))
+        return pid != 0 && pid != self;
     return pid != 0 && pid != self && inherited_process_lives(pid);
 }
 
@@ -117,7 +147,7 @@ static int32_t inherited_claim_rank(struct pl_job_rank *rank)
 {
     int32_t self = (int32_t)getpid(), holder = 0;
     for (int i = 0; i < CLAIMS && !atomic_compare_exchange_strong(&rank->process, &holder, self); i++)
-        if (holder == self || inherited_taken(holder, self))
+        if (holder == self || inherited_taken(rank, holder, self))
             break;
     return holder == self || atomic_load(&rank->process) == self ? 0 : holder;
 }
@@ -211,7 +241,12 @@ static int inherited_open(struct pl_identity *identity)
     int rc = inherited_find_job(&rank);
     if (rc)
         return rc;
+    apart = inherited_is_apart();
+    if (apart && !atomic_load(&common->ranks[rank].process))
+        atomic_store(&common->ranks[rank].apart, 1); /* before others see the pid */
     int32_t holder = inherited_claim_rank(&common->ranks[rank]);
+    if (!holder)
+        atomic_store(&common->ranks[rank].apart, apart);
     rc = holder ? pl_fail(MPI_ERR_OTHER,
                           "rank %d of job %s is process %d, and this is another one, such as a program that a rank has "
                           "started: to run it alone, set PLENUM_ALONE=1",
@@ -233,6 +268,7 @@ static int inherited_open(struct pl_identity *identity)
     identity->shared = shared;
     identity->common = common;
     identity->watched = job->survives_failures;
+    identity->apart = apart;
     return MPI_SUCCESS;
 }
 
@@ -246,13 +282,13 @@ static void inherited_close(void)
 
 static int inherited_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
+    uint32_t times = length ? atomic_fetch_add(&own->cards, 1) : 0;
+    uint32_t number = slot == PL_CARD_LISTENER ? generation << 16 | (times & 0xffff)
+                                               : times << PL_CARD_CLAIM_BITS | (generation & PL_CARD_CLAIM);
     if (length == 0)
         pl_job_card_withdraw(&own->card[slot]);
     else
-        pl_job_card_write(&own->card[slot],
-                          slot == PL_CARD_LISTENER ? generation << 16 | (atomic_fetch_add(&own->cards, 1) & 0xffff)
-                                                   : generation,
-                          card, length);
+        pl_job_card_write(&own->card[slot], number, card, length);
     return MPI_SUCCESS;
 }
 
@@ -268,7 +304,7 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
 {
     const struct pl_job_rank *peer = &shared->ranks[rank];
     uint32_t number = pl_job_card_read(&peer->card[slot], card, length);
-    if (slot == PL_CARD_LISTENER ? number != 0 : number == generation)
+    if (slot == PL_CARD_LISTENER ? number != 0 : (number & PL_CARD_CLAIM) == (generation & PL_CARD_CLAIM))
         return MPI_SUCCESS;
     if (atomic_load(pl_job_gone(job, rank)))
         return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", rank);
@@ -283,7 +319,8 @@ static int inherited_alive(int rank)
 {
     const struct pl_job_rank *peer = &shared->ranks[rank];
     int32_t owner = atomic_load(&peer->owner);
-    bool ended = atomic_load(pl_job_gone(job, rank)) || (owner > 0 && !inherited_process_lives(owner));
+    bool ended = atomic_load(pl_job_gone(job, rank)) ||
+                 (owner > 0 && !inherited_pid_is_foreign(rank) && !inherited_process_lives(owner));
     return ended ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
@@ -300,8 +337,8 @@ static bool inherited_other_died(int own_rank)
         struct pl_job_rank *rank = &shared->ranks[i];
         int32_t pid = atomic_load(&rank->owner);
         uint32_t at = atomic_load(&rank->state);
-        if ((int)i != own_rank && pid > 0 && at != PL_PROCESS_FINALIZED && at != PL_PROCESS_ABORTED &&
-            !inherited_process_lives(pid))
+        if ((int)i != own_rank && pid > 0 && !inherited_pid_is_foreign((int)i) && at != PL_PROCESS_FINALIZED &&
+            at != PL_PROCESS_ABORTED && !inherited_process_lives(pid))
             return true;
     }
     return false;
@@ -351,7 +388,7 @@ static bool inherited_abort_early(int code, const char *object, const char *mess
     int rank;
     if (inherited_find_job(&rank))
         return false;
-    bool ours = !inherited_taken(atomic_load(&common->ranks[rank].process), (int32_t)getpid());
+    bool ours = !inherited_taken(&common->ranks[rank], atomic_load(&common->ranks[rank].process), (int32_t)getpid());
     if (ours)
         inherited_tell(rank, code, object, message);
     inherited_unmap();

@@ -230,7 +230,7 @@ static void pmi_finalize_at_exit(void)
         pl_pmi_wire_close();
 }
 
-/* Learns who this process is. */
+/* Learns the rank of this process, and its job. */
 static int pmi_begin(struct pl_identity *identity)
 {
     char answer[PL_PMI_LINE], name[PL_TENANT_NAME];

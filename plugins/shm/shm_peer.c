@@ -191,6 +191,7 @@ void pl_shm_peers_check(struct pl_shm *shm)
 {
     int64_t now = pl_clock_ns();
     bool due = now - shm->checked > CHECK_NS;
+    shm->host->quiet(shm->engine);
     if (due) {
         shm->checked = now;
         pl_shm_inbox_clean(shm);

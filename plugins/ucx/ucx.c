@@ -144,7 +144,7 @@ static void *ucx_do_nothing(void *nothing)
     return nothing;
 }
 
-/* 0, or an errno: so many more cannot be open. */
+/* Can UCX_DESCRIPTORS more be open? 0, or an errno. */
 static int ucx_check_descriptors(int wake_fd)
 {
     int fd[UCX_DESCRIPTORS], count = 0, error = 0;

@@ -15,6 +15,7 @@
 #include "core/engine/comm_info.h"
 #include "core/engine/instance.h"
 #include "core/engine/life.h"
+#include "core/engine/peer.h"
 #include "core/object/errhandler.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
@@ -77,6 +78,16 @@ int pl_create_configure(struct pl_comm **comm, struct pl_info *info, struct pl_e
         (*comm)->errhandler = pl_object_retain(errhandler);
     }
     return rc;
+}
+
+bool pl_create_must_repeat(struct pl_engine *engine, const struct pl_av *members, const struct pl_av *more)
+{
+    if (!pl_engine_must_widen(members, more))
+        return false;
+    pl_engine_enter(engine);
+    pl_engine_meet_lacking(engine);
+    pl_engine_leave(engine);
+    return true;
 }
 
 /* --- from one group -------------------------------------------------------------------------------------------- */
@@ -162,6 +173,24 @@ static int create_exchange(struct pl_group *group, const char *tag, long timeout
     return rc;
 }
 
+/* Where a member turns out to lack shared memory, all add the network, and meet once more with their new cards. */
+static int create_meet(struct pl_group *group, const char *tag, long timeout, struct pl_engine *engine,
+                       struct pl_av **av, struct pl_comm_id *id)
+{
+    int rc;
+    for (int turn = 0;; turn++) {
+        *av = pl_av_create(group);
+        if (!*av)
+            return MPI_ERR_NO_MEM;
+        rc = group->size > 1 ? create_exchange(group, tag, timeout, engine, *av, id) : create_alone(engine, *av, id);
+        if (rc == MPI_SUCCESS && (turn > 0 || !pl_create_must_repeat(engine, *av, NULL)))
+            return MPI_SUCCESS;
+        pl_av_release(*av);
+        if (rc)
+            return rc;
+    }
+}
+
 int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *info, struct pl_errhandler *errhandler,
                        struct pl_comm **comm)
 {
@@ -176,15 +205,11 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
     int rc = pl_create_timeout(info, &timeout);
     if (rc)
         return rc;
-    struct pl_av *av = pl_av_create(group);
-    if (!av)
-        return MPI_ERR_NO_MEM;
-    if (group->size > 1)
-        rc = create_exchange(group, tag, timeout, &instance->engine, av, &id);
-    else
-        rc = create_alone(&instance->engine, av, &id);
-    if (rc == MPI_SUCCESS)
-        rc = pl_comm_create_with_av(instance, NULL, av, group, NULL, id, comm);
+    struct pl_av *av;
+    rc = create_meet(group, tag, timeout, &instance->engine, &av, &id);
+    if (rc)
+        return rc;
+    rc = pl_comm_create_with_av(instance, NULL, av, group, NULL, id, comm);
     if (rc) {
         pl_av_release(av);
         return rc;

@@ -14,7 +14,10 @@
 #ifndef PLENUM_SESSIONS_CREATE_COMM_FROM_GROUP_H
 #define PLENUM_SESSIONS_CREATE_COMM_FROM_GROUP_H
 
+#include <stdbool.h>
+
 struct pl_av;
+struct pl_engine;
 struct pl_comm;
 struct pl_errhandler;
 struct pl_exchange;
@@ -39,6 +42,10 @@ int pl_create_timeout(struct pl_info *info, long *milliseconds);
 int pl_create_addresses(struct pl_av *av, const struct pl_exchange *exchange);
 
 /* Sets the hints and the error handler of a new communicator. After an error the communicator is freed, and NULL. */
+/* Must the members exchange their cards once more? Then this process has added the network. `more`: NULL, or further
+ * members. */
+bool pl_create_must_repeat(struct pl_engine *engine, const struct pl_av *members, const struct pl_av *more);
+
 int pl_create_configure(struct pl_comm **comm, struct pl_info *info, struct pl_errhandler *errhandler);
 
 #endif

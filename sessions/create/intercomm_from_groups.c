@@ -285,6 +285,15 @@ static int intercomm_exchange_group(struct pl_intercomm_parts *parts, int local_
     return rc;
 }
 
+static void intercomm_forget_parts(struct pl_intercomm_parts *parts)
+{
+    pl_av_release(parts->local_av);
+    pl_av_release(parts->remote_av);
+    pl_object_release(parts->remote);
+    parts->local_av = parts->remote_av = NULL;
+    parts->remote = NULL;
+}
+
 int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl_group *remote, int remote_leader,
                              const char *tag, struct pl_info *info, struct pl_errhandler *errhandler,
                              struct pl_comm **comm)
@@ -302,16 +311,21 @@ int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl
     int rc = pl_create_timeout(info, &timeout);
     if (rc)
         return rc;
-    parts.local_av = pl_av_create(local);
-    if (!parts.local_av)
-        return MPI_ERR_NO_MEM;
-    rc = intercomm_exchange_group(&parts, local_leader, remote, remote_leader, tag, timeout, &instance->engine);
+    struct pl_engine *engine = &instance->engine;
+    for (int turn = 0; turn == 0 || (turn == 1 && pl_create_must_repeat(engine, parts.local_av, parts.remote_av));
+         turn++) {
+        intercomm_forget_parts(&parts);
+        parts.local_av = pl_av_create(local);
+        if (!parts.local_av)
+            return MPI_ERR_NO_MEM;
+        rc = intercomm_exchange_group(&parts, local_leader, remote, remote_leader, tag, timeout, engine);
+        if (rc || !parts.remote)
+            break;
+    }
     if (rc == MPI_SUCCESS && parts.remote)
         rc = pl_intercomm_assemble(instance, &parts, comm);
     if (rc == MPI_SUCCESS && *comm)
         rc = pl_create_configure(comm, info, errhandler);
-    pl_av_release(parts.local_av);
-    pl_av_release(parts.remote_av);
-    pl_object_release(parts.remote);
+    intercomm_forget_parts(&parts);
     return rc;
 }

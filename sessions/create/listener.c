@@ -26,7 +26,7 @@ static void listener_arrived(struct pl_engine *listener, const struct pl_origin 
 
 static void listener_close(void)
 {
-    pl_process_publish(PL_CARD_LISTENER, NULL, 0);
+    pl_engine_withdraw(&listener_engine);
     for (int i = 0; i < PL_LISTENER_CLIENTS; i++)
         if (pl_listener_clients[i].closing)
             pl_listener_clients[i].closing(&listener_engine);
@@ -47,7 +47,7 @@ int pl_listener_open(struct pl_engine **listener)
         if (rc)
             goto out;
         listener_engine.arrived = listener_arrived;
-        rc = pl_process_publish(PL_CARD_LISTENER, listener_engine.card, listener_engine.card_length);
+        rc = pl_engine_publish(&listener_engine, PL_CARD_LISTENER);
         if (rc) {
             pl_engine_close(&listener_engine);
             pl_lock_fini(&listener_engine.lock);
@@ -66,7 +66,7 @@ int pl_listener_peer(struct pl_engine *listener, int rank, struct pl_peer **peer
 {
     unsigned char card[PL_CARD_MAX];
     size_t length;
-    int rc = pl_process_lookup(PL_PROC(0, rank), PL_CARD_LISTENER, card, &length);
+    int rc = pl_engine_lookup(listener, PL_PROC(0, rank), PL_CARD_LISTENER, card, &length);
     return rc ? rc : pl_engine_peer(listener, card, length, PL_PROC(0, rank), peer);
 }
 

@@ -204,6 +204,11 @@ static void host_log(const char *subsystem, int level, const char *format, ...)
     (void)subsystem, (void)level, (void)format;
 }
 
+static void host_quiet(struct pl_engine *engine)
+{
+    (void)engine;
+}
+
 static const struct pl_host host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = host_arrived,
@@ -211,6 +216,7 @@ static const struct pl_host host = {
     .fetched = host_fetched,
     .failed = host_lost,
     .closed = host_closed,
+    .quiet = host_quiet,
     .engine_id = host_id,
     .engine_card = host_card,
     .threaded = host_threaded,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The gate before UCX: what a connection sends as its knock, in pieces, with and without the key, and what is answered
- * to a knock of this process. Only a pass with the right code admits anybody, and nothing stays open. */
+/* The gate before UCX: what a connection sends as its knock, in chunks, with and without the key, and what is answered
+ * to a knock of this process. Only a pass with the right code admits an address, and nothing stays open. */
 #include "fuzz_unit.h"
 
 /* clang-format off: the files share a namespace here */
 #include "plugins/ucx/filter.c"
-#include "plugins/ucx/mac.c"
 #include "plugins/ucx/gate.c"
 #include "plugins/ucx/knock.c"
+#include "plugins/ucx/mac.c"
 /* clang-format on */
 #include "transport_node.h"
 
@@ -75,16 +75,16 @@ static bool put_pass(struct fuzz *from, const char *magic, uint64_t to, const ui
     return memcmp(pass->magic, magic, sizeof pass->magic) == 0 && pass->to == to && pass->count <= PL_UCX_SOURCES;
 }
 
-/* Sends in pieces; the receiver looks after each. It may have gone meanwhile. */
+/* Sends in chunks; after each the receiver makes progress. It may have gone meanwhile. */
 static void feed(struct fuzz *from, struct pl_ucx *ucx, int fd, const void *data, size_t length)
 {
     const char *at = data;
     while (length > 0) {
-        size_t piece = fuzz_byte(from) % 4 ? length : 1 + fuzz_byte(from) % length;
-        if (send(fd, at, piece, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)piece)
+        size_t chunk = fuzz_byte(from) % 4 ? length : 1 + fuzz_byte(from) % length;
+        if (send(fd, at, chunk, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)chunk)
             return;
-        at += piece;
-        length -= piece;
+        at += chunk;
+        length -= chunk;
         pl_ucx_gate_progress(ucx, true);
         if (fuzz_byte(from) % 16 == 15)
             return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Notes of ranks to their runtime, and the requests for processes that notes name: whole and damaged ones, of any kind
- * and job. Texts that become events are printable lines; a request is answered, or was none. No process is started. */
+ * and job. Texts that become events are printable lines; a valid request is answered. No process is started. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -78,7 +78,7 @@ static void end_job(struct plenum_job *job)
 /* The memory file of a request, and its descriptor. */
 static int make_request(void)
 {
-    static const char usual[] = "{ \"programs\": [ { \"argv\": [\"b\"], \"ranks\": 2 } ] }";
+    static const char valid_text[] = "{ \"programs\": [ { \"argv\": [\"b\"], \"ranks\": 2 } ] }";
     struct pl_job_spawn spawn = { .magic = PL_SPAWN_MAGIC, .state = PL_SPAWN_ASKED };
     int fd = memfd_create(fuzz_byte(input) % 16 ? PL_SPAWN_NAME : "other", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     char text[TEXT_MAX];
@@ -87,8 +87,8 @@ static int make_request(void)
         length = fuzz_left(input) < sizeof text ? fuzz_left(input) : sizeof text;
         memcpy(text, input->at, length);
     } else {
-        length = sizeof usual;
-        memcpy(text, usual, length);
+        length = sizeof valid_text;
+        memcpy(text, valid_text, length);
         length = fuzz_damage(input, (unsigned char *)text, length);
     }
     spawn.length = fuzz_byte(input) % 8 ? (uint32_t)length - (length > 0) : (uint32_t)fuzz_number(input);
@@ -96,7 +96,8 @@ static int make_request(void)
         spawn.magic = (uint32_t)fuzz_number(input);
     if (fuzz_byte(input) % 16 == 15)
         spawn.state = (uint32_t)fuzz_number(input);
-    FUZZ_CHECK(fd >= 0 && write(fd, &spawn, sizeof spawn) == sizeof spawn && write(fd, text, length) == (ssize_t)length);
+    FUZZ_CHECK(fd >= 0 && write(fd, &spawn, sizeof spawn) == sizeof spawn &&
+               write(fd, text, length) == (ssize_t)length);
     if (fuzz_byte(input) % 16 == 15)
         FUZZ_CHECK(ftruncate(fd, (off_t)(fuzz_number(input) % (32u << 20))) == 0);
     if (fuzz_byte(input) % 16)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a PMI-1 server answers: its lines in pieces, valid, damaged or of another kind, mappings of any shape, cards of
+/* What a PMI-1 server answers: its lines in chunks, valid, damaged or of another kind, mappings of any shape, cards of
  * any text. The connection is replaced by functions that answer as the input says, and end it where the input ends. */
 #include "fuzz.h"
 
@@ -21,8 +21,8 @@ static int fuzz_resolve(const char *host, const char *port, const struct addrinf
 #define atexit(function)                  ((void)(function))
 /* clang-format off: the files share a namespace here */
 #include "plugins/pmi/mapping.c"
-#include "plugins/pmi/pmi_wire.c"
 #include "plugins/pmi/pmi.c"
+#include "plugins/pmi/pmi_wire.c"
 /* clang-format on */
 #undef send
 #undef recv
@@ -67,7 +67,8 @@ static void put_card(char text[TEXT_MAX + 8])
     memset(text, 'A' + (int)fuzz_byte(input) % 26, length);
     text[length < TEXT_MAX + 8 ? length : TEXT_MAX + 7] = '\0';
     for (unsigned n = fuzz_byte(input) % 4; n > 0 && length > 0; n--)
-        text[fuzz_byte(input) % length] = (char)(fuzz_byte(input) % 2 ? letters[fuzz_byte(input) % 64] : fuzz_byte(input));
+        text[fuzz_byte(input) % length] =
+            (char)(fuzz_byte(input) % 2 ? letters[fuzz_byte(input) % 64] : fuzz_byte(input));
 }
 
 /* The answer to a request, by its first word. */
@@ -99,7 +100,8 @@ static void put_answer(const char *request, char *line, size_t size)
     else
         put_card(value);
     bool lookup = strncmp(request, "cmd=lookup", 10) == 0;
-    snprintf(line, size, "cmd=%s rc=0 %s=%s", lookup ? "lookup_result" : "get_result", lookup ? "port" : "value", value);
+    snprintf(line, size, "cmd=%s rc=0 %s=%s", lookup ? "lookup_result" : "get_result", lookup ? "port" : "value",
+             value);
 }
 
 static ssize_t fuzz_send(const char *line, size_t length)
@@ -129,17 +131,17 @@ static ssize_t fuzz_send(const char *line, size_t length)
 /* Now and then a line that the client has not asked for. */
 static ssize_t fuzz_receive(void *to, size_t most)
 {
-    size_t piece = fuzz_byte(input) % 4 == 3 ? fuzz_byte(input) : most;
+    size_t chunk = fuzz_byte(input) % 4 == 3 ? fuzz_byte(input) : most;
     if (fuzz_byte(input) % 64 == 63) {
         errno = fuzz_byte(input) % 2 ? ECONNRESET : EINTR;
         return -1;
     }
-    piece = piece < most ? piece : most;
-    piece = piece < reply_length ? piece : reply_length;
-    memcpy(to, reply, piece);
-    reply_length -= piece;
-    memmove(reply, reply + piece, reply_length);
-    return (ssize_t)piece;
+    chunk = chunk < most ? chunk : most;
+    chunk = chunk < reply_length ? chunk : reply_length;
+    memcpy(to, reply, chunk);
+    reply_length -= chunk;
+    memmove(reply, reply + chunk, reply_length);
+    return (ssize_t)chunk;
 }
 
 static int fuzz_poll(const struct pollfd *one)
@@ -158,11 +160,11 @@ static int fuzz_resolve(const char *host, const char *port, const struct addrinf
 
 /* --- the client -------------------------------------------------------------------------------------------------- */
 
-static void set_number(const char *name, int usual)
+static void set_number(const char *name, int number)
 {
     char text[24];
     unsigned kind = fuzz_byte(input);
-    snprintf(text, sizeof text, "%d", usual);
+    snprintf(text, sizeof text, "%d", number);
     if (kind % 16 == 15)
         snprintf(text, sizeof text, "%lld", (long long)fuzz_number(input) % 100000);
     if (kind % 32 == 31)

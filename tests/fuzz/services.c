@@ -22,12 +22,12 @@ static bool see(void *context, const struct pl_service_entry *entry)
     return ++seen < most;
 }
 
-static void put_text(struct fuzz *from, char *text, size_t size, const char *usual)
+static void put_text(struct fuzz *from, char *text, size_t size, const char *valid_text)
 {
     if (fuzz_byte(from) % 8 == 7)
         memset(text, 'x', size); /* no end */
     else
-        snprintf(text, size, "%s%s", usual, fuzz_byte(from) % 4 ? "" : "x");
+        snprintf(text, size, "%s%s", valid_text, fuzz_byte(from) % 4 ? "" : "x");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -12,17 +12,18 @@ enum { QUESTIONS_MAX = 8 };
 
 static const char *const paths[] = { "/bin/true", "/bin/true", "/nonexistent", "/", "", "/dev/null", "/etc/passwd" };
 
-FUZZ(NULL, "name 1234 /bin/true", "line 1234 /bin/true", "name ffffffffffffffffffff /", "line  0x /x", "names 1 /bin/true")
+FUZZ(NULL, "name 1234 /bin/true", "line 1234 /bin/true", "name ffffffffffffffffffff /", "line  0x /x",
+     "names 1 /bin/true")
 
 static void ask(const char *question)
 {
-    FILE *usual = stdout;
+    FILE *before = stdout;
     char *answer = NULL;
     size_t length;
     stdout = open_memstream(&answer, &length);
     symbolizer_answer(question);
     fclose(stdout);
-    stdout = usual;
+    stdout = before;
     for (size_t i = 0; i < length; i++)
         FUZZ_CHECK((unsigned char)answer[i] >= ' ' && answer[i] != 127);
     FUZZ_CHECK(length < FUNCTION_MAX + 2 * SOURCE_MAX + 40);

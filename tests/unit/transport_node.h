@@ -212,6 +212,11 @@ __attribute__((format(printf, 3, 4))) static inline void node_log(const char *su
     va_end(arguments);
 }
 
+static void node_quiet(struct pl_engine *engine)
+{
+    (void)engine;
+}
+
 static const struct pl_host node_host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = node_arrived,
@@ -219,6 +224,7 @@ static const struct pl_host node_host = {
     .fetched = node_fetched,
     .failed = node_failed,
     .closed = node_closed,
+    .quiet = node_quiet,
     .engine_id = node_id,
     .engine_card = node_card,
     .threaded = node_threaded,

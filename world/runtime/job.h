@@ -104,6 +104,7 @@ struct pl_job_tree {
     struct plenum_job *root;      /* of a spawned job: the job that the embedder has launched; NULL: this is that job */
     int first_rank;               /* of a spawned job: the number of its rank 0 in events */
     int spawned_ranks;            /* of the root: processes that its tree has spawned so far */
+    bool lacking;                 /* a process of the parents lacks shared memory: struct pl_job_shared.lacking */
     int pending;                  /* of the root: spawned jobs that are about to be launched */
     bool outlived;                /* of the root: its own processes have ended, and spawned ones run */
     bool parents_told;            /* of a spawned job: the parents know that it runs */

@@ -37,5 +37,25 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Send(&mtest_size, 1, MPI_INT, mtest_rank, 0, MPI_COMM_WORLD));
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     CHECK(data == mtest_size);
+
+    /* MPI_Startall: with a wrong argument none is started; one that cannot start leaves the others started. */
+    int got[2] = { -1, -1 };
+    CHECK_OK(MPI_Recv_init(&got[0], 1, MPI_INT, mtest_rank, 1, MPI_COMM_WORLD, &pair[0]));
+    pair[1] = MPI_REQUEST_NULL;
+    CHECK_CLASS(MPI_Startall(2, pair), MPI_ERR_REQUEST);
+    CHECK_OK(MPI_Start(&pair[0])); /* so it was not active */
+    CHECK_OK(MPI_Send(&mtest_size, 1, MPI_INT, mtest_rank, 1, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Wait(&pair[0], MPI_STATUS_IGNORE));
+    CHECK(got[0] == mtest_size);
+    MPI_Request three[3] = { pair[0], pair[0], MPI_REQUEST_NULL };
+    CHECK_OK(MPI_Recv_init(&got[1], 1, MPI_INT, mtest_rank, 2, MPI_COMM_WORLD, &three[2]));
+    CHECK_CLASS(MPI_Startall(3, three), MPI_ERR_REQUEST); /* the same one twice */
+    for (int tag = 1; tag <= 2; tag++)
+        CHECK_OK(MPI_Send(&tag, 1, MPI_INT, mtest_rank, tag, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Wait(&three[0], MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Wait(&three[2], MPI_STATUS_IGNORE));
+    CHECK(got[0] == 1 && got[1] == 2);
+    CHECK_OK(MPI_Request_free(&three[0]));
+    CHECK_OK(MPI_Request_free(&three[2]));
     MTEST_END;
 }

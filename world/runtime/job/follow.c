@@ -453,7 +453,7 @@ void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *
 static pid_t follow_pid_of(const struct plenum_job *job, int rank)
 {
     pid_t pid = job->ranks[rank].pid;
-    return pid > 0 || !job->segment ? pid : (pid_t)atomic_load(&job->shared->ranks[rank].process);
+    return pid > 0 || !job->segment ? pid : (pid_t)pl_job_known_pid(&job->shared->ranks[rank]);
 }
 
 /* A killed rank holds its resources until the kernel has torn it down, which takes a while with much memory. */

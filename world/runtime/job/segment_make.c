@@ -166,6 +166,7 @@ static int segment_make_files(struct plenum_job *job, const struct pl_blob *b, c
             munmap((void *)job->segment, head->bytes);
         job->segment = NULL;
     } else {
+        atomic_store(&job->shared->lacking, job->tree.lacking);
         segment_seal(*description);
     }
     return err;

@@ -69,8 +69,7 @@ static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const s
     void *at = MAP_FAILED;
     if (note->rank < 0 || note->rank >= job->desc.size || !job->segment)
         return NULL;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)atomic_load(&job->shared->ranks[note->rank].process),
-             note->code);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pl_job_known_pid(&job->shared->ranks[note->rank]), note->code);
     if (readlink(path, link, sizeof link) != (ssize_t)sizeof LINK - 1 || memcmp(link, LINK, sizeof LINK - 1) != 0)
         return NULL;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -140,6 +139,7 @@ static int spawn_tree_join(struct plenum_runtime *rt, uint64_t parent_id, struct
     if (!err) {
         struct plenum_job *root = pl_job_root(parent);
         child->tree.root = root;
+        child->tree.lacking = parent->shared && atomic_load(&parent->shared->lacking);
         child->tree.first_rank = root->desc.size + root->tree.spawned_ranks;
         root->tree.spawned_ranks += child->desc.size;
         root->tree.pending++; /* keeps the root until this job is launched */

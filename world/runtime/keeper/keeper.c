@@ -249,19 +249,28 @@ static void keeper_note_end(struct pl_kept_rank *rank, const struct rusage *used
         (struct pl_usage){ keeper_us(used->ru_utime), keeper_us(used->ru_stime), (int64_t)used->ru_maxrss * 1024 };
 }
 
-/* Reaps all dead children. The process group of a dead rank is killed before the rank is reaped, while its pid cannot
- * belong to another process. */
-static void keeper_reap(struct keeper *k)
+/* A dead child, which is not reaped yet: its pid cannot belong to another process. 0: there is none. Where the kernel
+ * denies waitid(), the child is reaped at once, and its process group is killed a moment later. */
+static pid_t keeper_find_dead(int *status, struct rusage *used, bool *reaped)
 {
     siginfo_t dead = { 0 };
-    while (waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT) == 0 && dead.si_pid > 0) {
+    *reaped = waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT) != 0 && errno != ECHILD;
+    return *reaped ? wait4(-1, status, WNOHANG, used) : dead.si_pid;
+}
+
+/* Reaps all dead children. The process group of a dead rank is killed before the rank is reaped. */
+static void keeper_reap(struct keeper *k)
+{
+    struct rusage used = { 0 };
+    int status = 0;
+    bool reaped;
+    for (pid_t pid; (pid = keeper_find_dead(&status, &used, &reaped)) > 0;) {
         struct pl_kept_job *job;
-        struct pl_kept_rank *rank = keeper_find_rank(k, dead.si_pid, &job);
-        int status = 0;
+        struct pl_kept_rank *rank = keeper_find_rank(k, pid, &job);
         if (rank)
-            kill(-dead.si_pid, SIGKILL);
-        struct rusage used = { 0 };
-        wait4(dead.si_pid, &status, 0, &used);
+            kill(-pid, SIGKILL);
+        if (!reaped)
+            wait4(pid, &status, 0, &used);
         if (rank) {
             keeper_note_end(rank, &used);
             rank->phase = PL_KEPT_ENDED;
@@ -269,7 +278,6 @@ static void keeper_reap(struct keeper *k)
             rank->unsent |= 1 << PL_KEEPER_ENDED;
             job->running--;
         }
-        dead.si_pid = 0;
     }
 }
 

@@ -2,6 +2,7 @@
 /* See orphans.h. */
 #include "world/runtime/keeper/orphans.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -39,17 +40,22 @@ static bool orphans_others_run(const struct pl_kept_job *jobs)
     return false;
 }
 
+/* Where the kernel denies waitid(), a child that is dead is reaped here. */
 static bool orphans_any_child(void)
 {
     siginfo_t info;
-    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+        return true;
+    return errno != ECHILD && waitpid(-1, NULL, WNOHANG) >= 0;
 }
 
 /* A living child? waitid() knows without /proc. */
 static bool orphans_is_child(pid_t pid)
 {
     siginfo_t info = { 0 };
-    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+    if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+        return info.si_pid == 0;
+    return errno != ECHILD && waitpid(pid, NULL, WNOHANG) == 0;
 }
 
 static int orphans_kill_range(pid_t first, pid_t end)

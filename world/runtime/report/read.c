@@ -239,7 +239,7 @@ static bool report_read_tenant(const struct plenum_job *job, uint32_t tenant, in
 static bool report_read_rank(const struct plenum_job *job, int rank, struct pl_report *report)
 {
     struct pl_report_rank *r = &report->rank[rank];
-    int32_t process = atomic_load(&job->shared->ranks[rank].process);
+    int32_t process = pl_job_known_pid(&job->shared->ranks[rank]);
     bool read = true;
     for (uint32_t t = 0; read && t < job->segment->tenants; t++)
         read = !pl_job_has_tenant(job->shared, t) || report_read_tenant(job, t, rank, report);
