@@ -55,6 +55,7 @@ class JobOption(enum.IntEnum):
     MAP = 8
     TERMINAL = 9
     REPORT = 10
+    BIND_COUNT = 11
 
 
 class RuntimeOption(enum.IntEnum):
