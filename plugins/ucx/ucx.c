@@ -253,10 +253,17 @@ static int ucx_init_or_fall_back(struct pl_ucx *ucx)
     return ucx_init(ucx);
 }
 
-/* Nothing makes progress on the worker before its gate is there: nothing that an unrelated process has sent is read. */
+/*
+ * Nothing makes progress on the worker before its gate is there: nothing that an unrelated process has sent is read.
+ *
+ * One worker opens at a time. Its sockets are those that appear meanwhile and have a port whose two bytes are in its
+ * address. They are in some other address, too: so sockets of other workers must not appear at the same time.
+ */
 static int ucx_init_guarded(struct pl_ucx *ucx)
 {
+    static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
     struct pl_ucx_fds before;
+    pthread_mutex_lock(&opening);
     int err = pl_ucx_fds_remember(&before) ? ucx_init_or_fall_back(ucx)
                                            : ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
     if (!err && (err = pl_ucx_gate_open(ucx, &before))) {
@@ -265,6 +272,7 @@ static int ucx_init_guarded(struct pl_ucx *ucx)
         ucp_cleanup(ucx->context);
     }
     pl_ucx_fds_forget(&before);
+    pthread_mutex_unlock(&opening);
     return err;
 }
 
