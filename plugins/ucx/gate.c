@@ -119,12 +119,21 @@ bool pl_ucx_gate_watch(struct pl_ucx *ucx, struct pl_ucx_watch *watch, bool writ
            (errno == EEXIST && epoll_ctl(epoll, EPOLL_CTL_MOD, watch->fd, &event) == 0);
 }
 
+void pl_ucx_gate_hang_up(struct pl_ucx *ucx, struct pl_ucx_watch *watch)
+{
+    if (watch->fd < 0)
+        return;
+    epoll_ctl(ucx->gate.epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
+    close(watch->fd);
+    watch->fd = -1;
+}
+
 /* `later`: the connection ends with a reset, which tells a process of ours to knock again. */
 static void gate_drop(struct pl_ucx *ucx, struct gate_pending *pending, bool later)
 {
     if (later)
         setsockopt(pending->watch.fd, SOL_SOCKET, SO_LINGER, &(struct linger){ .l_onoff = 1 }, sizeof(struct linger));
-    close(pending->watch.fd);
+    pl_ucx_gate_hang_up(ucx, &pending->watch);
     pl_list_remove(&pending->entry);
     ucx->gate.count--;
     free(pending);

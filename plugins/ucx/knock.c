@@ -58,9 +58,7 @@ bool pl_ucx_knock_is_needed(const struct pl_ucx_link *link)
 
 static void knock_hang_up(struct pl_ucx_knock *knock)
 {
-    if (knock->watch.fd >= 0)
-        close(knock->watch.fd);
-    knock->watch.fd = -1;
+    pl_ucx_gate_hang_up(knock->link->ucx, &knock->watch);
     knock->got = 0;
     knock->sent = false;
 }
