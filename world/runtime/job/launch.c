@@ -199,14 +199,12 @@ static int launch_prepare(struct plenum_job *job)
 static int launch_make_ready(struct plenum_job *job, struct launch *l)
 {
     int slots = job->desc.option[PLENUM_JOB_SLOTS] ? (int)job->desc.option[PLENUM_JOB_SLOTS] : pl_compose_cores();
-    int err = PLENUM_OK;
-    err = pl_job_segment_make(job, slots, &l->segment, &l->shared);
+    int err = pl_compose_bind(job); /* the segment tells the ranks their processors */
+    if (!err)
+        err = pl_job_segment_make(job, slots, &l->segment, &l->shared);
     if (err)
         return err;
     pl_notes_watch(job);
-    err = pl_compose_bind(job);
-    if (err)
-        return err;
     l->plan = pl_blob_file(&job->launch.plan, "plenum-plan", PL_BLOB_SEALS | F_SEAL_WRITE, &err);
     return l->plan < 0 ? err : launch_open_all(job, l);
 }
