@@ -18,8 +18,9 @@
 enum { POOL = 3, VICTIM = 2 };
 
 static struct shared {
-    _Atomic int failed, locked, queued;
+    _Atomic int failed, locked, queued, made, fenced, told;
 } * shared;
+static MPI_Comm comm;
 static char directory[64];
 
 static void check(int code, int class, const char *words, int rank, int line)
@@ -36,6 +37,16 @@ static void check(int code, int class, const char *words, int rank, int line)
 }
 #define EXPECT(code, class, words) check((code), (class), (words), rank, __LINE__)
 #define CHECK_OK(code)             EXPECT(code, MPI_SUCCESS, "")
+
+/* Makes progress until `all` processes are here. A process that dies may take its last messages with it, and one that
+ * has closed its session is a reason of its own for errors: so none is ahead of the others. */
+static void meet(_Atomic int *here, int all)
+{
+    int flag;
+    atomic_fetch_add(here, 1);
+    while (atomic_load(here) < all)
+        MPI_Iprobe(0, 0, comm, &flag, MPI_STATUS_IGNORE);
+}
 
 /* The victim locks rank 0's memory and dies once the others have asked for the lock. */
 static void die_locked(MPI_Win win, int rank)
@@ -65,6 +76,7 @@ static void die_locked(MPI_Win win, int rank)
 static void die_before_fence(MPI_Win win, int rank)
 {
     CHECK_OK(MPI_Win_fence(0, win));
+    meet(&shared->fenced, POOL);
     if (rank == VICTIM)
         raise(SIGKILL);
     EXPECT(MPI_Win_fence(0, win), MPI_ERR_PROC_ABORTED, "rank 2");
@@ -90,7 +102,6 @@ static void member(int rank, int allocates, void (*die)(MPI_Win, int))
 {
     MPI_Session session;
     MPI_Group world;
-    MPI_Comm comm;
     MPI_Win win;
     int *base, memory[4] = { 0 };
     CHECK_OK(MPIX_Attach(directory, rank, POOL));
@@ -100,9 +111,12 @@ static void member(int rank, int allocates, void (*die)(MPI_Win, int))
     CHECK_OK(allocates ? MPI_Win_allocate(sizeof memory, sizeof(int), MPI_INFO_NULL, comm, &base, &win)
                        : MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, comm, &win));
     CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    meet(&shared->made, POOL);
     die(win, rank);
     if (die != die_in_exposure) /* else the epoch is still open: the session frees the window */
         EXPECT(MPI_Win_free(&win), MPI_ERR_PROC_ABORTED, "rank 2");
+    meet(&shared->told, POOL - 1);
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK_OK(MPI_Group_free(&world));
     CHECK_OK(MPI_Session_finalize(&session));
@@ -113,8 +127,9 @@ static void run(int allocates, void (*die)(MPI_Win, int))
 {
     pid_t pid[POOL];
     int status;
-    atomic_store(&shared->locked, 0);
-    atomic_store(&shared->queued, 0);
+    _Atomic int *const counts[] = { &shared->locked, &shared->queued, &shared->made, &shared->fenced, &shared->told };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        atomic_store(counts[i], 0);
     for (int i = 0; i < POOL; i++) {
         pid[i] = fork();
         if (pid[i] == 0) {
