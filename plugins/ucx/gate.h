@@ -91,8 +91,8 @@ void pl_ucx_pass_make(const char *magic, uint64_t to, const uint64_t nonce[2], c
                       struct pl_ucx_pass *pass);
 bool pl_ucx_pass_check(const struct pl_ucx_pass *pass, const char *magic, uint64_t to, const unsigned char *key);
 bool pl_ucx_gate_watch(struct pl_ucx *ucx, struct pl_ucx_watch *watch, bool write);
-/* Closes the descriptor and forgets it. It leaves the set explicitly: while another thread uses the descriptor, as a
- * search through all of them does, it stays in the set after close(), and would be ready with a watch that is freed. */
+/* Closes the descriptor and forgets it. It leaves the set explicitly. While another thread uses the descriptor, as a
+ * search through all of them does, it stays in the set after close(), and its watch would be freed. */
 void pl_ucx_gate_hang_up(struct pl_ucx *ucx, struct pl_ucx_watch *watch);
 /* Is the other end of a connection on this host? */
 bool pl_ucx_gate_is_local(int fd);
