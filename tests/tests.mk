@@ -162,15 +162,14 @@ export LSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppression
 # The slow unwinder attributes leaks to the code that lost them, also through libraries without frame pointers.
 export ASAN_OPTIONS  ?= detect_stack_use_after_return=1:fast_unwind_on_malloc=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
-# The embedder's threads, and what it closes and forks meanwhile. Not under ThreadSanitizer, where the first of them now
-# and then does not end.
+# The embedder's threads, and what it closes and forks meanwhile.
 SANITIZED_PARTS := threads close fork close_waited stop stop_polled close_job storm forked
 check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS))
 	$(Q)failed=0; \
 	$(RUN) $(UNIT_SRC) || failed=1; \
 	$(MPIRUN) $(MPI_TESTS) || failed=1; \
 	HOST_CFLAGS='$(SAN.$(MODE))' PARTS='$(SANITIZED_PARTS)' \
-	  $(RUN) $(call only,$(if $(filter tsan,$(MODE)),,tests/faults/test_runtime) tests/faults/test_runtime_null) || failed=1; \
+	  $(RUN) $(call only,tests/faults/test_runtime tests/faults/test_runtime_null) || failed=1; \
 	exit $$failed
 
 # Everything works with and without each fast path: each is forced on, and forced off. A comma joins the settings of a

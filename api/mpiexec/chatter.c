@@ -7,12 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/compiler.h"
+
 /* Reports of a sanitizer must arrive. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = true };
-#else
-enum { SANITIZED = false };
-#endif
+enum { SANITIZED = PL_ADDRESS_SANITIZER || PL_THREAD_SANITIZER };
 
 /* The write end does not block: a thread of a library must not wait for mpiexec. Without a pipe the lines are lost. */
 void chatter_catch(struct run *run)

@@ -17,6 +17,25 @@
 /* Argument number `text` is printf's format, and its values begin at argument `first`; 0: they are a va_list. */
 #define PL_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
+/* Which sanitizer the code is built for: gcc defines a macro, clang has a feature. */
+#if defined(__SANITIZE_ADDRESS__)
+#define PL_ADDRESS_SANITIZER 1
+#elif defined(__SANITIZE_THREAD__)
+#define PL_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PL_ADDRESS_SANITIZER 1
+#elif __has_feature(thread_sanitizer)
+#define PL_THREAD_SANITIZER 1
+#endif
+#endif
+#ifndef PL_ADDRESS_SANITIZER
+#define PL_ADDRESS_SANITIZER 0
+#endif
+#ifndef PL_THREAD_SANITIZER
+#define PL_THREAD_SANITIZER 0
+#endif
+
 /*
  * The unit in which caches move memory. What different threads or processes write stands in different lines:
  *

@@ -19,14 +19,12 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "core/base/compiler.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
 #include "core/base/memory.h"
 
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#if PL_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_POISON_MEMORY_REGION(address, bytes)   ((void)(address), (void)(bytes))

@@ -25,6 +25,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/compiler.h"
+
 enum { FUNCTION_MAX = 200, SOURCE_MAX = 1000, SECONDS_MAX = 5 /* for an answer; the runtime waits no longer */ };
 
 struct file {
@@ -142,9 +144,8 @@ static void symbolizer_answer(const char *question)
 static void set_limits(void)
 {
     setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these reserve terabytes */
-    setrlimit(RLIMIT_AS, &(struct rlimit){ 2ul << 30, 2ul << 30 });
-#endif
+    if (!PL_ADDRESS_SANITIZER && !PL_THREAD_SANITIZER) /* these reserve terabytes */
+        setrlimit(RLIMIT_AS, &(struct rlimit){ 2ul << 30, 2ul << 30 });
 }
 
 int main(void)

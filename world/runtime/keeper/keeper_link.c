@@ -10,13 +10,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/compiler.h"
 #include "world/runtime/runtime_error.h"
 
-/* Forks a child that the embedding program does not notice: it sends no SIGCHLD, and only a wait with __WALL or
- * __WCLONE sees it. The child may only make system calls, since the C library does not know of this fork. */
+/*
+ * Forks a child that the embedding program does not notice: it sends no SIGCHLD, and only a wait with __WALL or
+ * __WCLONE sees it. The child may only make system calls, since the C library does not know of this fork.
+ * ThreadSanitizer takes its own locks within system calls, and would wait for ever in the child for those that other
+ * threads held at the fork. It frees them in fork().
+ */
 static pid_t link_fork(void)
 {
-    return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
+    return PL_THREAD_SANITIZER ? fork() : (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
 }
 
 int pl_link_open(struct pl_link *link)
