@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions that test_module calls in jobs."""
+import os
+import signal
 
 
 def square(number: int) -> int:
@@ -8,6 +10,13 @@ def square(number: int) -> int:
 
 def fail(text: str) -> None:
     raise KeyError(text)
+
+
+def fail_alone(rank: int) -> None:
+    """Raises in one rank; the others wait for what does not come."""
+    if int(os.environ["PLENUM_RANK"]) == rank:
+        raise KeyError(rank)
+    signal.pause()
 
 
 def total(factor: int) -> int:

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A process of plenum.Executor: calls the function that comes through its standard input; rank 0 writes the result.
+"""A process of plenum.Executor: calls the function that comes through its standard input.
 
-usage: python3 -m plenum._call RESULT-FILE
+Rank 0 writes what the function returns to DIRECTORY/result, pickled. A rank in which it raises writes the exception to
+DIRECTORY/error, unless another rank was earlier: the job ends with the first rank that fails.
+
+usage: python3 -m plenum._call DIRECTORY
 """
+import contextlib
 import multiprocessing.spawn
 import os
 import pickle
@@ -11,28 +15,36 @@ import traceback
 
 
 def main() -> int:
-    name = sys.argv[1]
+    directory, rank = sys.argv[1], os.environ.get("PLENUM_RANK", "0")
     prepared, call = pickle.load(sys.stdin.buffer)
     multiprocessing.spawn.prepare(prepared)  # finds what the caller's program itself defines, as multiprocessing does
     try:
         function, args, kwargs = pickle.loads(call)
-        outcome = ("result", function(*args, **kwargs))
+        value = function(*args, **kwargs)
+        if rank == "0":
+            write(directory, "result", value)
+        return 0
     except Exception as error:
-        error.add_note(f"in rank {os.environ.get('PLENUM_RANK', '0')}: {traceback.format_exc()}")
         traceback.print_exc()
-        outcome = ("error", error)
-    if os.environ.get("PLENUM_RANK", "0") == "0":
-        write(name, outcome)
-    return outcome[0] == "error"
+        error.add_note(f"in rank {rank}: {traceback.format_exc()}")
+        write(directory, "error", error)
+        return 1
 
 
-def write(name: str, outcome: tuple[str, object]) -> None:
+def write(directory: str, kind: str, value: object) -> None:
+    """Writes a file that appears whole: the process may be ended meanwhile."""
     try:
-        data = pickle.dumps(outcome)
+        data = pickle.dumps(value)
     except Exception as error:  # whatever the object's own functions raise
-        data = pickle.dumps(("error", TypeError(f"the function's {outcome[0]} cannot be pickled: {error}")))
-    with open(name, "wb") as file:
+        unpicklable = TypeError(f"the function's {kind} cannot be pickled: {error}")
+        if kind == "result":
+            raise unpicklable from error
+        data = pickle.dumps(unpicklable)
+    whole = f"{directory}/{kind}.{os.getpid()}"
+    with open(whole, "wb") as file:
         file.write(data)
+    with contextlib.suppress(FileExistsError):
+        os.link(whole, f"{directory}/{kind}")
 
 
 if __name__ == "__main__":

@@ -7,14 +7,13 @@
         print(future.result().code, total.result())
 
 A function runs in new Python processes, `ranks` of them for each call, which may use any MPI binding; the result is
-that of rank 0. Functions, arguments and results are pickled, so a function must be importable; the program itself may
+that of rank 0. If the function raises, so does the future, with the first exception of any rank. Functions, arguments and results are pickled, so a function must be importable; the program itself may
 define it.
 """
 from __future__ import annotations
 
 import concurrent.futures
 import multiprocessing.spawn
-import os
 import pickle
 import select
 import sys
@@ -22,6 +21,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from ._native import python_path
@@ -32,10 +32,11 @@ from .runtime import ALL, Job, Runtime
 
 
 class _Task:
-    """A job under way, and the future that it fulfils by `finish`."""
+    """A job under way, and the future that it fulfils by `finish`. Its files are in `scratch` until it has ended."""
 
-    def __init__(self, job: Job, finish: Callable[[Result], Any]) -> None:
-        self.job, self.finish = job, finish
+    def __init__(self, job: Job, finish: Callable[[Result], Any],
+                 scratch: tempfile.TemporaryDirectory[str] | None) -> None:
+        self.job, self.finish, self.scratch = job, finish, scratch
         self.future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         self.builder = ResultBuilder()
 
@@ -48,12 +49,18 @@ class _Task:
 
     def complete(self, result: Result) -> None:
         self.job.close()
+        try:
+            value, error = self.finish(result), None
+        except BaseException as caught:  # the task's own, raised where its result is asked for
+            value, error = None, caught
+        if self.scratch:
+            self.scratch.cleanup()
         if not self.future.set_running_or_notify_cancel():
             return
-        try:
-            self.future.set_result(self.finish(result))
-        except BaseException as error:  # the task's own, raised where its result is asked for
+        if error:
             self.future.set_exception(error)
+        else:
+            self.future.set_result(value)
 
 
 class Executor(concurrent.futures.Executor):
@@ -90,27 +97,23 @@ class Executor(concurrent.futures.Executor):
             prepared.pop("init_main_from_path", None)
             prepared.pop("init_main_from_name", None)
         whole = pickle.dumps((prepared, call))
-        with tempfile.NamedTemporaryFile(prefix="plenum-result-", delete=False) as file:
-            name = file.name
+        scratch = tempfile.TemporaryDirectory(prefix="plenum-result-", ignore_cleanup_errors=True)
 
         def finish(result: Result) -> Any:
-            with open(name, "rb") as file:
-                kind, value = pickle.load(file) if os.stat(name).st_size else ("none", None)
-            if kind == "error":
-                raise value
-            if result.code or kind == "none":
+            files = Path(scratch.name)
+            if (files / "error").exists():
+                raise pickle.loads((files / "error").read_bytes())
+            if result.code or not (files / "result").exists():
                 raise JobFailed(result)
-            return value
+            return pickle.loads((files / "result").read_bytes())
 
+        words = [sys.executable, "-m", "plenum._call", scratch.name]
+        what = {"programs": [{"argv": words, "ranks": ranks}], "env": {"PYTHONPATH": python_path()}}
         try:
-            words = [sys.executable, "-m", "plenum._call", name]
-            task = self._submit({"programs": [{"argv": words, "ranks": ranks}], "env": {"PYTHONPATH": python_path()}},
-                                1, whole, finish)
+            return self._submit(what, 1, whole, finish, scratch).future
         except BaseException:
-            os.unlink(name)
+            scratch.cleanup()
             raise
-        task.future.add_done_callback(lambda future: os.unlink(name))
-        return task.future
 
     def submit_job(self, what: Sequence[str | PathLike[str]] | Mapping[str, Any], ranks: int = 1, *,
                    stdin: bytes | None = None) -> concurrent.futures.Future[Result]:
@@ -119,7 +122,7 @@ class Executor(concurrent.futures.Executor):
         return self._submit(what, ranks, stdin, lambda result: result).future
 
     def _submit(self, what: Sequence[str | PathLike[str]] | Mapping[str, Any], ranks: int, stdin: bytes | None,
-                finish: Callable[[Result], Any]) -> _Task:
+                finish: Callable[[Result], Any], scratch: tempfile.TemporaryDirectory[str] | None = None) -> _Task:
         self._room.acquire()
         try:
             job = self._runtime.job(what if isinstance(what, Mapping) else None)
@@ -127,7 +130,7 @@ class Executor(concurrent.futures.Executor):
                 job.add(what, ranks)
             if stdin is not None:
                 job.stdin(stdin, ALL if isinstance(what, Mapping) else 0)
-            task = _Task(job, finish)
+            task = _Task(job, finish, scratch)
             with self._changed:  # the thread that takes events must find the task
                 if self._shut:
                     raise RuntimeError("cannot submit a task: the executor is shut down")
