@@ -169,7 +169,7 @@ endef
 $(foreach p,$(PLUGINS),$(eval $(call plugin_rule,$(p))))
 
 # libdw is optional: without it reports name neither functions nor source lines, and say so.
-$(SYMBOLIZER): plugins/symbolizer/symbolizer.c $(B)/flags
+$(SYMBOLIZER): plugins/symbolizer/symbolizer.c core/base/compiler.h $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)if pkg-config --exists libdw; then \
