@@ -6,13 +6,13 @@
  * Locking: `fortran.lock` protects the Fortran binding's description; the integers need no lock.
  */
 #include <assert.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/object/arena.h"
 
 int MPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
@@ -249,43 +249,30 @@ int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *log
 
 /*
  * The integer of a predefined handle is its ABI constant. Any other object lies in the arena (core/object/arena.h), at
- * a multiple of 64 bytes and within 16 GiB of all others. So its address in units of 64 bytes, modulo the number of
- * integers, is unique. The way back only needs the region: `region` is that of the handle most recently converted to an
- * integer. (When the arena has moved, no older integer belongs to a live object.) There is no table: the arena tells
- * whether the integer of a freed object is valid, as it does for the handle.
+ * a multiple of 64 bytes: its integer is the distance from the arena's start in these units. There is no table.
  */
-enum { GRAIN = 64 };
-static const int64_t integers = (int64_t)INT_MAX - PL_ABI_CONSTANTS + 1;
-static _Atomic int64_t region;
+enum { GRAIN = PL_CHUNK_HEAD };
 
 /* The null handle's integer for a bad handle, since the function cannot return an error. */
-static int to_int(enum pl_kind kind, const void *handle)
+static inline int to_int(enum pl_kind kind, const void *handle)
 {
     if ((uintptr_t)handle < PL_ABI_CONSTANTS)
         return (int)(uintptr_t)handle;
     if (!pl_object_find(kind, handle))
         return (int)pl_kinds[kind].null;
     assert((uintptr_t)handle % GRAIN == 0);
-    int64_t grain = (int64_t)((uintptr_t)handle / GRAIN);
-    atomic_store_explicit(&region, grain, memory_order_relaxed);
-    return (int)(PL_ABI_CONSTANTS + grain % integers);
+    return (int)(PL_ABI_CONSTANTS + ((uintptr_t)handle - pl_arena_range.base) / GRAIN);
 }
 
-/* The null handle for an integer that does not belong to a live object. */
-static void *from_int(enum pl_kind kind, int integer)
+/* The integer of a freed object gives its old handle, which each function refuses. */
+static inline void *from_int(enum pl_kind kind, int integer)
 {
-    if (integer < 0)
-        return (void *)pl_kinds[kind].null;
-    if (integer < PL_ABI_CONSTANTS)
+    if (integer >= 0 && integer < PL_ABI_CONSTANTS)
         return (void *)(uintptr_t)integer;
-    int64_t near = atomic_load_explicit(&region, memory_order_relaxed);
-    int64_t distance = integer - PL_ABI_CONSTANTS - near % integers;
-    if (distance > integers / 2)
-        distance -= integers;
-    else if (distance < -integers / 2)
-        distance += integers;
-    void *handle = (void *)((uintptr_t)(near + distance) * GRAIN);
-    return pl_object_find(kind, handle) ? handle : (void *)pl_kinds[kind].null;
+    uintptr_t base = atomic_load_explicit(&pl_arena_range.base, memory_order_acquire);
+    if (integer < 0 || !base)
+        return (void *)pl_kinds[kind].null;
+    return (void *)(base - (uintptr_t)PL_ABI_CONSTANTS * GRAIN + (uintptr_t)(unsigned)integer * GRAIN);
 }
 
 int MPI_Comm_toint(MPI_Comm comm)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Handles of every kind as integers (MPI-5.0 section 20.3), as another language keeps them: the handle made from the
- * integer names the same object and works. Also what such a language reads from a status, or writes into one.
+ * integer names the same object and works, and that of a freed object is refused. Also what such a language reads from a
+ * status, or writes into one.
  */
 /* ranks: 1 2 */
 #include "mtest.h"
@@ -25,18 +26,19 @@ static void communicators(void)
 
     CHECK_OK(MPI_Comm_group(comm, &group));
     int of_group = MPI_Group_toint(group);
-    CHECK(of_group != number && MPI_Group_fromint(of_group) == group && MPI_Comm_fromint(of_group) == MPI_COMM_NULL);
+    CHECK(of_group != number && MPI_Group_fromint(of_group) == group);
+    CHECK_CLASS(MPI_Comm_size(MPI_Comm_fromint(of_group), &size), MPI_ERR_COMM);
     CHECK_OK(MPI_Group_size(MPI_Group_fromint(of_group), &size));
     CHECK_OK(MPI_Group_rank(MPI_Group_fromint(of_group), &rank));
     CHECK(size == mtest_size && rank == mtest_rank);
     CHECK_OK(MPI_Group_free(&group));
-    CHECK(MPI_Group_fromint(of_group) == MPI_GROUP_NULL);
+    CHECK_CLASS(MPI_Group_size(MPI_Group_fromint(of_group), &size), MPI_ERR_GROUP);
 
     CHECK_OK(MPI_Comm_get_errhandler(comm, &handler));
     CHECK(MPI_Errhandler_fromint(MPI_Errhandler_toint(handler)) == handler);
     CHECK_OK(MPI_Errhandler_free(&handler));
     CHECK_OK(MPI_Comm_free(&comm));
-    CHECK(MPI_Comm_fromint(number) == MPI_COMM_NULL);
+    CHECK_CLASS(MPI_Comm_size(MPI_Comm_fromint(number), &size), MPI_ERR_COMM);
 }
 
 static int handled;
@@ -61,9 +63,10 @@ static void handlers_and_operations(void)
     int number = MPI_Errhandler_toint(handler);
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_Errhandler_fromint(number)));
     CHECK_OK(MPI_Errhandler_free(&handler));
-    CHECK(MPI_Errhandler_fromint(number) == MPI_ERRHANDLER_NULL);
     CHECK_OK(MPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_TOPOLOGY));
     CHECK(handled == 1);
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    CHECK_CLASS(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_Errhandler_fromint(number)), MPI_ERR_ERRHANDLER);
 
     CHECK_OK(MPI_Op_create(add_squares, 1, &op));
     number = MPI_Op_toint(op);
@@ -71,7 +74,8 @@ static void handlers_and_operations(void)
     CHECK_OK(MPI_Reduce_local(in, inout, 2, MPI_INT, MPI_Op_fromint(number)));
     CHECK(inout[0] == 14 && inout[1] == 29);
     CHECK_OK(MPI_Op_free(&op));
-    CHECK(MPI_Op_fromint(number) == MPI_OP_NULL);
+    CHECK_CLASS(MPI_Reduce_local(in, inout, 2, MPI_INT, MPI_Op_fromint(number)), MPI_ERR_OP);
+    CHECK(inout[0] == 14 && inout[1] == 29);
 }
 
 static void datatypes_and_infos(void)
@@ -84,13 +88,13 @@ static void datatypes_and_infos(void)
     CHECK_OK(MPI_Type_size(MPI_Type_fromint(number = MPI_Type_toint(type)), &size));
     CHECK(size == 24);
     CHECK_OK(MPI_Type_free(&type));
-    CHECK(MPI_Type_fromint(number) == MPI_DATATYPE_NULL);
+    CHECK_CLASS(MPI_Type_size(MPI_Type_fromint(number), &size), MPI_ERR_TYPE);
     CHECK_OK(MPI_Info_create(&info));
     CHECK_OK(MPI_Info_set(MPI_Info_fromint(number = MPI_Info_toint(info)), "color", "green"));
     CHECK_OK(MPI_Info_get_string(info, "color", &length, value, &flag));
     CHECK(flag && strcmp(value, "green") == 0);
     CHECK_OK(MPI_Info_free(&info));
-    CHECK(MPI_Info_fromint(number) == MPI_INFO_NULL);
+    CHECK_CLASS(MPI_Info_set(MPI_Info_fromint(number), "color", "red"), MPI_ERR_INFO);
 }
 
 static void requests_and_messages(void)
@@ -108,7 +112,8 @@ static void requests_and_messages(void)
     CHECK_OK(MPI_Wait(&copy, &status));
     CHECK(word == left && copy == requests[0]);
     CHECK_OK(MPI_Request_free(&copy));
-    CHECK(MPI_Request_fromint(number) == MPI_REQUEST_NULL);
+    copy = MPI_Request_fromint(number);
+    CHECK_CLASS(MPI_Start(&copy), MPI_ERR_REQUEST);
 
     status.MPI_ERROR = MPI_ERR_TAG; /* calls for one status do not set it */
     CHECK_OK(MPI_Isend(&mtest_rank, 1, MPI_INT, right, 9, MPI_COMM_WORLD, &requests[1]));
@@ -117,7 +122,9 @@ static void requests_and_messages(void)
     CHECK(MPI_Message_fromint(number) == message);
     message = MPI_Message_fromint(number);
     CHECK_OK(MPI_Mrecv(&word, 1, MPI_INT, &message, &status));
-    CHECK(MPI_Message_fromint(number) == MPI_MESSAGE_NULL);
+    CHECK(word == left);
+    message = MPI_Message_fromint(number);
+    CHECK_CLASS(MPI_Mrecv(&word, 1, MPI_INT, &message, &status), MPI_ERR_REQUEST);
     CHECK_OK(MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Status_get_source(&status, &source));
     CHECK_OK(MPI_Status_get_tag(&status, &tag));
@@ -153,7 +160,7 @@ static void sessions(void)
     CHECK(size == mtest_size);
     CHECK_OK(MPI_Group_free(&group));
     CHECK_OK(MPI_Session_finalize(&session));
-    CHECK(MPI_Session_fromint(number) == MPI_SESSION_NULL);
+    CHECK_CLASS(MPI_Session_get_num_psets(MPI_Session_fromint(number), MPI_INFO_NULL, &size), MPI_ERR_SESSION);
 }
 
 int main(int argc, char **argv)
@@ -161,6 +168,7 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     left = (mtest_rank + mtest_size - 1) % mtest_size;
     right = (mtest_rank + 1) % mtest_size;
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     communicators();
     handlers_and_operations();
     datatypes_and_infos();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handles as integers: constants keep their value, other handles survive the conversion in both directions, freed and
- * foreign ones give the null handle.
+ * Handles as integers: constants keep their value, other handles survive the conversion in both directions, and
+ * functions refuse those of freed objects, of objects of another kind, and of none.
  */
 /* ranks: 1 */
 #include <assert.h>
@@ -44,14 +44,24 @@ static void bad_ones(void)
 {
     int here;
 
-    assert(MPI_Comm_fromint(-1) == MPI_COMM_NULL && MPI_Comm_fromint(INT_MAX) == MPI_COMM_NULL);
+    assert(MPI_Comm_fromint(-1) == MPI_COMM_NULL && MPI_Comm_fromint(INT_MIN) == MPI_COMM_NULL);
     assert(MPI_Comm_toint((MPI_Comm)&here) == MPI_Comm_toint(MPI_COMM_NULL));
+}
+
+static void refused(void)
+{
+    int size;
+
+    assert(MPI_Comm_size(MPI_Comm_fromint(INT_MAX), &size) == MPI_ERR_COMM);
+    assert(MPI_Comm_size(MPI_Comm_fromint(0x1000), &size) == MPI_ERR_COMM);
+    assert(MPI_Comm_size(MPI_Comm_fromint(0xfff), &size) == MPI_ERR_COMM);
 }
 
 static void there_and_back(void)
 {
     static MPI_Datatype types[MANY];
     static int integers[MANY];
+    int size;
 
     for (int i = 0; i < MANY; i++) {
         MPI_Type_contiguous(i, MPI_INT, &types[i]);
@@ -60,11 +70,11 @@ static void there_and_back(void)
     }
     for (int i = 0; i < MANY; i++) {
         assert(MPI_Type_fromint(integers[i]) == types[i]);
-        assert(MPI_Comm_fromint(integers[i]) == MPI_COMM_NULL); /* of another kind */
+        assert(MPI_Comm_size(MPI_Comm_fromint(integers[i]), &size) == MPI_ERR_COMM); /* of another kind */
     }
     for (int i = 0; i < MANY; i++) {
         MPI_Type_free(&types[i]);
-        assert(MPI_Type_fromint(integers[i]) == MPI_DATATYPE_NULL);
+        assert(MPI_Type_size(MPI_Type_fromint(integers[i]), &size) == MPI_ERR_TYPE);
     }
 }
 
@@ -74,10 +84,12 @@ int main(int argc, char **argv)
     fortran();
     bad_ones();
     MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     constants();
     bad_ones();
+    refused();
     there_and_back();
-    bad_ones();
+    refused();
     MPI_Finalize();
     return 0;
 }
