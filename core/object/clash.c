@@ -60,8 +60,8 @@ static bool clash_holds(const struct clash_object *object, const void *address)
     return (uintptr_t)address >= object->start && (uintptr_t)address < object->end;
 }
 
-/* Is this copy a library of its own, whose callers are bound to it by the dynamic loader? */
-static bool clash_is_possible(void)
+/* Is this copy libmpi_abi.so itself? */
+static bool clash_is_shared(void)
 {
     const char *file = pl_plugin_own_library();
     const char *slash = file ? strrchr(file, '/') : NULL;
@@ -124,10 +124,11 @@ static void clash_read_bindings(struct clash_bindings *b, const ElfW(Rela) * at,
 {
     const ElfW(Sym) *symbols = clash_address(b->caller, DT_SYMTAB);
     const char *names = clash_address(b->caller, DT_STRTAB);
+    bool contained = b->caller->map == b->own->map; /* then the caller may be bound to others all the same */
     for (size_t i = 0; at && symbols && names && i < bytes / sizeof *at; i++) {
         const ElfW(Sym) *symbol = &symbols[CLASH_SYMBOL(at[i].r_info)];
         const char *name = names + symbol->st_name;
-        if (CLASH_SYMBOL(at[i].r_info) == 0 || symbol->st_shndx != SHN_UNDEF ||
+        if (CLASH_SYMBOL(at[i].r_info) == 0 || (symbol->st_shndx != SHN_UNDEF && !contained) ||
             strncmp(name[0] == 'P' ? name + 1 : name, "MPI_", 4) != 0)
             continue;
         void *const *word = (void *const *)(b->caller->map->l_addr + at[i].r_offset); /* NOLINT: a loader's number */
@@ -188,7 +189,7 @@ int pl_clash_check(const void *caller, const char *function, bool say)
     uintptr_t now = (uintptr_t)caller ^ loads << 48;
     if (atomic_load(&settled) == now)
         return MPI_SUCCESS;
-    if (clash_is_possible() && clash_find_object(&clash_marker, &own) && clash_find_object(caller, &from)) {
+    if (pl_plugin_own_library() && clash_find_object(&clash_marker, &own) && clash_find_object(caller, &from)) {
         struct clash_bindings b = { .caller = &from, .own = &own, .function = function };
         clash_read_bindings(&b, clash_address(&from, DT_JMPREL), clash_entry(&from, DT_PLTRELSZ));
         clash_read_bindings(&b, clash_address(&from, DT_RELA), clash_entry(&from, DT_RELASZ));
@@ -214,7 +215,7 @@ static int clash_name_other(struct dl_phdr_info *info, size_t bytes, void *text)
 const char *pl_clash_hint(char text[PL_CLASH_HINT])
 {
     text[0] = '\0';
-    if (clash_is_possible())
+    if (clash_is_shared())
         dl_iterate_phdr(clash_name_other, text);
     return text;
 }

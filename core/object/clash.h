@@ -3,9 +3,9 @@
  * Two MPI libraries under the same names.
  *
  * The dynamic loader binds each function by itself. Where libmpi_abi.so and another MPI are in one process, a caller may
- * get MPI_Session_init from one of them and MPI_Comm_rank from the other. Or a program that was linked with one may get
- * all from the other. The first call says so; later it would be a crash. The private library (docs/private.md) has other
- * names, so nothing is checked there, nor in a program that contains the library.
+ * get MPI_Session_init from one of them and MPI_Comm_rank from the other; also a library that contains libmpi_abi.a and
+ * does not hide its names. Or a program that was linked with one may get all from the other. The first call says so;
+ * later it would be a crash. The private library (docs/private.md) has other names, so there is nothing to find.
  *
  * What counts is how the caller is bound. A tool that wraps MPI_* or a caller that uses dlsym() is no clash. Only an
  * object that defines PMPI_* counts as another MPI.
