@@ -135,13 +135,13 @@ struct pl_job_segment {
     uint32_t appnum; /* offset of int32_t[size]: MPI_APPNUM by rank */
     uint32_t apps;   /* offset and number of struct pl_job_app, for MPI_INFO_ENV */
     uint32_t app_count;
-    uint32_t cpus;      /* offset of uint64_t[size][cpu_words], a bit for each processor that a rank was given */
-    uint32_t cpu_words; /* 0: unknown */
-    uint32_t told;      /* offset of struct pl_job_told[size]; 0: a pool, which has no runtime */
-    uint64_t table;     /* offset in the shared part of the sets that are published (core/job/sets.h); 0: none */
-    uint32_t table_capacity;    /* bytes of each of its buffers */
-    int32_t note_pipe_fd;       /* the runtime's pipe for notes (core/job/note.h), by its descriptor there, */
-    uint64_t note_pipe_inode;   /* ... and by its inode; 0: there is none */
+    uint32_t cpus;            /* offset of uint64_t[size][cpu_words], a bit for each processor that a rank was given */
+    uint32_t cpu_words;       /* 0: unknown */
+    uint32_t told;            /* offset of struct pl_job_told[size]; 0: a pool, which has no runtime */
+    uint64_t table;           /* offset in the shared part of the sets that are published (core/job/sets.h); 0: none */
+    uint32_t table_capacity;  /* bytes of each of its buffers */
+    int32_t note_pipe_fd;     /* the runtime's pipe for notes (core/job/note.h), by its descriptor there, */
+    uint64_t note_pipe_inode; /* ... and by its inode; 0: there is none */
     uint32_t survives_failures; /* 1: the other processes continue when one fails */
     uint32_t parent;            /* of spawned processes: offset of the name of the parents' port; 0: none */
     uint64_t records;           /* offset in the shared part of the ranks' pages (core/job/report.h); 0: none */

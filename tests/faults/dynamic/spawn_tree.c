@@ -37,8 +37,8 @@ static void ask_for_lines(char *program)
     while (fflush(stdout) == 0 && fgets(line, sizeof line, stdin)) {
         MPI_Comm inter = MPI_COMM_NULL;
         char text[MPI_MAX_ERROR_STRING] = "spawned";
-        int length, code = MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter,
-                                          MPI_ERRCODES_IGNORE);
+        int length,
+            code = MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE);
         if (code)
             MPI_Error_string(code, text, &length);
         else
