@@ -36,7 +36,7 @@ struct clash_bindings {
     const struct clash_object *caller, *own;
     const char *function;                /* that was called */
     bool called;                         /* the caller's own binding led here */
-    struct clash_object other, harmless; /* another MPI; what is none, such as a tool */
+    struct clash_object other, harmless; /* another MPI; one without MPI, such as a tool */
     const char *other_function;
 };
 

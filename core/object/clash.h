@@ -7,7 +7,7 @@
  * does not hide its names. Or a program that was linked with one may get all from the other. The first call says so;
  * later it would be a crash. The private library (docs/private.md) has other names, so there is nothing to find.
  *
- * What counts is how the caller is bound. A tool that wraps MPI_* or a caller that uses dlsym() is no clash. Only an
+ * What counts is how the caller is bound: a tool that wraps MPI_*, or a caller that uses dlsym(), may go on. Only an
  * object that defines PMPI_* counts as another MPI.
  */
 #ifndef PLENUM_CORE_OBJECT_CLASH_H
@@ -23,7 +23,7 @@ enum { PL_CLASH_HINT = 400 };
  * other's, too. */
 int pl_clash_check(const void *caller, const char *function, bool say);
 
-/* Writes the end of a sentence about a handle that is not one: another MPI is in this process. "": there is none. */
+/* Writes the end of a sentence about an invalid handle: another MPI is in this process. "": there is no other. */
 const char *pl_clash_hint(char text[PL_CLASH_HINT]);
 
 #endif

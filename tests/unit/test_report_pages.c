@@ -96,7 +96,7 @@ START_TEST(nothing_known)
 }
 END_TEST
 
-START_TEST(no_room)
+START_TEST(too_many)
 {
     char path[32];
     for (int i = 0; i < PL_RECORD_MODULES; i++) {
@@ -155,4 +155,4 @@ START_TEST(anything)
 }
 END_TEST
 
-UNIT_MAIN_WITH("report_pages", setup, teardown, items_traces_modules, nothing_known, no_room, anything)
+UNIT_MAIN_WITH("report_pages", setup, teardown, items_traces_modules, nothing_known, too_many, anything)

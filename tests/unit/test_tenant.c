@@ -182,8 +182,8 @@ END_TEST
 START_TEST(copies)
 {
     uint64_t own = pl_tenant_copy(), other_program = own ^ 1ull << 60;
-    int on_stack = 0;
-    uint64_t nowhere = (own & ~((1ull << 48) - 1)) | ((uint64_t)(uintptr_t)&on_stack & ((1ull << 48) - 1));
+    int local = 0;
+    uint64_t nowhere = (own & ~((1ull << 48) - 1)) | ((uint64_t)(uintptr_t)&local & ((1ull << 48) - 1));
     ck_assert(pl_tenant_same_program(own));
     ck_assert(!pl_tenant_same_program(other_program));
     ck_assert(!pl_tenant_same_program(0));
