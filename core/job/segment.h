@@ -99,8 +99,8 @@ struct pl_job_shared {
      * it, and no pids. */
     _Atomic uint64_t home;
     _Atomic uint32_t lacking; /* of the first tenant: not 0: a process lacks shared memory, so all need a network */
-    /* Of the first tenant, by the numbers of the others: their keys, 0 if there is none, and when each was last opened, by
-     * the count of all openings. `seating`: the pid that changes these, or 0 (core/job/tenant.h). */
+    /* Of the first tenant, by the numbers of the others: their keys, 0 if there is none, and when each was last opened,
+     * by the count of all openings. `seating`: the pid that changes these, or 0 (core/job/tenant.h). */
     _Atomic uint64_t tenant[PL_JOB_TENANTS];
     _Atomic uint64_t tenant_opened[PL_JOB_TENANTS];
     _Atomic uint64_t openings;

@@ -55,7 +55,7 @@ uint64_t pl_tenant_key(const char *name)
     return key ? key : 1;
 }
 
-/* --- places --------------------------------------------------------------------------------------------------------- */
+/* --- places ------------------------------------------------------------------------------------------------------- */
 
 /* Another copy of this process may be the holder. A pid may belong to a new process, or to another namespace: then only
  * the time says that the holder is dead. */
@@ -128,7 +128,7 @@ int pl_tenant_replace(struct pl_job_shared *first, uint32_t limit, const char *n
     }
 }
 
-/* --- copies --------------------------------------------------------------------------------------------------------- */
+/* --- copies ------------------------------------------------------------------------------------------------------- */
 
 static uint64_t tenant_program(void)
 {

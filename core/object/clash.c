@@ -81,7 +81,7 @@ static bool clash_defines_mpi(const char *name, struct clash_object *object)
     return found;
 }
 
-/* --- the caller's dynamic section ----------------------------------------------------------------------------------- */
+/* --- the caller's dynamic section --------------------------------------------------------------------------------- */
 
 /* The value of an entry; some systems leave addresses there relative to the object's. 0: there is none. */
 static uintptr_t clash_entry(const struct clash_object *object, ElfW(Sxword) tag)
@@ -151,7 +151,7 @@ static bool clash_needs_other(const struct clash_object *caller, struct clash_ob
     return found;
 }
 
-/* --- words ---------------------------------------------------------------------------------------------------------- */
+/* --- words -------------------------------------------------------------------------------------------------------- */
 
 static int clash_report(const struct clash_bindings *b, bool say)
 {

@@ -111,7 +111,7 @@ START_TEST(limits)
 }
 END_TEST
 
-/* --- the lock ------------------------------------------------------------------------------------------------------- */
+/* --- the lock ----------------------------------------------------------------------------------------------------- */
 
 static int inside, entries, overlaps;
 
@@ -164,7 +164,7 @@ START_TEST(lock_of_another_stays)
 }
 END_TEST
 
-/* --- names and words of copies -------------------------------------------------------------------------------------- */
+/* --- names and words of copies ------------------------------------------------------------------------------------ */
 
 /* This test program contains the library, so its copy has no name. */
 START_TEST(own_name)
