@@ -151,9 +151,9 @@ enum plenum_runtime_option {
  *  order of their launches. The policy says what happens when the first of them finds too little. @since 0.1 */
 enum plenum_policy {
     PLENUM_POLICY_FIFO, /**< all wait for the first */
-    /** A later job that fits starts if it does not delay the first one: it ends, by its time limit, before enough is
-     *  free for the first one, or takes only what is left beside it. When the time limits of the jobs that run do not
-     *  tell by when the first one can start, at most 16 later jobs start before it. */
+    /** A later job that fits starts if it does not delay the first one. Either it ends, by its time limit, before
+     *  enough is free for the first one, or it takes only what is left beside it. When the time limits of the jobs that
+     *  run do not tell by when the first one can start, at most 16 later jobs start before it. */
     PLENUM_POLICY_BACKFILL
 };
 
@@ -171,8 +171,8 @@ PLENUM_API int plenum_runtime_set(struct plenum_runtime *runtime, enum plenum_ru
 /** Says how many the runtime has of a resource: GPUs, licences, anything that can be counted.
  *  Jobs ask for resources with plenum_job_resource(), and wait until enough of them are free. What is taken has numbers
  *  from 0. For the name "gpu" these are positions in the lists CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and
- *  ZE_AFFINITY_MASK that the embedding program has in its environment at this call. Without them they are the numbers of
- *  the devices. Does not block. Any thread.
+ *  ZE_AFFINITY_MASK that the embedding program has in its environment at this call. Without them they are numbers of
+ *  devices. Does not block. Any thread.
  *  @param[in] runtime  borrowed
  *  @param[in] name     1 to 31 lower-case letters, digits and underscores, a letter first; copied
  *  @param[in] count    how many there are, 0 to 65536
@@ -521,8 +521,8 @@ enum plenum_job_option {
 
 /** Values of `scope` in plenum_job_resource(). @since 0.1 */
 enum plenum_scope {
-    PLENUM_EACH_RANK, /**< so many for each rank, which no other rank has */
-    PLENUM_WHOLE_JOB  /**< so many that all ranks of the job share */
+    PLENUM_EACH_RANK, /**< `count` for each rank, which no other rank has */
+    PLENUM_WHOLE_JOB  /**< `count` that all ranks of the job share */
 };
 
 /** Asks for some of a resource of the runtime (plenum_runtime_resource()), from the start of the job to its end.
@@ -533,7 +533,7 @@ enum plenum_scope {
  *  @param[in] job    borrowed
  *  @param[in] name   of the resource, as for plenum_runtime_resource(); copied
  *  @param[in] count  how many, 0 to 65536
- *  @param[in] scope  for whom
+ *  @param[in] scope  for each rank, or for the job
  *  @retval PLENUM_OK            the launch will ask for them
  *  @retval PLENUM_ERR_ARGUMENT  `name` cannot be a name, or another argument is out of its range
  *  @retval PLENUM_ERR_STATE     the job was launched
@@ -547,8 +547,9 @@ PLENUM_API int plenum_job_resource(struct plenum_job *job, const char *name, int
  *  @param[in] job    borrowed
  *  @param[in] rank   the rank
  *  @param[in] name   of the resource
- *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small. "" when the rank has none,
- *                    also because the job waits or has finished, and when memory is short. May be NULL if `size` is 0
+ *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small. "" when the rank has none
+ *                    (also because the job waits or has finished), and when memory is short. May be NULL if `size` is
+ *                    0
  *  @param[in] size   bytes, with the NUL
  *  @return the bytes that the whole text has without the NUL, as snprintf() does
  *  @since 0.1 */

@@ -9,8 +9,8 @@
 /* Is `name` [length] a name of this machine: localhost, its host name, with or without its domain? */
 bool machine_is_this(const char *name, size_t length);
 
-/* The GPUs that may be used: those that CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK lists, else those
- * that have a device file. */
+/* The number of GPUs that may be used: those that CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK lists,
+ * else those that have a device file. */
 int machine_gpus(void);
 
 #endif

@@ -72,7 +72,7 @@ class Policy(enum.IntEnum):
 
 
 class Scope(enum.IntEnum):
-    """enum plenum_scope: for whom Job.resource() asks."""
+    """enum plenum_scope: whether Job.resource() asks for each rank or for the job."""
     EACH_RANK = 0
     WHOLE_JOB = 1
 

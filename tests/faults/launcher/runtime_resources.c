@@ -154,7 +154,8 @@ static void part_backfill(void)
     EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
     EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_POLICY, 2) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, 2) == PLENUM_OK);
-    struct plenum_job *half = sleeper(rt, 1), *wide = sleeper(rt, 2), *brief = sleeper(rt, 1), *free_end = sleeper(rt, 1);
+    struct plenum_job *half = sleeper(rt, 1), *wide = sleeper(rt, 2), *brief = sleeper(rt, 1),
+                      *free_end = sleeper(rt, 1);
     EXPECT(plenum_job_set(half, PLENUM_JOB_TIME_LIMIT, 1000000) == PLENUM_OK);
     EXPECT(plenum_job_set(brief, PLENUM_JOB_TIME_LIMIT, 500000) == PLENUM_OK);
     EXPECT(plenum_job_launch(half) == PLENUM_OK && plenum_job_launch(wide) == PLENUM_OK);

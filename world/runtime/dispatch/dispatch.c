@@ -68,9 +68,9 @@ void pl_dispatch_end(struct pl_dispatch *s, struct pl_task *task)
     s->settled = false;
 }
 
-/* --- who starts -------------------------------------------------------------------------------------------- */
+/* --- what starts next -------------------------------------------------------------------------------------------- */
 
-/* When does the task fit, if each running one takes all the time that it may, and those of unknown length do not end? */
+/* When does the task fit, if each running one takes all its time, and those of unknown length do not end? */
 static struct pl_forecast dispatch_foresee(const struct pl_dispatch *s, const struct pl_task *task, int64_t now)
 {
     struct pl_amounts used = s->used;

@@ -13,8 +13,8 @@
 #include "core/base/list.h"
 
 enum {
-    PL_KINDS = 16,        /* slots and the resources of a runtime */
-    PL_DISPATCH_SCAN = 256 /* waiting tasks that are looked at: a long queue must not make each start slow */
+    PL_KINDS = 16,         /* slots and the resources of a runtime */
+    PL_DISPATCH_SCAN = 256 /* waiting tasks that are considered: a long queue must not make each start slow */
 };
 
 struct pl_amounts {
@@ -24,10 +24,10 @@ struct pl_amounts {
 struct pl_task {
     struct pl_list node; /* in struct pl_dispatch.waiting or .running */
     struct pl_amounts takes;
-    long priority;    /* higher ones go first */
-    int64_t most_ms;  /* it runs no longer than this; 0: not known */
-    int64_t ends_by;  /* while it runs; INT64_MAX: not known */
-    int overtaken;    /* while it was the first: by how many that may have delayed it */
+    long priority;   /* higher ones go first */
+    int64_t most_ms; /* it runs no longer than this; 0: not known */
+    int64_t ends_by; /* while it runs; INT64_MAX: not known */
+    int overtaken;   /* while it was the first: by how many that may have delayed it */
 };
 
 /* What is known of the start of the first waiting task. */

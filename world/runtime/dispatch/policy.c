@@ -2,10 +2,10 @@
 /*
  * The policies. Each keeps the order of priorities, and of arrival within a priority.
  *
- * Backfill lets a later task start while the first one waits, if that does not delay the first one: it ends before
- * enough is free for the first one, or takes only what is left beside it (EASY backfill). That needs time limits. When
- * it is not known by when the first one can start, OVERTAKINGS later tasks may start, and then no more. So what the
- * first one waits for is fixed at the latest after OVERTAKINGS starts, whatever arrives.
+ * Backfill lets a later task start while the first one waits, if that does not delay the first one (EASY backfill).
+ * Either it ends before enough is free for the first one, or it takes only what is left beside it. That needs time
+ * limits. When it is not known by when the first one can start, OVERTAKINGS later tasks may start, and then no more. So
+ * what the first one waits for no longer grows, whatever arrives.
  */
 #include "world/runtime/dispatch/dispatch.h"
 

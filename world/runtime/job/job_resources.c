@@ -54,7 +54,8 @@ static int job_resources_set(struct plenum_runtime *rt, const char *name, int co
     if (kind && job_resources_in_use(rt, kind))
         return pl_rt_fail(PLENUM_ERR_STATE, "jobs have or wait for \"%s\": its number cannot be changed now", name);
     if (!kind && rt->supply.kinds == PL_KINDS)
-        return pl_rt_fail(PLENUM_ERR_LIMIT, "no room for \"%s\": a runtime has at most %d resources", name, PL_KINDS - 1);
+        return pl_rt_fail(PLENUM_ERR_LIMIT, "no room for \"%s\": a runtime has at most %d resources", name,
+                          PL_KINDS - 1);
     if (!kind)
         kind = rt->supply.kinds;
     if (!pl_resource_set(&rt->supply.resource[kind], name, count))
@@ -179,8 +180,8 @@ static size_t job_resources_append(char *text, size_t used, int number, const ch
         list = *end ? end + 1 : NULL;
     }
     used += (size_t)sprintf(text + used, "%s", used ? "," : "");
-    return used + (size_t)(list ? sprintf(text + used, "%.*s", (int)(end - list), list)
-                                : sprintf(text + used, "%d", number));
+    return used +
+           (size_t)(list ? sprintf(text + used, "%.*s", (int)(end - list), list) : sprintf(text + used, "%d", number));
 }
 
 /* The numbers of a rank, as a text that the caller frees. `list`: see above; or NULL. NULL: out of memory. */
@@ -232,9 +233,9 @@ int pl_job_resources_environment(const struct plenum_job *job, int rank, struct 
         good = job_resources_set_var(job, request, rank, NULL, name, vars);
         for (int v = 0; good && strcmp(request->name, "gpu") == 0 && v < PL_DEVICE_VARS; v++)
             if (!job_resources_describes(job, rank, pl_device_vars[v]))
-                good = job_resources_set_var(job, request, rank,
-                                             job->runtime->supply.resource[request->kind].devices[v],
-                                             pl_device_vars[v], vars);
+                good =
+                    job_resources_set_var(job, request, rank, job->runtime->supply.resource[request->kind].devices[v],
+                                          pl_device_vars[v], vars);
     }
     return good ? PLENUM_OK : job_resources_no_memory();
 }
