@@ -59,6 +59,9 @@ class JobFailed(Exception):
         super().__init__(f"the job ended with code {result.code}: {result.reason}" + (f" ({last})" if last else ""))
         self.result = result
 
+    def __reduce__(self) -> tuple[type, tuple[Result]]:
+        return type(self), (self.result,)
+
 
 _FAILURES = (EventKind.UNSTARTED, EventKind.ABORTED, EventKind.TIMEOUT, EventKind.LOST, EventKind.EXITED)
 
