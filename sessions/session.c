@@ -63,25 +63,15 @@ static int session_read_level(struct pl_info *info, int *level)
     return rc;
 }
 
-/* The info key takes precedence over the configuration. */
-static int session_read_strict(struct pl_info *info, bool *strict)
+/* Reads a key whose value is true or false; without it *value stays. */
+static int session_read_truth(struct pl_info *info, const char *key, bool *value)
 {
     char *text;
-    int rc = pl_info_get(info, STRICT_KEY, &text);
+    int rc = pl_info_get(info, key, &text);
     if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key " STRICT_KEY " is \"%s\", allowed are true and false", text);
-    *strict = text ? strcmp(text, "true") == 0 : pl_config_bool("strict");
-    free(text);
-    return rc;
-}
-
-static int session_read_alone(struct pl_info *info, bool *alone)
-{
-    char *text;
-    int rc = pl_info_get(info, ALONE_KEY, &text);
-    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key " ALONE_KEY " is \"%s\", allowed are true and false", text);
-    *alone = text && strcmp(text, "true") == 0;
+        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key %s is \"%s\", allowed are true and false", key, text);
+    if (text)
+        *value = strcmp(text, "true") == 0;
     free(text);
     return rc;
 }
@@ -128,7 +118,7 @@ static int session_open_instance(struct pl_info *info, struct pl_instance **made
     bool alone = false;
     char *kinds;
     int rc = session_read_level(info, &level);
-    rc = rc ? rc : session_read_alone(info, &alone);
+    rc = rc ? rc : session_read_truth(info, ALONE_KEY, &alone);
     rc = rc ? rc : alone ? pl_process_open_alone() : pl_process_check_joined();
     if (rc)
         return rc;
@@ -146,7 +136,8 @@ int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, stru
     int rc = session_open_instance(info, &made);
     if (rc)
         return rc;
-    rc = session_read_strict(info, &made->strict); /* only now the configuration has been read */
+    made->strict = pl_config_bool("strict"); /* only now the configuration has been read */
+    rc = session_read_truth(info, STRICT_KEY, &made->strict);
     if (rc == MPI_SUCCESS && made->strict)
         rc = session_check_keys(info);
     if (rc == MPI_SUCCESS)

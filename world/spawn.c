@@ -147,13 +147,23 @@ static enum pl_spawn_state spawn_state_of(const struct request *request)
     return (enum pl_spawn_state)atomic_load_explicit(&request->file->state, memory_order_acquire);
 }
 
-static int spawn_await_start(struct request *request)
+static uint32_t spawn_unread(void)
+{
+    const struct pl_job_told *told = pl_job_told(pl_process.identity.job, pl_process.identity.rank);
+    return told ? atomic_load(&told->unread) : 0;
+}
+
+/* `unread`: as many requests of this process have the runtime not read before this one. */
+static int spawn_await_start(struct request *request, uint32_t unread)
 {
     const struct pl_job_segment *job = pl_process.identity.job;
     struct pl_wait wait = { 0 };
     while (spawn_state_of(request) == PL_SPAWN_ASKED) {
         if (kill(job->runtime_pid, 0) != 0)
             return pl_fail(MPI_ERR_SPAWN, "the runtime that started this job has ended");
+        if (spawn_unread() != unread)
+            return pl_fail(MPI_ERR_SPAWN, "the runtime that started this job could not read the request: it may be "
+                                          "short of descriptors or memory, or may not see this process in /proc");
         pl_engine_idle(NULL, &wait);
     }
     if (spawn_state_of(request) != PL_SPAWN_FAILED)
@@ -174,9 +184,10 @@ static int spawn_invite(void *context, const char *port)
     rc = spawn_make_file(request, text, port);
     free(text);
     note.code = request->fd;
+    uint32_t unread = spawn_unread();
     if (rc == MPI_SUCCESS && !pl_job_note_send(pl_process.identity.job, &note))
         rc = pl_fail(MPI_ERR_SPAWN, "the runtime that started this job does not answer");
-    return rc ? rc : spawn_await_start(request);
+    return rc ? rc : spawn_await_start(request, unread);
 }
 
 static const char *spawn_failure(const void *context)

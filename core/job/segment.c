@@ -112,8 +112,9 @@ const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes,
         wrong = job_segment_check_apps(job, bytes);
     if (!wrong)
         wrong = job_segment_check_cpus(job, bytes);
-    if (!wrong && job->gone && !job_segment_inside(bytes, job->gone, job->size, sizeof(uint32_t), _Alignof(uint32_t)))
-        wrong = "the words for ranks that have exited lie outside";
+    if (!wrong && job->told &&
+        !job_segment_inside(bytes, job->told, job->size, sizeof(struct pl_job_told), _Alignof(struct pl_job_told)))
+        wrong = "what the runtime tells of the ranks lies outside";
     if (!wrong)
         wrong = job_segment_check_table(job);
     return wrong ? wrong : job_segment_check_records(job);

@@ -36,7 +36,7 @@
 
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
-#define PL_JOB_VERSION 11u
+#define PL_JOB_VERSION 12u
 #define PL_CARD_MAX    472u /* bytes of one address card */
 
 enum { PL_JOB_TENANTS = 64 };
@@ -111,6 +111,12 @@ struct pl_job_pset {
     uint32_t count;
 };
 
+/* What the runtime tells of a rank. */
+struct pl_job_told {
+    _Atomic uint32_t gone;   /* 1: the process that was started has exited */
+    _Atomic uint32_t unread; /* requests to spawn (core/job/spawn.h) that the runtime could not read */
+};
+
 struct pl_job_segment {
     uint64_t magic;
     uint32_t version;
@@ -129,13 +135,13 @@ struct pl_job_segment {
     uint32_t appnum; /* offset of int32_t[size]: MPI_APPNUM by rank */
     uint32_t apps;   /* offset and number of struct pl_job_app, for MPI_INFO_ENV */
     uint32_t app_count;
-    uint32_t cpus;      /* offset of uint64_t[size][cpu_words], a bit for each processor that a rank was given */
-    uint32_t cpu_words; /* 0: unknown */
-    uint32_t gone;      /* offset of _Atomic uint32_t[size]: 1 when the process that was started has exited; 0: none */
-    uint64_t table;     /* offset in the shared part of the sets that are published (core/job/sets.h); 0: none */
-    uint32_t table_capacity;    /* bytes of each of its buffers */
-    int32_t note_pipe_fd;       /* the runtime's pipe for notes (core/job/note.h), by its descriptor there, */
-    uint64_t note_pipe_inode;   /* ... and by its inode; 0: there is none */
+    uint32_t cpus;            /* offset of uint64_t[size][cpu_words], a bit for each processor that a rank was given */
+    uint32_t cpu_words;       /* 0: unknown */
+    uint32_t told;            /* offset of struct pl_job_told[size]; 0: a pool, which has no runtime */
+    uint64_t table;           /* offset in the shared part of the sets that are published (core/job/sets.h); 0: none */
+    uint32_t table_capacity;  /* bytes of each of its buffers */
+    int32_t note_pipe_fd;     /* the runtime's pipe for notes (core/job/note.h), by its descriptor there, */
+    uint64_t note_pipe_inode; /* ... and by its inode; 0: there is none */
     uint32_t survives_failures; /* 1: the other processes continue when one fails */
     uint32_t parent;            /* of spawned processes: offset of the name of the parents' port; 0: none */
     uint64_t records;           /* offset in the shared part of the ranks' pages (core/job/report.h); 0: none */
@@ -165,10 +171,10 @@ static inline bool pl_job_has_tenant(const struct pl_job_shared *shared, uint32_
     return tenant == 0 || atomic_load(&shared->tenant[tenant]) != 0;
 }
 
-/* The word that says whether the process of a rank has exited; NULL: the job has no such words. */
-static inline _Atomic uint32_t *pl_job_gone(const struct pl_job_segment *job, int rank)
+/* NULL: a pool. */
+static inline struct pl_job_told *pl_job_told(const struct pl_job_segment *job, int rank)
 {
-    return job->gone ? (_Atomic uint32_t *)((char *)job + job->gone) + rank : NULL;
+    return job->told ? (struct pl_job_told *)((char *)job + job->told) + rank : NULL;
 }
 
 /* The pid in an owner word; 0: there is none. */

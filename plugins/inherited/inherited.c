@@ -223,7 +223,7 @@ static int inherited_find_job(int *rank)
     if (!job)
         return MPI_ERR_OTHER;
     const char *why = pl_job_segment_check(job, job_bytes, cookie, *rank);
-    if (!why && !job->gone)
+    if (!why && !job->told)
         why = "it is the memory of a pool";
     if (why)
         inherited_bad(text, why);
@@ -306,7 +306,7 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
     uint32_t number = pl_job_card_read(&peer->card[slot], card, length);
     if (slot == PL_CARD_LISTENER ? number != 0 : (number & PL_CARD_CLAIM) == (generation & PL_CARD_CLAIM))
         return MPI_SUCCESS;
-    if (atomic_load(pl_job_gone(job, rank)))
+    if (atomic_load(&pl_job_told(job, rank)->gone))
         return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", rank);
     if (slot == PL_CARD_WORLD && inherited_finalized(rank))
         return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d has finalized", rank);
@@ -319,7 +319,7 @@ static int inherited_alive(int rank)
 {
     const struct pl_job_rank *peer = &shared->ranks[rank];
     int32_t owner = atomic_load(&peer->owner);
-    bool ended = atomic_load(pl_job_gone(job, rank)) ||
+    bool ended = atomic_load(&pl_job_told(job, rank)->gone) ||
                  (owner > 0 && !inherited_pid_is_foreign(rank) && !inherited_process_lives(owner));
     return ended ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }

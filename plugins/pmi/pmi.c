@@ -20,6 +20,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/memory.h"
+#include "core/base/words.h"
 #include "core/engine/transport.h"
 #include "core/job/process.h"
 #include "core/object/plugin.h"
@@ -170,7 +171,7 @@ static int pmi_lookup(int rank, enum pl_card_slot slot, void *card, size_t *leng
     int err = pmi_ask_for_card(pmi_key_of(rank, slot, key), answer, &word);
     if (err)
         return err;
-    if (pl_pmi_wire_refused(answer) || !pl_pmi_wire_value(answer, word, text, sizeof text)) {
+    if (pl_pmi_wire_refused(answer) || !pl_words_value(answer, word, text, sizeof text)) {
         pause->length = pause->length ? pause->length * 2 : RETRY_FIRST_MS;
         pause->length = pause->length < RETRY_LAST_MS ? pause->length : RETRY_LAST_MS;
         pause->until = pl_clock_ms() + pause->length;
@@ -199,7 +200,7 @@ static int pmi_learn_name(struct pl_identity *identity)
 {
     char answer[PL_PMI_LINE];
     int err = pl_pmi_wire_ask("my_kvsname", answer, "cmd=get_my_kvsname");
-    if (!err && !pl_pmi_wire_value(answer, "kvsname", identity->nspace, sizeof identity->nspace))
+    if (!err && !pl_words_value(answer, "kvsname", identity->nspace, sizeof identity->nspace))
         err = pl_fail(MPI_ERR_OTHER, "the launcher's PMI server does not name this job: %.200s", answer);
     return err;
 }
@@ -213,7 +214,7 @@ static void pmi_learn_node(struct pl_identity *identity)
     identity->slots = (int)(given > 0 && given < online ? given : online);
     identity->local_size = 1;
     if (pl_pmi_wire_ask("get_result", answer, "cmd=get kvsname=%s key=PMI_process_mapping", identity->nspace) ||
-        !pl_pmi_wire_value(answer, "value", mapping, sizeof mapping))
+        !pl_words_value(answer, "value", mapping, sizeof mapping))
         return;
     int count;
     known.local_ranks = pl_pmi_mapping_local(mapping, identity->rank, identity->size, &count);

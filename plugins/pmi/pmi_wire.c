@@ -21,6 +21,7 @@
 
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/words.h"
 #include "core/engine/transport.h"
 #include "plugins/pmi/copies.h"
 
@@ -96,7 +97,7 @@ static int wire_read(int milliseconds)
 static bool wire_begins(const char *line, const char *command)
 {
     char is[64];
-    return pl_pmi_wire_value(line, "cmd", is, sizeof is) && strcmp(is, command) == 0;
+    return pl_words_value(line, "cmd", is, sizeof is) && strcmp(is, command) == 0;
 }
 
 static int wire_enter_barrier(void)
@@ -176,27 +177,10 @@ void pl_pmi_wire_forget(void)
     wire.in_barrier = wire.barrier_wanted = false;
 }
 
-bool pl_pmi_wire_value(const char *answer, const char *key, char *value, size_t size)
-{
-    size_t length = strlen(key);
-    for (const char *at = answer + strspn(answer, " "); *at; at += strcspn(at, " "), at += strspn(at, " ")) {
-        if (strncmp(at, key, length) != 0 || at[length] != '=')
-            continue;
-        at += length + 1;
-        size_t bytes = strcspn(at, " ");
-        if (bytes >= size)
-            return false;
-        memcpy(value, at, bytes);
-        value[bytes] = '\0';
-        return true;
-    }
-    return false;
-}
-
 bool pl_pmi_wire_number(const char *answer, const char *key, long *number)
 {
     char text[32], *end;
-    if (!pl_pmi_wire_value(answer, key, text, sizeof text))
+    if (!pl_words_value(answer, key, text, sizeof text))
         return false;
     *number = strtol(text, &end, 10);
     return end != text && *end == '\0';
@@ -208,7 +192,7 @@ bool pl_pmi_wire_refused(const char *answer)
     long rc;
     char info[32];
     return (pl_pmi_wire_number(answer, "rc", &rc) && rc != 0) ||
-           (pl_pmi_wire_value(answer, "info", info, sizeof info) && strcmp(info, "ok") != 0);
+           (pl_words_value(answer, "info", info, sizeof info) && strcmp(info, "ok") != 0);
 }
 
 int pl_pmi_wire_barrier(void)

@@ -35,8 +35,7 @@ void pl_pmi_wire_close(void);
 /* After an error at the beginning: ends the connection, and gives the rank back for the next try. */
 void pl_pmi_wire_forget(void);
 
-/* Copies the value of a key of an answer. False: there is none, or it does not fit. */
-bool pl_pmi_wire_value(const char *answer, const char *key, char *value, size_t size);
+/* The number that a key of an answer has. False: there is none. */
 bool pl_pmi_wire_number(const char *answer, const char *key, long *number);
 
 /* Does an answer say that its request has failed? */

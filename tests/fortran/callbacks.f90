@@ -120,7 +120,7 @@ program callbacks
   call operations
   call handlers
   call communicator_attributes
-  call other_attributes
+  call datatype_attributes
   call generalized
   call MPI_Finalize()
 
@@ -258,12 +258,10 @@ contains
     call expect(found .and. value >= 32767, 'MPI_TAG_UB is a value')
   end subroutine
 
-  subroutine other_attributes
+  subroutine datatype_attributes
     type(MPI_Datatype) :: datatype
-    type(MPI_Win) :: win
-    integer, target :: memory(10)
     integer :: key, code
-    integer(MPI_ADDRESS_KIND) :: value, address
+    integer(MPI_ADDRESS_KIND) :: value
     logical :: found
     deletes = 0
     call MPI_Type_contiguous(2, MPI_REAL, datatype)
@@ -281,18 +279,6 @@ contains
     call expect(deletes == 2, 'the attributes of a freed datatype')
     call MPI_Type_free_keyval(key)
     call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL)
-
-    call MPI_Win_create(memory, 40_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_SELF, win)
-    call MPI_Get_address(memory, address)
-    call MPI_Win_get_attr(win, MPI_WIN_BASE, value, found)
-    call expect(found .and. value == address, 'MPI_WIN_BASE')
-    call MPI_Win_get_attr(win, MPI_WIN_SIZE, value, found)
-    call expect(found .and. value == 40, 'MPI_WIN_SIZE')
-    call MPI_Win_get_attr(win, MPI_WIN_DISP_UNIT, value, found)
-    call expect(found .and. value == 4, 'MPI_WIN_DISP_UNIT')
-    call MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, value, found)
-    call expect(found .and. value == MPI_WIN_FLAVOR_CREATE, 'MPI_WIN_CREATE_FLAVOR')
-    call MPI_Win_free(win)
   end subroutine
 
   subroutine generalized

@@ -28,8 +28,8 @@ static void make(void)
     static const char texts[] = "\0app://io\0ocean\0--days 30\0/tmp";
     size_t psets = sizeof(struct pl_job_segment);
     size_t ranges = psets + sizeof(struct pl_job_pset), apps = ranges + 4 * sizeof(uint32_t);
-    size_t appnum = apps + sizeof(struct pl_job_app), gone = appnum + SIZE * sizeof(int32_t);
-    size_t text = gone + SIZE * sizeof(uint32_t);
+    size_t appnum = apps + sizeof(struct pl_job_app), told = appnum + SIZE * sizeof(int32_t);
+    size_t text = told + SIZE * sizeof(struct pl_job_told);
     whole.bytes = text + sizeof texts;
     char *base = aligned_alloc(64, (whole.bytes + 63) / 64 * 64);
     ck_assert_ptr_nonnull(base);
@@ -44,7 +44,7 @@ static void make(void)
         .shared_bytes = (sizeof(struct pl_job_shared) + SIZE * sizeof(struct pl_job_rank) + 63) / 64 * 64,
         .tenant_bytes = (sizeof(struct pl_job_shared) + SIZE * sizeof(struct pl_job_rank) + 63) / 64 * 64,
         .tenants = 1,
-        .gone = (uint32_t)gone,
+        .told = (uint32_t)told,
         .psets = (uint32_t)psets,
         .pset_count = 1,
         .appnum = (uint32_t)appnum,
@@ -191,7 +191,7 @@ START_TEST(offsets)
     uint32_t *const fields[] = {
         &whole.job->psets,     &whole.job->pset_count, &whole.job->appnum,  &whole.job->apps,
         &whole.job->app_count, &whole.pset->name,      &whole.pset->ranges, &whole.pset->count,
-        &whole.app->command,   &whole.app->argv,       &whole.app->wdir,    &whole.job->gone,
+        &whole.app->command,   &whole.app->argv,       &whole.app->wdir,    &whole.job->told,
     };
     const uint32_t values[] = { (uint32_t)whole.bytes, (uint32_t)whole.bytes + 4, UINT32_MAX, UINT32_MAX - 3,
                                 1u << 31 };

@@ -2,6 +2,7 @@
 /* plugins/pmi/mapping.c and pmi_wire.c: which ranks a launcher's mapping puts on a node; words of an answer. */
 #include <stdlib.h>
 
+#include "core/base/words.h"
 #include "plugins/pmi/mapping.h"
 #include "plugins/pmi/pmi_wire.h"
 #include "unit.h"
@@ -48,12 +49,12 @@ START_TEST(words)
 {
     char value[8];
     long number;
-    ck_assert(pl_pmi_wire_value("cmd=get_result rc=0  value=a=b", "value", value, sizeof value));
+    ck_assert(pl_words_value("cmd=get_result rc=0  value=a=b", "value", value, sizeof value));
     ck_assert_str_eq(value, "a=b");
-    ck_assert(pl_pmi_wire_value("cmd=x value=", "value", value, sizeof value));
+    ck_assert(pl_words_value("cmd=x value=", "value", value, sizeof value));
     ck_assert_str_eq(value, "");
-    ck_assert(!pl_pmi_wire_value("cmd=x myvalue=1", "value", value, sizeof value));
-    ck_assert(!pl_pmi_wire_value("cmd=x value=12345678", "value", value, sizeof value));
+    ck_assert(!pl_words_value("cmd=x myvalue=1", "value", value, sizeof value));
+    ck_assert(!pl_words_value("cmd=x value=12345678", "value", value, sizeof value));
     ck_assert(pl_pmi_wire_number("cmd=x rc=-1", "rc", &number));
     ck_assert_int_eq(number, -1);
     ck_assert(!pl_pmi_wire_number("cmd=x rc=1x", "rc", &number));

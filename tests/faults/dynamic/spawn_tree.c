@@ -28,6 +28,25 @@ static void be_child(MPI_Comm parent, const char *part)
     exit(strcmp(part, "code") == 0 ? 3 : 0);
 }
 
+/* Spawns once for each line of standard input, and says how that went. */
+static void ask_for_lines(char *program)
+{
+    char *arguments[] = { "code 0", NULL }, line[16];
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    puts("ready");
+    while (fflush(stdout) == 0 && fgets(line, sizeof line, stdin)) {
+        MPI_Comm inter = MPI_COMM_NULL;
+        char text[MPI_MAX_ERROR_STRING] = "spawned";
+        int length,
+            code = MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE);
+        if (code)
+            MPI_Error_string(code, text, &length);
+        else
+            MPI_Comm_disconnect(&inter);
+        puts(text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm parent, inter;
@@ -36,6 +55,11 @@ int main(int argc, char **argv)
     MPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL)
         be_child(parent, argv[1]);
+    if (strcmp(argv[1], "ask") == 0) {
+        ask_for_lines(argv[0]);
+        MPI_Finalize();
+        return 0;
+    }
     MPI_Comm_spawn(argv[0], arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE);
     if (strcmp(argv[1], "abort") != 0)
         MPI_Comm_disconnect(&inter);

@@ -63,13 +63,14 @@ static work_chapter *chapter_named(const char *name)
     return NULL;
 }
 
-static void run_in_session(work_chapter *chapter)
+/* Runs a chapter in a session of its own, with the processes of a set. */
+static void run_in_session(work_chapter *chapter, const char *pset)
 {
     MPI_Session session = MPI_SESSION_NULL;
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Comm comm = MPI_COMM_NULL;
     TRY(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
-    TRY(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
+    TRY(MPI_Group_from_session_pset(session, pset, &group));
     TRY(MPI_Comm_create_from_group(group, "org.example.work", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
     chapter(comm);
 done:
@@ -89,28 +90,21 @@ static void run_in_world(work_chapter *chapter)
     work_failed(MPI_Finalize());
 }
 
+static void send_to_oneself(MPI_Comm comm)
+{
+    int sum = 0, got = 0;
+    TRY(MPI_Sendrecv(&(int){ 5 }, 1, MPI_INT, 0, 1, &got, 1, MPI_INT, 0, 1, comm, MPI_STATUS_IGNORE));
+    TRY(MPI_Allreduce(&got, &sum, 1, MPI_INT, MPI_SUM, comm));
+    work_expect(got == 5 && sum == 5, "messages in a fresh session");
+done:;
+}
+
 /* Whatever has failed before is over: nothing of it is in the way of a new session. It is one of this process alone:
  * others may wait for what this process has given up, and are told when it ends. */
 static void run_afresh(void)
 {
-    MPI_Session session = MPI_SESSION_NULL;
-    MPI_Group group = MPI_GROUP_NULL;
-    MPI_Comm comm = MPI_COMM_NULL;
-    int sum = 0, got = 0;
     first_error = MPI_SUCCESS;
-    TRY(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
-    TRY(MPI_Group_from_session_pset(session, "mpi://SELF", &group));
-    TRY(MPI_Comm_create_from_group(group, "org.example.afresh", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
-    TRY(MPI_Sendrecv(&(int){ 5 }, 1, MPI_INT, 0, 1, &got, 1, MPI_INT, 0, 1, comm, MPI_STATUS_IGNORE));
-    TRY(MPI_Allreduce(&got, &sum, 1, MPI_INT, MPI_SUM, comm));
-    work_expect(got == 5 && sum == 5, "messages in a fresh session");
-done:
-    if (group != MPI_GROUP_NULL)
-        work_failed(MPI_Group_free(&group));
-    if (comm != MPI_COMM_NULL)
-        work_failed(MPI_Comm_free(&comm));
-    if (session != MPI_SESSION_NULL)
-        work_failed(MPI_Session_finalize(&session));
+    run_in_session(send_to_oneself, "mpi://SELF");
     if (first_error) {
         printf("wrong: a fresh session\n");
         wrong = true;
@@ -139,7 +133,10 @@ int main(int argc, char **argv)
     struct usage before = usage_now();
     if (chosen)
         pl_memory_fail_at(nth);
-    (strcmp(argv[2], "world") == 0 ? run_in_world : run_in_session)(chapter_named(argv[1]));
+    if (strcmp(argv[2], "world") == 0)
+        run_in_world(chapter_named(argv[1]));
+    else
+        run_in_session(chapter_named(argv[1]), "mpi://WORLD");
     bool happened = chosen && nth > 0 && pl_memory_failed();
     bool failed = first_error;
     pl_memory_fail_at(0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Handles of every kind as integers (MPI-5.0 section 20.3), as another language keeps them: the handle made from the
- * integer names the same object and works, and that of a freed object is refused. Also what such a language reads from a
- * status, or writes into one.
+ * integer names the same object and works, and that of a freed object is refused. Also what such a language reads from
+ * a status, or writes into one.
  */
 /* ranks: 1 2 */
 #include "mtest.h"

@@ -325,7 +325,7 @@ static void follow_process_ended(struct plenum_job *job, int rank, const struct 
 
     r->ended = true;
     follow_add_usage(job, &end->usage);
-    atomic_store(pl_job_gone(job->segment, rank), 1);
+    atomic_store(&pl_job_told(job->segment, rank)->gone, 1);
     pl_job_psets_check(job);
     for (int s = 0; s < 2; s++)
         pl_output_drain(&r->out[s]);

@@ -14,6 +14,7 @@
 #include "core/base/compiler.h"
 #include "core/base/memory.h"
 #include "core/base/table.h"
+#include "core/base/words.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/runtime_error.h"
 
@@ -98,31 +99,12 @@ static void pmi_answer(struct pl_pmi_rank *r, const char *format, ...)
         pmi_hang_up(r);
 }
 
-/* Copies the word `name=...` of a line. False: there is none, or it does not fit. */
-static bool pmi_word(const char *line, const char *name, char *word, size_t size)
-{
-    size_t length = strlen(name);
-    for (const char *at = line; at; at = strchr(at, ' ')) {
-        at += strspn(at, " ");
-        if (strncmp(at, name, length) != 0 || at[length] != '=')
-            continue;
-        at += length + 1;
-        size_t bytes = strcspn(at, " ");
-        if (bytes >= size)
-            return false;
-        memcpy(word, at, bytes);
-        word[bytes] = '\0';
-        return true;
-    }
-    return false;
-}
-
 /* --- requests -------------------------------------------------------------------------------------------------- */
 
 static void pmi_serve_init(struct pl_pmi_rank *r, const char *line)
 {
     char version[8];
-    bool good = pmi_word(line, "pmi_version", version, sizeof version) && strcmp(version, "1") == 0;
+    bool good = pl_words_value(line, "pmi_version", version, sizeof version) && strcmp(version, "1") == 0;
     r->in_use = r->in_use || good;
     pmi_answer(r, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=%d\n", good ? 0 : -1);
 }
@@ -159,7 +141,7 @@ static void pmi_serve_universe(struct pl_pmi_rank *r, const char *line)
 static void pmi_serve_put(struct pl_pmi_rank *r, const char *line)
 {
     char key[KEY_BYTES], value[VALUE_BYTES];
-    bool good = pmi_word(line, "key", key, sizeof key) && pmi_word(line, "value", value, sizeof value) &&
+    bool good = pl_words_value(line, "key", key, sizeof key) && pl_words_value(line, "value", value, sizeof value) &&
                 pmi_store(r->job->launch.pmi_server, key, value);
     pmi_answer(r, good ? "cmd=put_result rc=0 msg=success\n" : "cmd=put_result rc=-1 msg=invalid_or_no_memory\n");
 }
@@ -167,7 +149,7 @@ static void pmi_serve_put(struct pl_pmi_rank *r, const char *line)
 static void pmi_serve_get(struct pl_pmi_rank *r, const char *line)
 {
     char key[KEY_BYTES];
-    bool asked = pmi_word(line, "key", key, sizeof key);
+    bool asked = pl_words_value(line, "key", key, sizeof key);
     const struct pmi_value *found = asked ? pmi_find(r->job->launch.pmi_server, key) : NULL;
     if (found)
         pmi_answer(r, "cmd=get_result rc=0 msg=success value=%s\n", found->value);
@@ -202,7 +184,7 @@ static void pmi_serve_finalize(struct pl_pmi_rank *r, const char *line)
 static void pmi_serve_abort(struct pl_pmi_rank *r, const char *line)
 {
     char number[16] = "1", message[64];
-    pmi_word(line, "exitcode", number, sizeof number);
+    pl_words_value(line, "exitcode", number, sizeof number);
     int code = atoi(number);
     r->in_use = false;
     snprintf(message, sizeof message, "called PMI_Abort with code %d", code);
@@ -234,9 +216,9 @@ static const struct pmi_request {
 static void pmi_serve_spawn_line(struct pl_pmi_rank *r, const char *line)
 {
     char number[16];
-    if (pmi_word(line, "totspawns", number, sizeof number))
+    if (pl_words_value(line, "totspawns", number, sizeof number))
         r->programs = atoi(number);
-    else if (pmi_word(line, "spawnssofar", number, sizeof number))
+    else if (pl_words_value(line, "spawnssofar", number, sizeof number))
         r->programs -= atoi(number);
     r->spawn = strcmp(line, "endcmd") != 0;
     if (!r->spawn && r->programs <= 0)
@@ -251,7 +233,7 @@ static void pmi_serve(struct pl_pmi_rank *r, const char *line)
         pmi_serve_spawn_line(r, line);
         return;
     }
-    pmi_word(line, "cmd", name, sizeof name);
+    pl_words_value(line, "cmd", name, sizeof name);
     for (size_t i = 0; i < sizeof pmi_requests / sizeof *pmi_requests; i++)
         if (strcmp(pmi_requests[i].name, name) == 0) {
             if (pmi_requests[i].serve)

@@ -109,10 +109,9 @@ static void segment_add_parent(struct pl_blob *b, const struct plenum_job *job, 
     head->parent = pl_blob_text(b, port);
 }
 
-/* The words by which the runtime says that the process of a rank has exited. */
-static void segment_add_gone(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+static void segment_add_told(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
-    head->gone = pl_blob_add(b, NULL, (size_t)job->desc.size * sizeof(uint32_t));
+    head->told = pl_blob_add(b, NULL, (size_t)job->desc.size * sizeof(struct pl_job_told));
 }
 
 /* A tenant's share of the shared part, all zeros at first: slots and abort record, the table of sets that are published
@@ -195,7 +194,7 @@ int pl_job_segment_make(struct plenum_job *job, int slots, int *description, int
     segment_add_cpus(&b, job, &head);
     if (job->tree.request)
         segment_add_parent(&b, job, &head);
-    segment_add_gone(&b, job, &head);
+    segment_add_told(&b, job, &head);
     segment_lay_out_shared(job, &head);
     head.bytes = b.used;
     if (!b.failed)

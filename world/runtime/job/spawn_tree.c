@@ -91,6 +91,15 @@ static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const s
     return NULL;
 }
 
+/* The runtime may be short of descriptors or memory: without an answer the process would wait for ever. */
+static void spawn_tree_unread(const struct plenum_job *job, int rank)
+{
+    bool known = job->segment && rank >= 0 && rank < job->desc.size;
+    struct pl_job_told *told = known ? pl_job_told(job->segment, rank) : NULL;
+    if (told)
+        atomic_fetch_add(&told->unread, 1);
+}
+
 /* A copy of the description, which the process cannot change. */
 static char *spawn_tree_copy_text(const struct pl_job_spawn *spawn, size_t bytes)
 {
@@ -190,8 +199,10 @@ void pl_spawn_tree_spawn(struct plenum_job *job, const struct pl_job_note *note)
     uint64_t id = job->id;
     size_t bytes;
     struct pl_job_spawn *spawn = spawn_tree_map(job, note, &bytes);
-    if (!spawn)
+    if (!spawn) {
+        spawn_tree_unread(job, note->rank);
         return;
+    }
     char *text = spawn_tree_copy_text(spawn, bytes);
     pthread_mutex_unlock(&rt->lock);
     bool kept = false;
