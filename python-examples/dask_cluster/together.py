@@ -21,7 +21,7 @@ PATIENCE = 2  # seconds that the other ranks have to end after one has failed
 
 
 def together(client: Client, function: Callable[..., Any], *arguments: Any, workers: int = 0) -> Any:
-    """Calls function(comm, *arguments) on so many workers (0: all). Raises the first exception of any rank."""
+    """Calls function(comm, *arguments) on `workers` workers (0: all). Raises the first exception of any rank."""
     with Lock("dask_cluster.together", client=client), tempfile.TemporaryDirectory(prefix="dask-mpi-") as place:
         chosen = sorted(client.scheduler_info()["workers"])[:workers or None]
         if not chosen or len(chosen) < workers:

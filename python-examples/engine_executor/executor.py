@@ -27,7 +27,7 @@ def ranks_of(specification: Mapping[str, int]) -> int:
     """The processes that a resource specification asks for."""
     unknown = specification.keys() - KEYS
     if unknown or any(not isinstance(value, int) or value < (key != "retries") for key, value in specification.items()):
-        raise ValueError(f"{dict(specification)} is no resource specification: integers from 1 for {sorted(KEYS)}")
+        raise ValueError(f"{dict(specification)} is not a resource specification: integers from 1 for {sorted(KEYS)}")
     ranks = specification.get("num_nodes", 1) * specification.get("ranks_per_node", 1)
     return specification.get("num_ranks", ranks)
 
@@ -102,7 +102,7 @@ class BlockExecutor:
 
     @property
     def outstanding(self) -> int:
-        """The tasks that have not ended: what an engine looks at to decide about scaling."""
+        """The number of tasks that have not ended, by which an engine decides about scaling."""
         return len(self._widths)
 
     def scale_out(self, blocks: int = 1) -> list[str]:

@@ -63,7 +63,8 @@ def main() -> int:
     whole = asyncio.run(run(study, options.slots))
     for case in study.cases:
         if case.state == "done":
-            print(json.dumps(case.values | {"output": case.result.text, "seconds": round(case.result.usage.seconds, 3)}))
+            seconds = round(case.result.usage.seconds, 3)
+            print(json.dumps(case.values | {"output": case.result.text, "seconds": seconds}))
     print(*failures(study, len(study.cases)), sep="\n", end="\n" * bool(study.counts["failed"]), file=sys.stderr)
     return 130 if not whole else int(study.counts["failed"] > 0)
 

@@ -7,8 +7,8 @@
         print(future.result().code, total.result())
 
 A function runs in new Python processes, `ranks` of them for each call, which may use any MPI binding; the result is
-that of rank 0. If the function raises, so does the future, with the first exception of any rank. Functions, arguments and
-results are pickled, so a function must be importable; the program itself may define it.
+that of rank 0. If the function raises, so does the future, with the first exception of any rank. Functions, arguments
+and results are pickled, so a function must be importable; the program itself may define it.
 """
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Executor(concurrent.futures.Executor):
         return task
 
     def resize(self, slots: int) -> None:
-        """Changes the number of slots; 0 is no limit. Jobs that run go on, also when they have more slots than that."""
+        """Changes the number of slots; 0 means no limit. Jobs that run go on, even if they have more."""
         self._runtime.set(RuntimeOption.SLOTS, slots)
 
     def counts(self) -> tuple[int, int]:
