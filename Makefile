@@ -51,11 +51,13 @@ PLUGINS     := ucx pmix hwloc
 PLUGIN_SRC  := plugins/memory.c $(foreach p,$(PLUGINS),$(wildcard plugins/$(p)/*.c))
 MPIEXEC_SRC := $(wildcard api/mpiexec/*.c)
 INFO_SRC    := $(wildcard api/plenum-info/*.c)
-ALL_SRC     := $(MPI_SRC) $(RUNTIME_SRC) $(PLUGIN_SRC) $(MPIEXEC_SRC) $(INFO_SRC)
+AGENT_SRC   := $(wildcard api/plenum-agent/*.c)
+ALL_SRC     := $(MPI_SRC) $(RUNTIME_SRC) $(PLUGIN_SRC) $(MPIEXEC_SRC) $(INFO_SRC) $(AGENT_SRC)
 objs = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 BUILT_PLUGINS := $(foreach p,$(PLUGINS),$(if $(wildcard plugins/$(p)/*.c),$(B)/lib/plenum/$(p).so))
 SYMBOLIZER := $(B)/lib/plenum/symbolizer
+AGENT := $(B)/lib/plenum/plenum-agent
 TOOLS   := $(if $(MPIEXEC_SRC),$(B)/bin/mpiexec $(B)/bin/mpirun) $(if $(INFO_SRC),$(B)/bin/plenum-info)
 WRAPPERS := $(addprefix $(B)/bin/,mpicc mpicc_abi mpicxx mpicxx_abi mpic++ mpiCC mpifort mpifort_abi mpif90 mpif77)
 PKGCONFIG_MADE := $(patsubst %,$(B)/lib/pkgconfig/%.pc,plenum plenum-mpi $(if $(shell command -v $(FC) 2>/dev/null),plenum-fortran)) \
@@ -71,7 +73,7 @@ LIBRT   := $(if $(RUNTIME_SRC),$(B)/lib/libplenum.so.1)
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 .PHONY: all
-all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/libmpi_abi.a $(PRIVATE_LIBS) $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(PKGCONFIG) fortran man
+all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/libmpi_abi.a $(PRIVATE_LIBS) $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(AGENT) $(TOOLS) $(WRAPPERS) $(HEADERS) $(PKGCONFIG) fortran man
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -91,7 +93,7 @@ $(B)/obj/plugins/hwloc/%.o: EXTRA = $(call PKG,--cflags,hwloc)
 
 # A longer pattern takes precedence.
 $(patsubst %,$(B)/obj/%/%.o,api core/engine core/coll plugins/self plugins/shm): PROTECT = $(PROTECT_FAST)
-$(patsubst %,$(B)/obj/%/%.o,api/mpiexec api/plenum-info): PROTECT = -fstack-protector-strong
+$(patsubst %,$(B)/obj/%/%.o,api/mpiexec api/plenum-info api/plenum-agent): PROTECT = -fstack-protector-strong
 
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -149,7 +151,7 @@ MEMORY_OBJS := $(call objs,core/base/memory.c core/base/memory_libc.c core/base/
 VISIBLE_OBJ := $(call objs,core/base/visible.c)
 PLUGIN_MEMORY := $(call objs,plugins/memory.c core/base/memory_libc.c core/base/vec.c)
 
-RUNTIME_ALL_OBJS := $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(B)/obj/core/base/table.o $(B)/obj/core/base/words.o $(VISIBLE_OBJ) $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
+RUNTIME_ALL_OBJS := $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(B)/obj/core/base/table.o $(B)/obj/core/base/words.o $(B)/obj/core/base/bytes.o $(VISIBLE_OBJ) $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
 link_runtime = $(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs $(HARDEN_LD) -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl
 $(LIBRT): $(RUNTIME_ALL_OBJS)
 	@mkdir -p $(@D)
@@ -182,6 +184,11 @@ $(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(MEMORY_OBJS) $(LI
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -pie $(HARDEN_LD) -o $@ $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(MEMORY_OBJS) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
+
+$(AGENT): $(call objs,$(AGENT_SRC)) $(LIBRT) | $(B)/lib/libplenum.so
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -pie $(HARDEN_LD) -o $@ $(call objs,$(AGENT_SRC)) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/..' $(ALL_LDFLAGS)
 
 link_info = $(CC) -pie $(HARDEN_LD) -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm
 $(B)/bin/plenum-info: $(call objs,$(INFO_SRC)) $(B)/lib/libmpi_abi.a
@@ -254,6 +261,7 @@ install: all
 	$(Q)cp -P $(B)/lib/lib* $(DESTDIR)$(PREFIX)/lib/
 	$(Q)cp $(BUILT_PLUGINS) $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)[ ! -e $(SYMBOLIZER) ] || cp $(SYMBOLIZER) $(DESTDIR)$(PREFIX)/lib/plenum/
+	$(Q)cp $(AGENT) $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)cp $(filter $(B)/lib/pkgconfig/%,$(PKGCONFIG)) $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	$(Q)cp -r $(B)/lib/cmake $(DESTDIR)$(PREFIX)/lib/
 	$(Q)cp -r $(B)/lib/plenum/pkgconfig $(DESTDIR)$(PREFIX)/lib/plenum/

@@ -184,6 +184,84 @@ PLENUM_API int plenum_runtime_set(struct plenum_runtime *runtime, enum plenum_ru
  *  @since 0.1 */
 PLENUM_API int plenum_runtime_resource(struct plenum_runtime *runtime, const char *name, int count);
 
+/* --- hosts ------------------------------------------------------------------------------------------------- */
+
+/** What a host of a runtime is doing. New values are added at the end. @since 0.1 */
+enum plenum_host_state {
+    PLENUM_HOST_STARTING, /**< its agent is being started; jobs may be placed there already */
+    PLENUM_HOST_READY,    /**< the agent answers */
+    PLENUM_HOST_LEAVING,  /**< removed; it ends with the last process that runs there */
+    PLENUM_HOST_LOST      /**< the agent could not be started or has ended, and with it all processes there */
+};
+
+/** A host of a runtime, as plenum_runtime_host() describes it. New fields are added at the end. @since 0.1 */
+struct plenum_host {
+    char name[256];               /**< NUL-terminated */
+    char reason[256];             /**< why it is lost, one line; "" otherwise */
+    enum plenum_host_state state; /**< what it is doing */
+    int slots;                    /**< ranks that are placed there before another host gets more than its slots */
+    int ranks;                    /**< that run there, or are being started */
+};
+
+/** Adds a host to a runtime, and starts an agent there, which starts and ends the ranks of that host.
+ *  A runtime with hosts starts all jobs on them, and none on the machine of the embedding program unless that is one of
+ *  them. A job goes to the first host with a free slot for each of its ranks, else to the free slots of all hosts in the
+ *  order in which they were added. Ranks beyond the slots are spread in that order too. Unless PLENUM_RUNTIME_SLOTS is
+ *  set, the slots of the hosts are those of the runtime.
+ *
+ *  `command` starts a program on the host and passes on its standard streams. These are the only connection: the runtime
+ *  opens no port. The words of the command are separated by blanks; %h is the name of the host. The program of the agent
+ *  is added as the last word: lib/plenum/plenum-agent of this installation, which must be at the same place there.
+ *  Examples: "docker exec -i %h", "kubectl exec -i %h --", and "" for this machine. NULL is
+ *  "ssh -x -o BatchMode=yes -o ServerAliveInterval=15 %h".
+ *
+ *  Does not wait for the agent: an event HOST tells when it is ready or lost. A lost host may be added again. Any
+ *  thread.
+ *  @param[in] runtime  borrowed
+ *  @param[in] name     1 to 255 bytes without blanks; copied
+ *  @param[in] slots    1 to 65536
+ *  @param[in] command  copied; may be NULL
+ *  @retval PLENUM_OK                  the agent is being started
+ *  @retval PLENUM_ERR_ARGUMENT        an argument is not as described
+ *  @retval PLENUM_ERR_STATE           the runtime has a host of this name that is not lost
+ *  @retval PLENUM_ERR_NOT_FOUND       the program of the command does not exist
+ *  @retval PLENUM_ERR_NOT_EXECUTABLE  it exists but cannot be executed
+ *  @retval PLENUM_ERR_LIMIT           too many descriptors or processes
+ *  @retval PLENUM_ERR_MEMORY          out of memory
+ *  @retval PLENUM_ERR_SYSTEM          another system call failed
+ *  @since 0.1 */
+PLENUM_API int plenum_runtime_host_add(struct plenum_runtime *runtime, const char *name, int slots,
+                                       const char *command);
+
+/** Removes a host. It gets no further ranks, and its agent ends with the last one that runs there.
+ *  Does not block. Any thread.
+ *  @param[in] runtime  borrowed
+ *  @param[in] name     of the host; borrowed
+ *  @retval PLENUM_OK             the host is removed, or will be
+ *  @retval PLENUM_ERR_ARGUMENT   `name` is NULL
+ *  @retval PLENUM_ERR_NOT_FOUND  the runtime has no host of this name
+ *  @since 0.1 */
+PLENUM_API int plenum_runtime_host_remove(struct plenum_runtime *runtime, const char *name);
+
+/** Is the agent of a host, from the call until the connection to the runtime ends: the program plenum-agent.
+ *  Speaks on descriptors 0 and 1, ignores SIGPIPE, and kills what it has started before it returns. An embedding program
+ *  that is to be an agent itself calls it in a process of its own, before it has other threads. Blocks.
+ *  @return the exit code of the process
+ *  @since 0.1 */
+PLENUM_API int plenum_agent_main(void);
+
+/** Describes a host of a runtime.
+ *  Does not block. Any thread.
+ *  @param[in] runtime  borrowed
+ *  @param[in] number   0 is the host that was added first
+ *  @param[out] host    filled in
+ *  @param[in] size     sizeof *host: more recent libraries fill in as much as the caller knows
+ *  @retval PLENUM_OK             `host` is filled in
+ *  @retval PLENUM_ERR_ARGUMENT   `host` is NULL, or `size` is 0
+ *  @retval PLENUM_ERR_NOT_FOUND  there are not so many hosts
+ *  @since 0.1 */
+PLENUM_API int plenum_runtime_host(struct plenum_runtime *runtime, int number, struct plenum_host *host, size_t size);
+
 /* --- events ------------------------------------------------------------------------------------------------ */
 
 /** Kinds of events. Each says which fields it sets beyond `kind`, `flags`, `job_id`, `job`, `user` and `rank`; the
@@ -218,7 +296,11 @@ enum plenum_event_kind {
     PLENUM_EVENT_REPORT,
     /** `rank` hands over an error with code `code` on `object`; `text` says what was wrong. It comes from the handler
      *  plenum://callback in a program without a callback (docs/errors.md). */
-    PLENUM_EVENT_ERROR = 12
+    PLENUM_EVENT_ERROR = 12,
+    /** A host of the runtime (plenum_runtime_host_add()), with the name `object`, is in the state `code`, an enum
+     *  plenum_host_state, because of `text`. It comes when the host is ready, and when it is lost; then before the
+     *  events LOST of the processes that were there. It is of no job: `job_id` is 0. `rank` is -1. */
+    PLENUM_EVENT_HOST
 };
 
 /** Bits in plenum_event::flags. @since 0.1 */
@@ -245,7 +327,8 @@ struct plenum_event {
     int stream;                  /**< 1: standard output, 2: standard error; 0: none */
     const char *text;            /**< [length] bytes, followed by a NUL; NULL: none */
     size_t length;               /**< bytes of `text` without the NUL */
-    const char *object;          /**< ABORTED, ERROR: communicator, window, file or session by name; NULL: none */
+    const char *object;          /**< ABORTED, ERROR: communicator, window, file or session by name; HOST: the name of
+                                      the host; NULL: none */
     const char *report;          /**< REPORT: one JSON object (docs/RUNTIME.md), NUL-terminated; NULL: none */
     int64_t time_us;             /**< when it happened, in microseconds since 1970 (CLOCK_REALTIME) */
     int64_t run_us;              /**< EXITED, LOST: microseconds that the process ran; FINISHED: that the job ran, 0 for

@@ -201,6 +201,9 @@ static const char *spawn_failure(const void *context)
 static int spawn_check_launcher(void)
 {
     const struct pl_identity *identity = &pl_process.identity;
+    if (identity->job && identity->job->hosts > 0)
+        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                       "processes that an agent has started (hosts of mpiexec or of a runtime) cannot spawn others");
     if (identity->job && identity->job->note_pipe_inode && !identity->attached)
         return MPI_SUCCESS;
     if (strcmp(pl_process.bootstrap->name, "singleton") == 0)

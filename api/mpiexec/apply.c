@@ -186,6 +186,17 @@ static const char *apply_join(struct parse *p, const char *list, const char *wor
     return parse_keep(p, longer);
 }
 
+static struct host_option *apply_find_host(struct parse *p, const char *name, size_t length)
+{
+    for (int i = 0; i < p->o->host_count; i++)
+        if (strlen(p->o->host[i].name) == length && memcmp(p->o->host[i].name, name, length) == 0)
+            return &p->o->host[i];
+    p->o->host = parse_append(p->o->host, &p->o->host_count, sizeof *p->o->host);
+    struct host_option *host = &p->o->host[p->o->host_count - 1];
+    host->name = parse_keep(p, pl_strndup(name, length));
+    return host;
+}
+
 /* One host, optionally followed by a colon and slots. */
 static bool apply_add_host(struct parse *p, const char *host, size_t length)
 {
@@ -199,6 +210,7 @@ static bool apply_add_host(struct parse *p, const char *host, size_t length)
     if (slots < 1 || slots > 65536 - p->o->slots)
         return parse_fail(p, "%s %.*s: the number of slots must be from 1 to 65536", p->name, (int)length, host);
     p->o->slots += (int)slots;
+    apply_find_host(p, host, name)->slots += (int)slots;
     p->o->hosts = apply_join(p, p->o->hosts, host, name);
     p->o->hosts_with_slots = apply_join(p, p->o->hosts_with_slots, host, length);
     if (!p->o->elsewhere && !machine_is_this(host, name))
@@ -217,9 +229,10 @@ bool apply_host(struct parse *p, char *const *arg)
     return true;
 }
 
-/* Adds the number behind "slots=" in the rest of a line. */
-static bool apply_add_slots(struct parse *p, const char *rest)
+/* Adds the number behind "slots=" in the rest of a line, which begins with the host. */
+static bool apply_add_slots(struct parse *p, const char *host, size_t length)
 {
+    const char *rest = host + length;
     const char *found = strstr(rest, "slots=");
     while (found && found > rest && found[-1] != ' ' && found[-1] != '\t') /* max_slots= */
         found = strstr(found + 1, "slots=");
@@ -227,6 +240,8 @@ static bool apply_add_slots(struct parse *p, const char *rest)
     if (slots < 1 || slots > 65536 - p->o->slots)
         return parse_fail(p, "%s: \"%.80s\": the number of slots must be from 1 to 65536", p->name, found);
     p->o->slots += (int)slots - 1;
+    if (slots > 1)
+        apply_find_host(p, host, length)->slots += (int)slots - 1;
     return true;
 }
 
@@ -242,7 +257,7 @@ bool apply_hostfile(struct parse *p, char *const *arg)
     while (good && pl_getline(&line, &capacity, file) >= 0) {
         char *word = line + strspn(line, " \t");
         size_t length = strcspn(word, " \t\r\n#");
-        good = length == 0 || (apply_add_host(p, word, length) && apply_add_slots(p, word + length));
+        good = length == 0 || (apply_add_host(p, word, length) && apply_add_slots(p, word, length));
     }
     bool failed = good && !feof(file);
     int why = errno;
@@ -254,13 +269,13 @@ bool apply_hostfile(struct parse *p, char *const *arg)
 
 bool apply_launcher(struct parse *p, char *const *arg)
 {
-    static const char *const words[] = { "auto", "embedded", "slurm", "prte", "openmpi" }; /* as in enum launcher */
+    static const char *const words[] = { "auto", "embedded", "slurm", "prte", "openmpi", "ssh" }; /* as in enum launcher */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], arg[0]) == 0) {
             p->o->launcher = (enum launcher)i;
             return true;
         }
-    return parse_fail(p, "%s expects auto, embedded, slurm, prte or openmpi, not \"%s\"", p->name, arg[0]);
+    return parse_fail(p, "%s expects auto, embedded, ssh, slurm, prte or openmpi, not \"%s\"", p->name, arg[0]);
 }
 
 /* A soft request accepts fewer processes than -n. mpiexec always starts all, so it only checks the list. */

@@ -25,6 +25,7 @@ static const char *apply_expand(struct parse *p, const char *pattern)
     char *text = parse_keep(p, pl_malloc(strlen(pattern) * sizeof machine + 1));
     for (const char *at = pattern; text && *at; at++) {
         const char *put = *at != '%' ? NULL : at[1] == 'h' ? machine : at[1] == 'g' || at[1] == 'p' ? "0" : NULL;
+        p->o->machine_named |= put == machine;
         if (put)
             used += (size_t)sprintf(text + used, "%s", put);
         else

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/mpiexec/hosts.h"
 #include "api/mpiexec/machine.h"
 #include "api/mpiexec/word.h"
 #include "core/base/memory_libc.h"
@@ -260,6 +261,8 @@ bool describe_dry_run(const struct run *run)
             return false;
         }
     } else {
+        if (run->on_hosts)
+            hosts_print(o);
         describe_print_sections(o);
         describe_print_psets(o);
         describe_bindings(run->job, stdout);

@@ -94,7 +94,7 @@ static bool handover_check_embedded(struct handover *h)
         return handover_fail(h, "%s: only this machine can be used %s", o->elsewhere,
                              o->launcher == LAUNCHER_EMBEDDED
                                  ? "with --launcher embedded"
-                                 : "where neither prterun nor Open MPI's mpirun is in PATH");
+                                 : "where neither prterun nor Open MPI's mpirun nor ssh is in PATH");
     for (int i = 0; i < o->sections; i++) {
         const struct section *s = &o->section[i];
         if (s->per_node && s->counted && s->ranks > s->per_node)
@@ -109,7 +109,9 @@ static bool handover_choose(struct handover *h)
     const struct options *o = h->options;
     const char *mpirun;
     h->launcher = o->launcher;
-    if (o->launcher == LAUNCHER_AUTO && getenv("PLENUM_JOB"))
+    if (o->launcher == LAUNCHER_AUTO && o->launcher_exec)
+        h->launcher = LAUNCHER_SSH;
+    else if (o->launcher == LAUNCHER_AUTO && getenv("PLENUM_JOB"))
         h->launcher = LAUNCHER_EMBEDDED; /* already part of a job: it starts processes on this machine only */
     else if (o->launcher == LAUNCHER_AUTO && handover_in_slurm())
         h->launcher = LAUNCHER_SLURM;
@@ -117,6 +119,7 @@ static bool handover_choose(struct handover *h)
         h->launcher = !o->elsewhere                    ? LAUNCHER_EMBEDDED
                       : handover_in_path("prterun")    ? LAUNCHER_PRTE
                       : (mpirun = handover_open_mpi()) ? LAUNCHER_OPENMPI
+                      : handover_in_path("ssh")        ? LAUNCHER_SSH
                                                        : LAUNCHER_EMBEDDED;
     return h->launcher != LAUNCHER_EMBEDDED || handover_check_embedded(h);
 }
@@ -136,6 +139,7 @@ static const char *handover_program_of(struct handover *h)
         return mpirun ? mpirun : (handover_fail(h, "--launcher openmpi: there is no mpirun of Open MPI in PATH"), NULL);
     }
     case LAUNCHER_AUTO:
+    case LAUNCHER_SSH:
     case LAUNCHER_EMBEDDED: break;
     }
     return NULL;
@@ -148,7 +152,7 @@ bool handover_make(struct handover *h, const struct options *options)
     *h = (struct handover){ .options = options };
     if (!handover_choose(h))
         return false;
-    if (h->launcher == LAUNCHER_EMBEDDED)
+    if (h->launcher == LAUNCHER_EMBEDDED || h->launcher == LAUNCHER_SSH)
         return true;
     const char *program = handover_program_of(h);
     if (!program)

@@ -17,8 +17,8 @@ struct handover {
     int kept_count;
 };
 
-/* Chooses the launcher by the options and the environment and makes its command line. LAUNCHER_EMBEDDED: mpiexec runs
- * the job itself. False: `error` says why not. The caller frees it in both cases. */
+/* Chooses the launcher by the options and the environment and makes its command line. LAUNCHER_EMBEDDED and
+ * LAUNCHER_SSH: mpiexec runs the job itself. False: `error` says why not. The caller frees it in both cases. */
 bool handover_make(struct handover *h, const struct options *options);
 void handover_free(struct handover *h);
 

@@ -14,6 +14,7 @@
 #include "api/mpiexec/describe_job.h"
 #include "api/mpiexec/foreign.h"
 #include "api/mpiexec/handover.h"
+#include "api/mpiexec/hosts.h"
 #include "api/mpiexec/preflight.h"
 #include "api/mpiexec/run.h"
 #include "api/mpiexec/word.h"
@@ -131,6 +132,8 @@ static int mpiexec_run_job(struct run *run)
 {
     const struct options *o = run->options;
     int code, err = plenum_runtime_open(&run->runtime);
+    if (!err && run->on_hosts && !o->dry_run)
+        err = hosts_add(run);
     if (err)
         return mpiexec_fail(run, err);
     if (o->verbose)
@@ -149,9 +152,9 @@ static int mpiexec_run_job(struct run *run)
     return code;
 }
 
-static int mpiexec_execute(const struct options *o)
+static int mpiexec_execute(const struct options *o, bool on_hosts)
 {
-    struct run run = { .options = o, .input.pipe = -1, .chatter = -1 };
+    struct run run = { .options = o, .on_hosts = on_hosts, .input.pipe = -1, .chatter = -1 };
     int code = EXIT_FAILURE;
 
     sink_init(&run.out, STDOUT_FILENO);
@@ -183,16 +186,19 @@ drop_sinks:
 }
 
 /* Runs the job, or executes another launcher. */
-static int mpiexec_start(const struct options *o)
+static int mpiexec_start(struct options *o)
 {
     struct handover h;
     int code = EXIT_USAGE;
     if (o->cpus && !mpiexec_keep_to(o->cpus))
         return code;
-    if (!handover_make(&h, o))
+    bool good = handover_make(&h, o), on_hosts = good && h.launcher == LAUNCHER_SSH;
+    if (on_hosts)
+        good = hosts_prepare(o, h.error, sizeof h.error);
+    if (!good)
         print_message("%s", h.error);
     else
-        code = h.launcher == LAUNCHER_EMBEDDED ? mpiexec_execute(o) : handover_run(&h);
+        code = on_hosts || h.launcher == LAUNCHER_EMBEDDED ? mpiexec_execute(o, on_hosts) : handover_run(&h);
     handover_free(&h);
     return code;
 }

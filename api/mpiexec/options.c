@@ -69,7 +69,9 @@ static const struct option table[] = {
     { "machinefile", CALL, 0, apply_hostfile, NULL, NULL },
     { "f", CALL, 0, apply_hostfile, NULL, NULL },
     { "launcher", CALL, 0, apply_launcher, "WHICH",
-      "auto (default), embedded, or a launcher that takes the job over: slurm, prte, openmpi" },
+      "auto (default), embedded, ssh, or a launcher that takes the job over: slurm, prte, openmpi" },
+    { "launcher-exec", TEXT, IN_OPTIONS(launcher_exec), "COMMAND",
+      "with --launcher ssh, what reaches a host: words, with %h for its name" },
     { "usize", CALL, 0, apply_universe, "N", "the value of MPI_UNIVERSE_SIZE" },
     { "soft", CALL, 0, apply_soft, "TRIPLETS", "accept fewer processes (mpiexec always starts all)" },
 
@@ -399,6 +401,7 @@ void options_free(struct options *o)
         free(o->kept[i]);
     free(o->section);
     free(o->env.item);
+    free(o->host);
     free(o->pset);
     free(o->kept);
 }

@@ -38,7 +38,13 @@ struct pset_option {
     int count;
 };
 
-enum launcher { LAUNCHER_AUTO, LAUNCHER_EMBEDDED, LAUNCHER_SLURM, LAUNCHER_PRTE, LAUNCHER_OPENMPI };
+enum launcher { LAUNCHER_AUTO, LAUNCHER_EMBEDDED, LAUNCHER_SLURM, LAUNCHER_PRTE, LAUNCHER_OPENMPI, LAUNCHER_SSH };
+
+/* A machine of --host or of a host file; one that is named twice is one. */
+struct host_option {
+    const char *name;
+    int slots;
+};
 
 enum { STDIN_ALL = -2 };
 
@@ -71,6 +77,10 @@ struct options {
     const char *output;                    /* a directory or a file with %r; NULL: mpiexec's own output */
     const char *out_pattern, *err_pattern; /* files with %r, for standard output and standard error; NULL: not given */
     enum launcher launcher;
+    struct host_option *host;
+    int host_count;
+    const char *launcher_exec;            /* the command that reaches a host, with %h; NULL: ssh */
+    bool machine_named;                   /* an option has the name of this machine, by %h */
     const char *hosts, *hosts_with_slots; /* of --host and the host file: "a,b", "a:2,b"; NULL: not given */
     const char *hostfile;                 /* NULL: not given */
     const char *elsewhere;                /* the first host that is not this machine; NULL: all are */

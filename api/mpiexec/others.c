@@ -150,7 +150,6 @@ static const struct other others[] = {
     { "system-server-first", 0, true, SERVERS },
     { "system-server-only", 0, true, SERVERS },
     { "wait-to-connect", 1, true, SERVERS },
-    { "launcher-exec", 1, true, ONE_NODE },
     { "hostlist", 1, true, "use --host" },
     { "membind", 1, true, "use numactl: mpiexec -n 2 numactl --localalloc ./program" },
     { "envlist", 1, true, "use -genvlist, which is for all programs" },

@@ -79,7 +79,10 @@ static void run_handle_signal(struct run *run, int signo)
         plenum_job_signal(run->job, PLENUM_ALL, SIGTSTP);
         raise(SIGSTOP);
         break;
-    case SIGQUIT: plenum_job_report(run->job); break;
+    case SIGQUIT:
+        if (plenum_job_report(run->job) != PLENUM_OK)
+            run_say(run, "%s", plenum_error());
+        break;
     case SIGCONT:
     case SIGUSR1:
     case SIGUSR2: plenum_job_signal(run->job, PLENUM_ALL, signo); break;
@@ -154,9 +157,12 @@ static void run_say_report(struct run *run, const struct plenum_event *e)
 }
 
 /* Is the event printed? Without --verbose only errors are: what went wrong, and where first. */
-static bool run_prints(const struct plenum_event *e, bool verbose)
+static bool run_prints(const struct run *run, const struct plenum_event *e)
 {
+    bool verbose = run->options->verbose;
     switch (e->kind) {
+    case PLENUM_EVENT_HOST: /* before the start UNSTARTED says it */
+        return verbose || (e->code == PLENUM_HOST_LOST && run->started);
     case PLENUM_EVENT_OUTPUT:
     case PLENUM_EVENT_REPORT: return false;
     case PLENUM_EVENT_EXITED:
@@ -194,7 +200,8 @@ static void run_handle_event(struct run *run, const struct plenum_event *e)
         run_handle_output(run, e);
     if (e->kind == PLENUM_EVENT_REPORT)
         run_say_report(run, e);
-    if (run_prints(e, run->options->verbose)) {
+    run->started |= e->kind == PLENUM_EVENT_STARTED;
+    if (run_prints(run, e)) {
         plenum_event_describe(e, line, sizeof line);
         run_say(run, "%s", line);
     }

@@ -14,6 +14,7 @@
 
 struct run {
     const struct options *options;
+    bool on_hosts; /* --launcher ssh */
     struct plenum_runtime *runtime;
     struct plenum_job *job;
     struct sink out, err;
@@ -25,7 +26,7 @@ struct run {
     int last_interrupt;
     /* A shell's background job: it ignores SIGINT and SIGQUIT of the terminal, but not those of kill. */
     bool background;
-    bool finished;
+    bool started, finished;
     int code; /* exit code of the job */
 };
 

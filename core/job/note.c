@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/job/note.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@ bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note
 {
     char path[48];
     struct stat st;
+    errno = 0;
     if (!job || !job->note_pipe_inode)
         return false;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)job->runtime_pid, (int)job->note_pipe_fd);
@@ -31,6 +33,8 @@ bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note
     note->cookie = job->cookie;
     bool sent =
         fstat(fd, &st) == 0 && is_notes_pipe(&st, job) && write(fd, note, sizeof *note) == (ssize_t)sizeof *note;
+    int why = errno;
     close(fd);
+    errno = why;
     return sent;
 }

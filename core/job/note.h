@@ -19,6 +19,7 @@ enum pl_note_kind {
     PL_NOTE_SETS,  /* process sets were published, changed or withdrawn */
     PL_NOTE_ERROR, /* an error was handed to the launcher: the rest of the note */
     PL_NOTE_SPAWN, /* a request for processes: `code` is a descriptor of the process (core/job/spawn.h) */
+    PL_NOTE_SLOT,  /* of a job over several hosts: the rank's slot has changed; the agent looks at all of its host */
 };
 
 struct pl_job_note {
@@ -31,7 +32,8 @@ struct pl_job_note {
 };
 _Static_assert(sizeof(struct pl_job_note) <= PIPE_BUF, "a note is written in one piece or not at all");
 
-/* Fills in magic and cookie, and sends the note. False: the runtime is gone, or its pipe is full. */
+/* Fills in magic and cookie, and sends the note. False: the runtime is gone, or its pipe is full (errno is EAGAIN), so
+ * that it will soon read other notes. */
 bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note);
 
 #endif

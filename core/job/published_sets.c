@@ -31,6 +31,8 @@ int pl_published_sets_change(const char *name, const uint32_t *ranges, uint32_t 
     struct pl_job_table table = pl_published_sets_table();
     uint64_t version;
     char shown[80];
+    if (!table.memory && pl_process.identity.job)
+        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "process sets cannot be published in a job over several hosts");
     if (!table.memory)
         return pl_fail(
             MPI_ERR_UNSUPPORTED_OPERATION,

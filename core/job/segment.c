@@ -76,6 +76,16 @@ static const char *job_segment_check_cpus(const struct pl_job_segment *job, size
     return whole ? NULL : "the processors of its ranks lie outside";
 }
 
+static const char *job_segment_check_hosts(const struct pl_job_segment *job, size_t bytes)
+{
+    if (job->hosts <= 1 && !job->host_of && job->host == 0)
+        return NULL;
+    if (job->hosts <= 1 || job->host >= job->hosts || !job->host_of ||
+        !job_segment_inside(bytes, job->host_of, job->size, sizeof(uint32_t), _Alignof(uint32_t)))
+        return "the hosts of its ranks lie outside";
+    return NULL;
+}
+
 static const char *job_segment_check_records(const struct pl_job_segment *job)
 {
     bool whole = !job->records || job_segment_inside(job->tenant_bytes, job->records, job->size, PL_RECORD_BYTES, 64);
@@ -115,6 +125,8 @@ const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes,
     if (!wrong && job->told &&
         !job_segment_inside(bytes, job->told, job->size, sizeof(struct pl_job_told), _Alignof(struct pl_job_told)))
         wrong = "what the runtime tells of the ranks lies outside";
+    if (!wrong)
+        wrong = job_segment_check_hosts(job, bytes);
     if (!wrong)
         wrong = job_segment_check_table(job);
     return wrong ? wrong : job_segment_check_records(job);

@@ -3,7 +3,8 @@
  * The job segment: what a launched process inherits instead of asking a server.
  *
  * The runtime (world/runtime) creates two anonymous memory files (memfd) per job and node, and lets every process of
- * the job inherit their descriptors. They have no name, so nothing can be left behind.
+ * the job inherit their descriptors. They have no name, so nothing can be left behind. On each of several hosts there is
+ * a segment for all ranks of the job; the agent of that host keeps the slots of the ranks of other hosts up to date.
  *
  *     struct pl_job_segment   the description: only the runtime writes it
  *     struct pl_job_shared    slots of the ranks, abort record, published process sets, record pages: all write it;
@@ -36,7 +37,7 @@
 
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
-#define PL_JOB_VERSION 12u
+#define PL_JOB_VERSION 13u
 #define PL_CARD_MAX    472u /* bytes of one address card */
 
 enum { PL_JOB_TENANTS = 64 };
@@ -149,6 +150,9 @@ struct pl_job_segment {
     uint64_t note_pipe_inode; /* ... and by its inode; 0: there is none */
     uint32_t survives_failures; /* 1: the other processes continue when one fails */
     uint32_t parent;            /* of spawned processes: offset of the name of the parents' port; 0: none */
+    uint32_t hosts;             /* that the job is on, where an agent starts its processes; 0: there is no agent */
+    uint32_t host;              /* the number of this one */
+    uint32_t host_of;           /* offset of uint32_t[size], the host of each rank; 0: there is one host */
     uint64_t records;           /* offset in the shared part of the ranks' pages (core/job/report.h); 0: none */
     _Atomic uint32_t report;    /* number of job reports that the runtime has asked for */
     char nspace[256];           /* name of the job, NUL-terminated, unique on this machine */
@@ -180,6 +184,12 @@ static inline bool pl_job_has_tenant(const struct pl_job_shared *shared, uint32_
 static inline struct pl_job_told *pl_job_told(const struct pl_job_segment *job, int rank)
 {
     return job->told ? (struct pl_job_told *)((char *)job + job->told) + rank : NULL;
+}
+
+/* The number of a rank's host. */
+static inline uint32_t pl_job_host_of(const struct pl_job_segment *job, uint32_t rank)
+{
+    return job->host_of ? ((const uint32_t *)((const char *)job + job->host_of))[rank] : job->host;
 }
 
 /* The pid in an owner word; 0: there is none. */

@@ -20,8 +20,10 @@
 #include "core/base/clock.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/engine/transport.h"
 #include "core/job/card.h"
+#include "core/job/note.h"
 #include "core/job/process.h"
 #include "core/job/tenant.h"
 
@@ -35,6 +37,7 @@ static struct pl_job_rank *own;
 static uint32_t generation;
 static int held;   /* the rank */
 static bool apart; /* struct pl_identity.apart */
+static char *neighbours; /* struct pl_identity.local_ranks */
 
 static int inherited_bad(const char *text, const char *why)
 {
@@ -72,6 +75,8 @@ static void inherited_unmap(void)
         munmap((void *)job, job_bytes);
     job = NULL;
     common = shared = NULL;
+    free(neighbours);
+    neighbours = NULL;
 }
 
 /* Maps a tenant's part of what processes write. The descriptor may mean something else by now: the length must be the
@@ -234,6 +239,11 @@ static int inherited_settle(const char *text)
     bool locked = false;
     for (uint32_t number = 1; rc == PL_AGAIN && number <= PL_JOB_TENANTS; number++) {
         pl_tenant_name(number, name);
+        if (name[0] && job->hosts > 1)
+            return pl_fail(MPI_ERR_OTHER,
+                           "the copy of MPI in \"%.100s\" cannot communicate in a job over several hosts: build it with "
+                           "the program's MPI, or set PLENUM_ALONE=1",
+                           name);
         if (name[0] && !locked)
             pl_tenant_lock(common);
         locked = name[0] != '\0';
@@ -273,6 +283,40 @@ static int inherited_find_job(int *rank)
     return MPI_ERR_OTHER;
 }
 
+/* --- several hosts ------------------------------------------------------------------------------------------- */
+
+/* The ranks of this host as a list, and their number. */
+static int inherited_find_neighbours(struct pl_identity *identity)
+{
+    size_t used = 0;
+    identity->local_size = 0;
+    neighbours = pl_calloc((size_t)job->size, 12);
+    if (!neighbours)
+        return pl_fail_memory("the ranks of this host");
+    for (uint32_t r = 0; r < job->size; r++)
+        if (pl_job_host_of(job, r) == job->host) {
+            used += (size_t)sprintf(neighbours + used, used ? ",%u" : "%u", (unsigned)r);
+            identity->local_size++;
+        }
+    identity->local_ranks = neighbours;
+    return MPI_SUCCESS;
+}
+
+/* The slot of this rank has changed: the agent of this host passes it on to the other hosts. A pipe that is full has
+ * notes that the agent will read after this change. */
+static int inherited_tell_hosts(void)
+{
+    if (job->hosts <= 1 || pl_job_note_send(job, &(struct pl_job_note){ .kind = PL_NOTE_SLOT, .rank = held }) ||
+        errno == EAGAIN)
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_OTHER,
+                   "cannot reach the agent of this host, process %d, through /proc: the processes of other hosts do not "
+                   "learn the address of this one",
+                   (int)job->runtime_pid);
+}
+
+/* --- the identity -------------------------------------------------------------------------------------------- */
+
 static int inherited_open(struct pl_identity *identity)
 {
     int rank;
@@ -291,6 +335,9 @@ static int inherited_open(struct pl_identity *identity)
                           "started: to run it alone, set PLENUM_ALONE=1",
                           rank, job->nspace, (int)holder)
                 : inherited_settle(secure_getenv(PL_JOB_ENV));
+    identity->local_size = (int)job->size;
+    if (rc == MPI_SUCCESS && job->hosts > 1)
+        rc = inherited_find_neighbours(identity);
     if (rc) {
         inherited_unmap();
         return rc;
@@ -298,7 +345,7 @@ static int inherited_open(struct pl_identity *identity)
     snprintf(identity->nspace, sizeof identity->nspace, "%s", job->nspace);
     identity->key = job->cookie;
     identity->rank = rank;
-    identity->size = identity->local_size = (int)job->size;
+    identity->size = (int)job->size;
     identity->appnum = job->appnum ? ((const int32_t *)((const char *)job + job->appnum))[rank] : -1;
     identity->universe = (int)job->universe;
     identity->slots = (int)job->slots;
@@ -316,6 +363,7 @@ static void inherited_close(void)
     for (int i = 0; i < PL_CARD_SLOTS; i++)
         pl_job_card_withdraw(&own->card[i]);
     atomic_store(&own->owner, -(int32_t)getpid());
+    inherited_tell_hosts();
     inherited_unmap();
 }
 
@@ -328,7 +376,7 @@ static int inherited_publish(enum pl_card_slot slot, const void *card, size_t le
         pl_job_card_withdraw(&own->card[slot]);
     else
         pl_job_card_write(&own->card[slot], number, card, length);
-    return MPI_SUCCESS;
+    return inherited_tell_hosts();
 }
 
 /* Did the program of this claim finalize, or has a later one claimed the rank? */
@@ -437,6 +485,8 @@ static bool inherited_abort_early(int code, const char *object, const char *mess
 static void inherited_state(enum pl_process_state state)
 {
     atomic_store(&own->state, (uint32_t)state);
+    if (state == PL_PROCESS_FINALIZED)
+        inherited_tell_hosts();
 }
 
 const struct pl_bootstrap_ops pl_bootstrap_inherited = {

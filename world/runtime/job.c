@@ -12,6 +12,8 @@
 #include "world/runtime/guard.h"
 #include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/segment_make.h"
+#include "world/runtime/job/slots.h"
+#include "world/runtime/job/span.h"
 #include "world/runtime/runtime_error.h"
 
 long pl_job_option_default(long option)
@@ -75,6 +77,8 @@ void pl_job_free(struct plenum_job *job)
             close(job->desc.redirects[i].fd);
         free(job->desc.redirects[i].file);
     }
+    if (job->launch.placer)
+        job->launch.placer->placer = NULL;
     for (int r = 0; job->ranks && r < job->desc.size; r++)
         for (int s = 0; s < 2; s++) {
             struct pl_output *output = &job->ranks[r].out[s];
@@ -86,6 +90,8 @@ void pl_job_free(struct plenum_job *job)
             pl_lines_end(&output->lines, job_discard_output, NULL);
         }
     pl_pmi_close(job);
+    pl_slots_forget(job);
+    pl_span_close(job);
     pl_job_segment_unmap(job);
     pl_vars_fini(&job->desc.env);
     free(job->launch.bound);
@@ -157,6 +163,8 @@ int plenum_job_hold_output(struct plenum_job *job, int hold)
     if (err)
         return err;
     job->handle.holds_output = hold != 0;
+    if (pl_job_is_spread(job) && pl_job_alive(job))
+        pl_span_hold(job, hold != 0);
     PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
         for (int r = 0; pl_job_root(member) == job && r < member->desc.size; r++)
             for (int s = 0; !err && s < 2; s++)

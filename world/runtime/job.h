@@ -73,9 +73,23 @@ struct pl_job_desc {
     long option[PL_JOB_OPTIONS];
 };
 
+/* A job whose processes are started by agents (hosts/host.h). The runtime that has the hosts describes and follows it,
+ * and starts nothing; the runtime of each agent has the same job, starts the ranks of its host and decides nothing. */
+struct pl_span {
+    uint32_t id;       /* of the job between the two */
+    int hosts;         /* that the job is on */
+    int here;          /* in an agent: the number of this host; -1: this runtime has the hosts */
+    int ranks_here;    /* in an agent */
+    uint32_t *host_of; /* [desc.size] */
+    struct pl_span_parts *parts; /* not in an agent: job/span.c */
+    struct pl_slot_seen *seen;   /* in an agent: job/slots.c */
+};
+
 /* How the job is started (launch.c). */
 struct pl_job_launch {
     struct pl_blob plan;       /* until the start */
+    struct pl_span *span;      /* NULL: the keeper of this runtime starts all processes */
+    struct pl_host *placer;    /* a command that starts the agent of this host, not a job of the embedder; or NULL */
     int *numbers;              /* of its resources, from the start (job_resources.c); NULL: none */
     cpu_set_t *bound;          /* [desc.size], from the start; NULL: the ranks are not bound */
     bool pmix;                 /* with a PMIx server */
@@ -156,6 +170,34 @@ struct plenum_job {
 static inline bool pl_job_alive(const struct plenum_job *job)
 {
     return job->phase == PL_JOB_RUNNING || job->phase == PL_JOB_ENDING;
+}
+
+/* Does the keeper of this runtime start this rank? */
+static inline bool pl_job_is_here(const struct plenum_job *job, int rank)
+{
+    const struct pl_span *span = job->launch.span;
+    return !span || (int)span->host_of[rank] == span->here;
+}
+
+/* The number of ranks below `rank` that it starts: of such a rank, its number among them. */
+static inline int pl_job_local_rank(const struct plenum_job *job, int rank)
+{
+    int below = job->launch.span ? 0 : rank;
+    for (int r = 0; job->launch.span && r < rank; r++)
+        below += pl_job_is_here(job, r);
+    return below;
+}
+
+/* Do agents start all its ranks? Then this runtime has no segment of it. */
+static inline bool pl_job_is_spread(const struct plenum_job *job)
+{
+    return job->launch.span && job->launch.span->here < 0;
+}
+
+/* Is this an agent's part of a job? Another runtime decides about it. */
+static inline bool pl_job_is_part(const struct plenum_job *job)
+{
+    return job->launch.span && job->launch.span->here >= 0;
 }
 
 /* The job of the spawn tree that the embedder knows. */

@@ -24,6 +24,7 @@
 #include "world/runtime/event/output.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/follow.h"
+#include "world/runtime/job/host_life.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/runtime_error.h"
@@ -33,12 +34,21 @@ enum { READY_MAX = 32 };
 
 /* --- sources ----------------------------------------------------------------------------------------------- */
 
-int pl_runtime_watch(struct plenum_runtime *rt, int fd, struct pl_source *source)
+bool pl_runtime_try_watch(struct plenum_runtime *rt, int fd, struct pl_source *source)
 {
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
-    if (epoll_ctl(rt->poll.inner, EPOLL_CTL_ADD, fd, &event) != 0)
-        return pl_rt_fail_errno("cannot poll a descriptor");
-    return PLENUM_OK;
+    return epoll_ctl(rt->poll.inner, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+int pl_runtime_watch(struct plenum_runtime *rt, int fd, struct pl_source *source)
+{
+    return pl_runtime_try_watch(rt, fd, source) ? PLENUM_OK : (int)pl_rt_fail_errno("cannot poll a descriptor");
+}
+
+void pl_runtime_watch_writing(struct plenum_runtime *rt, int fd, struct pl_source *source, bool writing)
+{
+    struct epoll_event event = { .events = writing ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = source };
+    epoll_ctl(rt->poll.inner, EPOLL_CTL_MOD, fd, &event);
 }
 
 void pl_runtime_unwatch(struct plenum_runtime *rt, int fd)
@@ -201,6 +211,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     pl_dispatch_init(&rt->supply.dispatch);
     rt->supply.kinds = 1;
     pl_list_init(&rt->events);
+    pl_list_init(&rt->hosts);
     pl_list_init(&rt->rest.outputs);
 
     err = runtime_open_descriptors(rt);
@@ -235,6 +246,7 @@ static void runtime_stop(struct plenum_runtime *rt)
     if (rt->use.stopped)
         return;
     rt->use.stopped = true;
+    pl_hosts_stop(rt);
     if (rt->keeper.link.fd >= 0)
         pl_runtime_unwatch(rt, rt->keeper.link.fd);
     pl_link_close(&rt->keeper.link);
@@ -256,6 +268,7 @@ static void runtime_free(struct plenum_runtime *rt)
         pl_pmix_deregister(job);
         pl_job_free(job);
     }
+    pl_hosts_free(rt);
     PL_LIST_EACH(event, &rt->events, struct pl_event, node)
         plenum_event_free(&event->public);
     for (int kind = 1; kind < rt->supply.kinds; kind++)
@@ -310,6 +323,7 @@ static void runtime_progress(struct plenum_runtime *rt)
     while (handled < READY_MAX && !rt->use.stopped && epoll_wait(rt->poll.inner, &event, 1, 0) == 1) {
         struct pl_source *source = event.data.ptr;
         source->ready(source);
+        pl_hosts_advance(rt);
         handled++;
     }
     if (handled > 0) {

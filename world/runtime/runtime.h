@@ -20,6 +20,8 @@
 #include "world/runtime/dispatch/resource.h"
 #include "world/runtime/keeper/keeper_link.h"
 
+struct pl_wire;
+
 /* A descriptor that the runtime polls. `ready` may close its own source and others. */
 struct pl_source {
     void (*ready)(struct pl_source *source);
@@ -58,6 +60,7 @@ struct pl_runtime_supply {
     struct pl_dispatch dispatch;
     struct pl_resource resource[PL_KINDS]; /* by the kinds of the dispatch; kind 0, slots, has no entry */
     int kinds;                             /* with slots */
+    bool slots_given;                      /* by the embedder; otherwise those of the hosts count */
     int next_place; /* the number of the next bound rank: among places that are used alike, jobs take turns */
 };
 
@@ -83,6 +86,8 @@ struct plenum_runtime {
     struct pl_list jobs;   /* struct plenum_job.node */
     struct pl_list alive;  /* struct plenum_job.alive: jobs that run or are being ended */
     struct pl_list events; /* queued struct pl_event.node */
+    struct pl_list hosts;  /* struct pl_host.node (hosts/host.h) */
+    struct pl_wire *agent; /* this is the runtime of an agent: its connection to the one that has the hosts; or NULL */
     char *scratch;         /* [PL_SCRATCH], for reading outputs */
 };
 
@@ -91,6 +96,9 @@ int pl_runtime_need_keeper(struct plenum_runtime *rt);
 
 /* Polls a descriptor for reading. Returns an enum plenum_error. */
 int pl_runtime_watch(struct plenum_runtime *rt, int fd, struct pl_source *source);
+
+/* The same; false for a descriptor that cannot be polled, such as that of a file. */
+bool pl_runtime_try_watch(struct plenum_runtime *rt, int fd, struct pl_source *source);
 
 /* Must be called before the descriptor is closed: a child that another thread has just forked holds a copy, which would
  * keep the descriptor in the epoll set. */
@@ -101,6 +109,9 @@ void pl_runtime_wake_waiters(struct plenum_runtime *rt);
 
 /* Continues the keeper, in case that it is stopped. */
 void pl_runtime_rouse_keeper(struct plenum_runtime *rt);
+
+/* Polls it for writing, too, or no more. */
+void pl_runtime_watch_writing(struct plenum_runtime *rt, int fd, struct pl_source *source, bool writing);
 
 /* Sets the timer to the earliest deadline of all jobs. */
 void pl_runtime_set_timer(struct plenum_runtime *rt);

@@ -11,9 +11,11 @@
 #include "core/base/memory.h"
 
 /* For a spawned job the embedder gets events about its processes, but none about its life, which is part of the spawn
- * tree's. */
+ * tree's. What starts an agent is not the embedder's. */
 static bool event_is_silent(const struct plenum_job *job, enum plenum_event_kind kind)
 {
+    if (job->launch.placer)
+        return true;
     return job->tree.root && (kind == PLENUM_EVENT_STARTED || kind == PLENUM_EVENT_FINISHED ||
                               kind == PLENUM_EVENT_PSETS || kind == PLENUM_EVENT_QUEUED || pl_job_is_starting(job));
 }
@@ -150,6 +152,10 @@ int plenum_event_describe(const struct plenum_event *e, char *text, size_t size)
         return snprintf(text, size, "rank %d: %s", e->rank, e->text ? e->text : "an error without a message");
     case PLENUM_EVENT_REPORT:
         return snprintf(text, size, "%.*s", e->text ? (int)strcspn(e->text, "\n") : 0, e->text ? e->text : "");
+    case PLENUM_EVENT_HOST:
+        return snprintf(text, size, "host %s %s%s%s", e->object ? e->object : "",
+                        e->code == PLENUM_HOST_LOST ? "is lost" : "is ready", e->text ? ": " : "",
+                        e->text ? e->text : "");
     case PLENUM_EVENT_QUEUED:
         return snprintf(text, size, "the job waits for free slots, behind %d %s", e->code,
                         e->code == 1 ? "other" : "others");

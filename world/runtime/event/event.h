@@ -10,6 +10,14 @@ struct pl_event {
     struct pl_list node;
 };
 
+/* Bits of plenum_event::flags that no embedder sees: what an agent tells of the events of its part. */
+enum {
+    PL_EVENT_FINALIZED = 1 << 16, /* EXITED, LOST: the World was finalized */
+    PL_EVENT_SOME = 1 << 17,      /* ABORTED: only the ranks that are said to end are to end */
+    PL_EVENT_CODE = 24,           /* UNSTARTED: the exit code of the job, from this bit on */
+    PL_EVENT_OWN = ~0xffff,
+};
+
 /* A new event of the job with space for `length` bytes of text; the caller fills in the rest and queues it. NULL: the
  * embedder is not told of this kind (for a spawned job), or memory is short: the event is lost, and the job goes on. */
 struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kind, int rank, size_t length);

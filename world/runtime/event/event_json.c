@@ -56,6 +56,7 @@ static const char *event_kind_name(enum plenum_event_kind kind)
     case PLENUM_EVENT_PSETS: return "psets";
     case PLENUM_EVENT_REPORT: return "report";
     case PLENUM_EVENT_ERROR: return "error";
+    case PLENUM_EVENT_HOST: return "host";
     }
     return "unknown";
 }

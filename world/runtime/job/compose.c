@@ -102,6 +102,23 @@ static void compose_drop(struct pl_vars *vars, bool (*is_dropped)(const char *na
         }
 }
 
+/* Variables that are about this machine. */
+static bool compose_is_local(const char *name)
+{
+    return strcmp(name, "HOSTNAME") == 0 || strcmp(name, "HOST") == 0;
+}
+
+int pl_compose_environment(const struct plenum_job *job, struct pl_vars *vars)
+{
+    if (!job->desc.env_clear && !pl_vars_import(vars, environ))
+        return compose_no_memory();
+    if (getauxval(AT_SECURE))
+        compose_drop(vars, compose_is_steering);
+    compose_drop(vars, compose_is_identity);
+    compose_drop(vars, compose_is_local);
+    return pl_vars_apply(vars, &job->desc.env) ? PLENUM_OK : compose_no_memory();
+}
+
 /* The variables that all ranks of a program share. */
 static int compose_program_environment(const struct plenum_job *job, const struct pl_program *program,
                                        struct pl_vars *vars)
@@ -130,8 +147,8 @@ static int compose_program_environment(const struct plenum_job *job, const struc
         !pl_vars_set(vars, "OMPI_MCA_schizo", "^orte,slurm,flux,jsm,alps"))
         return compose_no_memory();
     bool whole = pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size) &&
-                 pl_vars_format(vars, "PLENUM_LOCAL_SIZE", "%d", job->desc.size) &&
-                 pl_vars_set(vars, "PLENUM_NODE", "0");
+                 pl_vars_format(vars, "PLENUM_LOCAL_SIZE", "%d", pl_job_local_rank(job, job->desc.size)) &&
+                 pl_vars_format(vars, "PLENUM_NODE", "%d", job->launch.span ? job->launch.span->here : 0);
     return whole ? PLENUM_OK : compose_no_memory();
 }
 
@@ -139,7 +156,8 @@ static int compose_rank_environment(const struct plenum_job *job, int rank, uint
                                     struct pl_vars *vars)
 {
     if (!pl_vars_format(vars, PL_JOB_ENV, "%" PRIu32 ":%016" PRIx64 ":%d", job_fd, job->cookie, rank) ||
-        !pl_vars_format(vars, "PLENUM_RANK", "%d", rank) || !pl_vars_format(vars, "PLENUM_LOCAL_RANK", "%d", rank))
+        !pl_vars_format(vars, "PLENUM_RANK", "%d", rank) ||
+        !pl_vars_format(vars, "PLENUM_LOCAL_RANK", "%d", pl_job_local_rank(job, rank)))
         return compose_no_memory();
     if (pmi_fd &&
         (!pl_vars_format(vars, "PMI_FD", "%" PRIu32, pmi_fd) || !pl_vars_format(vars, "PMI_RANK", "%d", rank) ||
@@ -238,7 +256,8 @@ static int plan_add_program(struct pl_blob *b, const struct plenum_job *job, con
     shared.argv = plan_add_argv(b, program->argv, &shared.argc);
     shared.env = plan_add_vars(b, &env, &shared.envc);
     for (int r = program->first; !err && r < program->first + program->ranks; r++)
-        err = plan_add_rank(b, job, head, shared, r);
+        if (pl_job_is_here(job, r))
+            err = plan_add_rank(b, job, head, shared, r);
 free_all:
     free(file);
     free(wdir);
@@ -319,10 +338,16 @@ int pl_compose_resources(struct plenum_job *job)
     return !err && job->launch.plan.failed ? compose_no_memory() : err;
 }
 
+static bool compose_has_ranks_here(const struct plenum_job *job, const struct pl_program *program)
+{
+    return pl_job_local_rank(job, program->first + program->ranks) > pl_job_local_rank(job, program->first);
+}
+
 int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
 {
     struct pl_plan head = { .cookie = job->cookie,
                             .rank_count = (uint32_t)job->desc.size,
+                            .here = (uint32_t)pl_job_local_rank(job, job->desc.size),
                             .job_fd = compose_choose_job_fd() };
     head.shared_fd = head.job_fd - 1;
     job->launch.pmi = job->launch.pmi && head.shared_fd > 4;
@@ -332,7 +357,8 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
     pl_blob_add(b, NULL, sizeof head);
     head.ranks = pl_blob_add(b, NULL, (size_t)job->desc.size * sizeof(struct pl_plan_rank));
     for (int i = 0; !err && i < job->desc.program_count; i++)
-        err = plan_add_program(b, job, &head, &job->desc.programs[i]);
+        if (compose_has_ranks_here(job, &job->desc.programs[i]))
+            err = plan_add_program(b, job, &head, &job->desc.programs[i]);
     if (!err && b->failed)
         err = compose_no_memory();
     if (!err)

@@ -10,11 +10,15 @@
  * registered there. Returns an enum plenum_error. */
 int pl_compose_plan(struct plenum_job *job, struct pl_blob *plan);
 
-/* Chooses places for the ranks of a job that starts, and adds them to its plan. Returns an enum plenum_error. */
 /* Takes the resources of the job, and adds the variables about them to its plan. Returns an enum plenum_error. */
 int pl_compose_resources(struct plenum_job *job);
 
+/* Chooses places for the ranks of a job that starts, and adds them to its plan. Returns an enum plenum_error. */
 int pl_compose_bind(struct plenum_job *job);
+
+/* The variables that all programs of a job share on other hosts, where agents start them. Returns an enum plenum_error;
+ * the caller frees the variables also then. */
+int pl_compose_environment(const struct plenum_job *job, struct pl_vars *vars);
 
 /* Do all programs certainly use our own MPI library, so that they need no PMIx server? */
 bool pl_compose_all_native(const struct plenum_job *job);

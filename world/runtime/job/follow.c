@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * See follow.h: keeper notices become events, failures end the job, and the exit code is decided.
- *
- * The first failure decides the exit code: the code of an abort, an exit code other than 0, 128 plus the signal, 1 for
- * a process that exited with 0 between MPI_Init and MPI_Finalize, 124 for the time limit. Failures while the job ends
- * decide nothing, except after plenum_job_cancel().
- */
+/* See follow.h: keeper notices become events, and failures end the job. */
 #include "world/runtime/job/follow.h"
-#include "world/runtime/job/notes.h"
-#include "world/runtime/job/pmi_server.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -26,17 +18,21 @@
 #include "core/job/stale_files.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/guard.h"
+#include "world/runtime/job/host_life.h"
 #include "world/runtime/job/job_psets.h"
 #include "world/runtime/job/job_resources.h"
+#include "world/runtime/job/outcome.h"
+#include "world/runtime/job/notes.h"
+#include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/job/segment_make.h"
+#include "world/runtime/job/slots.h"
+#include "world/runtime/job/span.h"
 #include "world/runtime/job/spawn_tree.h"
 #include "world/runtime/keeper/sweep.h"
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/report/report.h"
 #include "world/runtime/runtime_error.h"
-
-enum { CODE_TIMEOUT = 124, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE_SIGNAL = 128 };
 
 static struct plenum_job *follow_find_job(struct plenum_runtime *rt, uint32_t keeper_id)
 {
@@ -46,21 +42,12 @@ static struct plenum_job *follow_find_job(struct plenum_runtime *rt, uint32_t ke
     return NULL;
 }
 
-/* The first failure decides. */
-static void follow_decide(struct plenum_job *job, int code)
-{
-    if (pl_job_is_starting(job))
-        return;
-    job = pl_job_root(job);
-    if (!job->outcome.failed)
-        job->outcome.code = code;
-    job->outcome.failed = true;
-}
-
 /* --- ending ------------------------------------------------------------------------------------------------ */
 
 static int follow_send_signal(struct plenum_job *job, int rank, int signo)
 {
+    if (pl_job_is_spread(job))
+        return pl_span_signal(job, rank, signo);
     const struct pl_keeper_request request = {
         .op = PL_KEEPER_SIGNAL, .job = job->launch.keeper_id, .first = rank, .signal = signo
     };
@@ -73,6 +60,22 @@ static void follow_kill(struct plenum_job *job)
     follow_send_signal(job, PLENUM_ALL, SIGKILL);
 }
 
+static void follow_forgo(struct plenum_job *job)
+{
+    const struct pl_keeper_request forgo = { .op = PL_KEEPER_FORGO, .job = job->launch.keeper_id };
+    if (pl_job_is_spread(job))
+        pl_span_forgo(job);
+    else
+        pl_link_send(&job->runtime->keeper.link, &forgo, NULL, 0);
+}
+
+void pl_job_part_forgo(struct plenum_job *part)
+{
+    if (part->phase == PL_JOB_RUNNING)
+        part->phase = PL_JOB_ENDING;
+    follow_forgo(part);
+}
+
 static void follow_end_one(struct plenum_job *job)
 {
     if (job->phase != PL_JOB_RUNNING)
@@ -82,8 +85,7 @@ static void follow_end_one(struct plenum_job *job)
     job->deadline.rouse = pl_clock_ms() + PL_ROUSE_MS;
     pl_runtime_set_timer(job->runtime);
     job->reporting.ends_job = false;
-    const struct pl_keeper_request forgo = { .op = PL_KEEPER_FORGO, .job = job->launch.keeper_id };
-    pl_link_send(&job->runtime->keeper.link, &forgo, NULL, 0);
+    follow_forgo(job);
     if (job->desc.option[PLENUM_JOB_GRACE] == 0) {
         follow_kill(job);
         return;
@@ -97,6 +99,8 @@ static void follow_end_one(struct plenum_job *job)
 /* The parents of a starting job learn of its end; the rest of the tree does not end with it. */
 void pl_job_end(struct plenum_job *job)
 {
+    if (pl_job_is_part(job))
+        return;
     if (pl_job_is_starting(job)) {
         follow_end_one(job);
         return;
@@ -113,7 +117,7 @@ int plenum_job_cancel(struct plenum_job *job)
         return err;
     if (job->phase == PL_JOB_QUEUED) {
         job->outcome.cancelled = true;
-        follow_decide(job, CODE_SIGNAL + (job->desc.option[PLENUM_JOB_GRACE] ? SIGTERM : SIGKILL));
+        pl_outcome_decide(job, PL_CODE_SIGNAL + (job->desc.option[PLENUM_JOB_GRACE] ? SIGTERM : SIGKILL));
         pl_dispatch_forget(&job->runtime->supply.dispatch, &job->task);
         pl_job_finish(job);
         pl_queue_advance(job->runtime);
@@ -165,7 +169,7 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now)
         if (event)
             event->public.code = (int)job->desc.option[PLENUM_JOB_TIME_LIMIT];
         pl_event_queue(job->runtime, event);
-        follow_decide(job, CODE_TIMEOUT);
+        pl_outcome_decide(job, PL_CODE_TIMEOUT);
         job->deadline.limit = 0;
         if (!pl_report_before_end(job))
             pl_job_end(job);
@@ -187,10 +191,13 @@ static int follow_exit_code_of(int code)
     return code != 0 && (code & 255) == 0 ? 1 : code & 255;
 }
 
-static void follow_queue_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
+void pl_job_abort_some(struct plenum_job *job, int rank, int code, const char *object, const char *message)
 {
-    pl_event_queue(job->runtime, pl_event_of_object(job, PLENUM_EVENT_ABORTED, rank, code, object, message));
-    follow_decide(job, follow_exit_code_of(code));
+    struct pl_event *event = pl_event_of_object(job, PLENUM_EVENT_ABORTED, rank, code, object, message);
+    if (event && pl_job_is_part(job))
+        event->public.flags = PL_EVENT_SOME;
+    pl_event_queue(job->runtime, event);
+    pl_outcome_decide(job, follow_exit_code_of(code));
 }
 
 void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
@@ -198,7 +205,8 @@ void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object
     if (job->outcome.aborted || !pl_job_alive(job))
         return;
     job->outcome.aborted = true;
-    follow_queue_abort(job, rank, code, object, message);
+    pl_event_queue(job->runtime, pl_event_of_object(job, PLENUM_EVENT_ABORTED, rank, code, object, message));
+    pl_outcome_decide(job, follow_exit_code_of(code));
     pl_job_end(job);
 }
 
@@ -230,7 +238,7 @@ static void follow_check_abort(struct plenum_job *job, uint32_t state)
     record.object[sizeof record.object - 1] = record.message[sizeof record.message - 1] = '\0';
     int rank = record.rank >= 0 && record.rank < job->desc.size ? record.rank : PLENUM_ALL;
     if (record.partial && job->desc.option[PLENUM_JOB_KEEP_GOING]) {
-        follow_queue_abort(job, rank, record.code, record.object, record.message);
+        pl_job_abort_some(job, rank, record.code, record.object, record.message);
         follow_kill_aborting(job);
     } else {
         pl_job_abort(job, rank, record.code, record.object, record.message);
@@ -238,42 +246,6 @@ static void follow_check_abort(struct plenum_job *job, uint32_t state)
 }
 
 /* --- ends of processes ------------------------------------------------------------------------------------- */
-
-/* The job's usage is that of all processes of its tree. */
-static void follow_add_usage(struct plenum_job *job, const struct pl_usage *usage)
-{
-    struct pl_usage *all = &pl_job_root(job)->outcome.usage;
-    all->user_us += usage->user_us;
-    all->system_us += usage->system_us;
-    all->peak = usage->peak > all->peak ? usage->peak : all->peak;
-}
-
-static void follow_write_usage(struct plenum_event *event, int64_t run_us, const struct pl_usage *usage)
-{
-    event->run_us = run_us;
-    event->user_us = usage->user_us;
-    event->system_us = usage->system_us;
-    event->peak = usage->peak;
-}
-
-static void follow_queue_exit(struct plenum_job *job, int rank, const struct pl_keeper_notice *end, unsigned flags)
-{
-    int status = end->status;
-    bool lost = WIFSIGNALED(status);
-    if (lost)
-        pl_report_crash(job, rank, WTERMSIG(status));
-    struct pl_event *event = pl_event_new(job, lost ? PLENUM_EVENT_LOST : PLENUM_EVENT_EXITED, rank, 0);
-    if (!event)
-        return;
-    event->public.pid = job->ranks[rank].pid;
-    event->public.flags = flags | (lost && WCOREDUMP(status) ? PLENUM_EVENT_CORE : 0);
-    event->public.signal = lost ? WTERMSIG(status) : 0;
-    event->public.code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
-    if (end->time_us)
-        event->public.time_us = end->time_us;
-    follow_write_usage(&event->public, end->run_us, &end->usage);
-    pl_event_queue(job->runtime, event);
-}
 
 /* Has the World been initialized and not finalized, or a session opened and not finalized, in any tenant? Then the
  * rank has an owner there. */
@@ -300,60 +272,53 @@ static uint32_t follow_state_of(const struct plenum_job *job, int rank)
     return state;
 }
 
-/* Does the end of this process end the job? A process that has finalized may exit with any code: the others have
- * finalized, too, or will. */
-static void follow_judge_exit(struct plenum_job *job, int rank, int status, uint32_t state)
-{
-    bool lost = WIFSIGNALED(status);
-    bool unfinalized = !lost && follow_is_open(job, rank, state);
-    int code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
-    if (job->outcome.cancelled && code != 0)
-        follow_decide(job, code);
-    if (job->phase != PL_JOB_RUNNING || (code == 0 && !unfinalized))
-        return;
-    follow_decide(job, code ? code : 1);
-    if (job->desc.option[PLENUM_JOB_KEEP_GOING])
-        pl_pmix_process_failed(job, rank);
-    else if (lost || unfinalized || state != PL_PROCESS_FINALIZED)
-        pl_job_end(job);
-}
-
-static void follow_process_ended(struct plenum_job *job, int rank, const struct pl_keeper_notice *end)
+static void follow_process_ended(struct plenum_job *job, int rank, const struct pl_keeper_notice *notice)
 {
     struct pl_rank *r = &job->ranks[rank];
-    int status = end->status;
     uint32_t state = follow_state_of(job, rank);
 
     r->ended = true;
-    follow_add_usage(job, &end->usage);
     atomic_store(&pl_job_told(job->segment, rank)->gone, 1);
     pl_job_psets_check(job);
     for (int s = 0; s < 2; s++)
         pl_output_drain(&r->out[s]);
     pl_pmi_drain(job, rank);
+    pl_slots_check(job);
     follow_check_abort(job, state);
-    unsigned flags = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
-    if (WIFEXITED(status) && follow_is_open(job, rank, state))
-        flags |= PLENUM_EVENT_UNFINALIZED;
-    follow_queue_exit(job, rank, end, flags);
-    follow_judge_exit(job, rank, status, state);
+    if (WIFSIGNALED(notice->status))
+        pl_report_crash(job, rank, WTERMSIG(notice->status));
+    pl_outcome_of_process(job, &(struct pl_ended){
+                                   .rank = rank,
+                                   .pid = r->pid,
+                                   .status = notice->status,
+                                   .unfinalized = follow_is_open(job, rank, state),
+                                   .finalized = state == PL_PROCESS_FINALIZED,
+                                   .expected = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank),
+                                   .time_us = notice->time_us,
+                                   .run_us = notice->run_us,
+                                   .usage = notice->usage,
+                               });
 }
 
 void pl_job_finish(struct plenum_job *job)
 {
     pl_pmix_deregister(job);
     pl_blob_fini(&job->launch.plan);
+    if (!pl_job_is_part(job))
+        pl_span_close(job);
     job->phase = PL_JOB_FINISHED;
     job->deadline.limit = job->deadline.kill = job->deadline.rouse = job->reporting.check_at = 0;
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_FINISHED, PLENUM_ALL, 0);
     if (event) {
         event->public.code = job->outcome.code;
         event->public.flags = job->outcome.cancelled ? PLENUM_EVENT_CANCELLED : 0;
-        follow_write_usage(&event->public,
+        pl_outcome_write_usage(&event->public,
                            job->launch.started_us ? pl_clock_read(CLOCK_MONOTONIC) / 1000 - job->launch.started_us : 0,
                            &job->outcome.usage);
     }
     pl_event_queue(job->runtime, event);
+    if (job->launch.placer)
+        pl_host_placer_ended(job);
     pl_job_drop(job);
 }
 
@@ -365,6 +330,7 @@ void pl_job_last_process_ended(struct plenum_job *job)
         return;
     }
     pl_notes_drain(job);
+    pl_slots_check(job);
     pl_spawn_tree_ended(job);
     for (int r = 0; r < job->desc.size; r++)
         for (int s = 0; s < 2; s++) {
@@ -373,6 +339,7 @@ void pl_job_last_process_ended(struct plenum_job *job)
         }
     pl_pmi_close(job);
     pl_job_psets_check(job);
+    pl_slots_forget(job);
     pl_job_segment_unmap(job);
     pl_job_resources_give(job);
     pl_dispatch_end(&job->runtime->supply.dispatch, &job->task);
@@ -384,18 +351,25 @@ void pl_job_last_process_ended(struct plenum_job *job)
 
 /* --- keeper notices ---------------------------------------------------------------------------------------- */
 
-static void follow_process_started(struct plenum_job *job, int rank, const struct pl_keeper_notice *start)
+void pl_job_ranks_started(struct plenum_job *job, int count, int64_t time_us)
 {
-    job->ranks[rank].pid = start->pid;
-    if (++job->started < job->desc.size)
+    int all = pl_job_is_part(job) ? job->launch.span->ranks_here : job->desc.size;
+    job->started += count;
+    if (job->started < all)
         return;
     pl_spawn_tree_started(job);
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_STARTED, PLENUM_ALL, 0);
     if (event) {
-        event->public.code = job->desc.size;
-        event->public.time_us = start->time_us;
+        event->public.code = all;
+        event->public.time_us = time_us;
     }
     pl_event_queue(job->runtime, event);
+}
+
+static void follow_process_started(struct plenum_job *job, int rank, const struct pl_keeper_notice *start)
+{
+    job->ranks[rank].pid = start->pid;
+    pl_job_ranks_started(job, 1, start->time_us);
 }
 
 void pl_job_fail_start(struct plenum_job *job, int rank, int number, const char *reason)
@@ -406,8 +380,10 @@ void pl_job_fail_start(struct plenum_job *job, int rank, int number, const char 
         memcpy((char *)event->public.text, reason, strlen(reason));
         event->public.code = number;
     }
+    pl_outcome_decide(job, 1);
+    if (event && pl_job_is_part(job))
+        event->public.flags = (unsigned)job->outcome.code << PL_EVENT_CODE;
     pl_event_queue(job->runtime, event);
-    follow_decide(job, 1);
     pl_job_end(job);
 }
 
@@ -428,7 +404,7 @@ static void follow_process_failed(struct plenum_job *job, int rank, enum pl_keep
     snprintf(reason, sizeof reason, "%s: %s%s", what[stage], strerrordesc_np(number),
              stage == PL_STAGE_EXEC && number == ENOENT ? " (its interpreter?)" : "");
     if (stage == PL_STAGE_EXEC)
-        follow_decide(job, number == ENOENT ? CODE_NOT_FOUND : CODE_NOT_EXECUTABLE);
+        pl_outcome_decide(job, number == ENOENT ? PL_CODE_NOT_FOUND : PL_CODE_NOT_EXECUTABLE);
     pl_job_fail_start(job, rank, number, reason);
 }
 
@@ -503,6 +479,8 @@ static void follow_keeper_failed(struct plenum_job *job)
 void pl_follow_keeper_death(struct plenum_runtime *rt, bool exited)
 {
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
+        if (pl_job_is_spread(job)) /* its agents lose their connections, and it ends with them */
+            continue;
         follow_kill_remains(job);
         bool started = false;
         for (int r = 0; r < job->desc.size; r++)
@@ -510,7 +488,7 @@ void pl_follow_keeper_death(struct plenum_runtime *rt, bool exited)
         if (exited && !started && job->phase == PL_JOB_RUNNING)
             follow_keeper_failed(job);
         for (int r = 0; r < job->desc.size; r++)
-            if (!job->ranks[r].ended)
+            if (!job->ranks[r].ended && pl_job_is_here(job, r))
                 follow_process_ended(job, r, &(struct pl_keeper_notice){ .status = SIGKILL });
         pl_job_last_process_ended(job);
     }

@@ -18,6 +18,15 @@ void pl_job_end(struct plenum_job *job);
  * empty. */
 void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message);
 
+/* The same for an abort of some of the ranks, after which the others go on. */
+void pl_job_abort_some(struct plenum_job *job, int rank, int code, const char *object, const char *message);
+
+/* So many more ranks of the job were started, the last one at this time. */
+void pl_job_ranks_started(struct plenum_job *job, int count, int64_t time_us);
+
+/* In an agent: starts no further ranks of a part, whose job is being ended. */
+void pl_job_part_forgo(struct plenum_job *part);
+
 /* The job or a rank of it cannot be started: `number` is an errno. Ends the job if it runs. */
 void pl_job_fail_start(struct plenum_job *job, int rank, int number, const char *reason);
 

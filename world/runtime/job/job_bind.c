@@ -65,7 +65,8 @@ int pl_job_bind(const struct plenum_job *job, cpu_set_t **chosen)
     struct job_bind_load load;
     enum plenum_bind bind = (enum plenum_bind)job->desc.option[PLENUM_JOB_BIND];
     *chosen = NULL;
-    if (bind == PLENUM_BIND_NONE || job->desc.size == 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    bool elsewhere = pl_job_is_spread(job) || !pl_list_empty(&job->runtime->hosts);
+    if (elsewhere || bind == PLENUM_BIND_NONE || job->desc.size == 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return PLENUM_OK;
     if (!pl_binding_find("/sys", &allowed, bind, (enum plenum_map)job->desc.option[PLENUM_JOB_MAP],
                          job->desc.option[PLENUM_JOB_BIND_COUNT], &places))
@@ -73,6 +74,8 @@ int pl_job_bind(const struct plenum_job *job, cpu_set_t **chosen)
     *chosen = pl_calloc((size_t)job->desc.size, sizeof **chosen);
     job_bind_load_now(job->runtime, &load);
     for (int r = 0, next = job->runtime->supply.next_place; *chosen && r < job->desc.size; r++) {
+        if (!pl_job_is_here(job, r))
+            continue;
         int at = job_bind_best(&places, &load, next % places.count);
         (*chosen)[r] = places.cpus[at];
         job_bind_add(&load, &places.cpus[at]);

@@ -47,6 +47,8 @@ void pl_job_psets_check(struct plenum_job *job)
     if (!job->segment)
         return;
     struct pl_job_table table = pl_job_table_of(job->segment, job->shared);
+    if (!table.memory)
+        return;
     if (pl_job_sets_version(&table) == job->psets_version || pl_job_sets_open(&table, &sets))
         return;
     char *text = job_psets_describe(&sets);
@@ -116,6 +118,8 @@ static int job_psets_change_checked(struct plenum_job *job, const char *name, co
     if (err)
         return err;
     err = job_psets_check_name(job, name);
+    if (!err && (pl_job_is_spread(job) || (job->segment && !job->segment->table)))
+        err = pl_rt_fail(PLENUM_ERR_STATE, "process set \"%s\": the job is on the hosts of a runtime", name);
     if (!err && !(pl_job_alive(job) && job->segment))
         err = pl_rt_fail(PLENUM_ERR_STATE, "process set \"%s\": the job is not running", name);
     if (!err)

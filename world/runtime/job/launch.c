@@ -24,6 +24,7 @@
 #include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/job/segment_make.h"
+#include "world/runtime/job/span.h"
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/runtime_error.h"
 
@@ -54,8 +55,11 @@ static int launch_check(const struct plenum_job *job)
     return PLENUM_OK;
 }
 
+/* A part has the name of its job. */
 static int launch_name_job(struct plenum_job *job)
 {
+    if (pl_job_is_part(job))
+        return PLENUM_OK;
     if (getrandom(&job->cookie, sizeof job->cookie, 0) != sizeof job->cookie)
         return pl_rt_fail_errno("cannot get a random number from the system");
     snprintf(job->nspace, sizeof job->nspace, "plenum.%d.%" PRIu64 ".%08" PRIx32, (int)getpid(), job->id,
@@ -155,9 +159,9 @@ static int launch_open_all(struct plenum_job *job, struct launch *l)
         return pl_rt_fail_errno("cannot open /dev/null");
     int err = PLENUM_OK;
     for (int r = 0; !err && r < job->desc.size; r++) {
-        for (int s = 0; !err && s < 3; s++)
+        for (int s = 0; !err && s < 3 && pl_job_is_here(job, r); s++)
             err = launch_open_one(job, l, r, s);
-        if (!err)
+        if (!err && pl_job_is_here(job, r))
             err = launch_open_pmi(job, l, r);
     }
     return err;
@@ -183,6 +187,12 @@ static void launch_fini(const struct plenum_job *job, struct launch *l)
 
 /* --- the launch -------------------------------------------------------------------------------------------- */
 
+/* A runtime with hosts starts all jobs of the embedder there. */
+static bool launch_is_for_hosts(const struct plenum_job *job)
+{
+    return !pl_list_empty(&job->runtime->hosts) && !job->launch.placer && !job->tree.root;
+}
+
 /* The steps that are the same whether the job starts now or later. */
 static int launch_prepare(struct plenum_job *job)
 {
@@ -194,6 +204,8 @@ static int launch_prepare(struct plenum_job *job)
         return err;
     job->launch.keeper_id = atomic_fetch_add(&last, 1) + 1;
     pl_queue_describe(job);
+    if (launch_is_for_hosts(job))
+        return pl_span_prepare(job);
     if (job->launch.pmix)
         err = pl_pmix_register(job);
     return err ? err : pl_compose_plan(job, &job->launch.plan);
@@ -214,13 +226,23 @@ static int launch_make_ready(struct plenum_job *job, struct launch *l)
     return l->plan < 0 ? err : launch_open_all(job, l);
 }
 
+/* The next ranks of this host from *first on, as many as one request takes. Returns their number. */
+static int launch_next_ranks(const struct plenum_job *job, int *first)
+{
+    int count = 0;
+    while (*first < job->desc.size && !pl_job_is_here(job, *first))
+        ++*first;
+    while (count < PL_KEEPER_BATCH && *first + count < job->desc.size && pl_job_is_here(job, *first + count))
+        count++;
+    return count;
+}
+
 static int launch_hand_over(struct plenum_job *job, struct launch *l)
 {
     struct pl_link *link = &job->runtime->keeper.link;
     struct pl_keeper_request request = { .op = PL_KEEPER_JOB, .job = job->launch.keeper_id };
     int err = pl_link_send(link, &request, (int[]){ l->plan, l->segment, l->shared }, 3);
-    for (int first = 0; !err && first < job->desc.size; first += PL_KEEPER_BATCH) {
-        int count = job->desc.size - first < PL_KEEPER_BATCH ? job->desc.size - first : PL_KEEPER_BATCH;
+    for (int first = 0, count; !err && (count = launch_next_ranks(job, &first)) > 0; first += count) {
         request = (struct pl_keeper_request){
             .op = PL_KEEPER_RANKS, .job = job->launch.keeper_id, .first = first, .count = (uint32_t)count
         };
@@ -251,11 +273,11 @@ static void launch_undo(struct plenum_job *job)
     pl_job_segment_unmap(job);
 }
 
-int pl_launch_start(struct plenum_job *job)
+/* The keeper of this runtime starts the processes. */
+static int launch_start_here(struct plenum_job *job)
 {
-    struct plenum_runtime *rt = job->runtime;
     struct launch l = { -1, -1, -1, -1, NULL, NULL };
-    int err = pl_runtime_need_keeper(rt);
+    int err = pl_runtime_need_keeper(job->runtime);
     if (err)
         return err;
     err = launch_make_ready(job, &l);
@@ -269,6 +291,15 @@ int pl_launch_start(struct plenum_job *job)
         return err;
     }
     pl_blob_fini(&job->launch.plan);
+    return PLENUM_OK;
+}
+
+int pl_launch_start(struct plenum_job *job)
+{
+    struct plenum_runtime *rt = job->runtime;
+    int err = job->launch.span && !pl_job_is_part(job) ? pl_span_start(job) : launch_start_here(job);
+    if (err)
+        return err;
     pl_dispatch_start(&rt->supply.dispatch, &job->task, pl_clock_ms());
     if (job->launch.bound)
         rt->supply.next_place = (rt->supply.next_place + job->desc.size) % (1 << 24);
@@ -293,6 +324,8 @@ static int launch_locked(struct plenum_job *job)
     if (err) { /* back to a description, which the embedder may correct and launch again */
         pl_pmix_deregister(job);
         pl_blob_fini(&job->launch.plan);
+        if (!pl_job_is_part(job))
+            pl_span_close(job);
         return err;
     }
     if (job->phase == PL_JOB_DESCRIBED)
@@ -307,8 +340,8 @@ int plenum_job_launch(struct plenum_job *job)
         return err;
     struct plenum_runtime *rt = job->runtime;
     long mode = job->desc.option[PLENUM_JOB_PMIX];
-    bool native = mode == PLENUM_PMIX_OFF || pl_compose_all_native(job);
-    bool pmix = mode == PLENUM_PMIX_ON || !native;
+    bool native = mode == PLENUM_PMIX_OFF || launch_is_for_hosts(job) || pl_compose_all_native(job);
+    bool pmix = (mode == PLENUM_PMIX_ON && !launch_is_for_hosts(job)) || !native;
     pthread_mutex_unlock(&rt->lock);
 
     err = pmix ? pl_pmix_open() : PLENUM_OK; /* slow: not under the lock */

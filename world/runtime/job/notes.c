@@ -14,6 +14,7 @@
 #include "core/job/note.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/job/job_psets.h"
+#include "world/runtime/job/slots.h"
 #include "world/runtime/job/spawn_tree.h"
 
 enum {
@@ -36,7 +37,7 @@ static void notes_handle(struct plenum_runtime *rt, struct pl_job_note *note, co
         if (job->cookie != note->cookie)
             continue;
         if (note->kind == PL_NOTE_SPAWN) {
-            if (job != ended)
+            if (job != ended && !pl_job_is_part(job))
                 pl_spawn_tree_spawn(job, note);
             return; /* the list of jobs may have changed */
         }
@@ -55,6 +56,9 @@ static bool notes_read(struct plenum_runtime *rt, const struct plenum_job *ended
     ssize_t bytes = read(rt->notes.pipe[0], note, sizeof note);
     for (size_t i = 0; bytes > 0 && (i + 1) * sizeof *note <= (size_t)bytes && note[i].magic == PL_NOTE_MAGIC; i++)
         notes_handle(rt, &note[i], ended);
+    if (rt->agent && bytes > 0) /* a note of a slot may have found the pipe full */
+        PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive)
+            pl_slots_check(job);
     return bytes > 0;
 }
 

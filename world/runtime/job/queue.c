@@ -9,6 +9,7 @@
 #include "world/runtime/event/event.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/follow.h"
+#include "world/runtime/job/host_life.h"
 #include "world/runtime/job/launch.h"
 #include "world/runtime/runtime_error.h"
 
@@ -18,7 +19,9 @@ enum { QUEUE_END_MS = 1000 };
 void pl_queue_describe(struct plenum_job *job)
 {
     const long *option = job->desc.option;
-    job->task.takes.of[0] = option[PLENUM_JOB_SLOTS] ? option[PLENUM_JOB_SLOTS] : job->desc.size;
+    job->task.takes.of[0] = job->launch.placer        ? 0
+                            : option[PLENUM_JOB_SLOTS] ? option[PLENUM_JOB_SLOTS]
+                                                       : job->desc.size;
     job->task.priority = option[PLENUM_JOB_PRIORITY];
     job->task.most_ms =
         option[PLENUM_JOB_TIME_LIMIT] ? option[PLENUM_JOB_TIME_LIMIT] + option[PLENUM_JOB_GRACE] + QUEUE_END_MS : 0;
@@ -26,8 +29,8 @@ void pl_queue_describe(struct plenum_job *job)
 
 bool pl_queue_must_wait(struct plenum_job *job)
 {
-    if (job->tree.root)
-        return false; /* its parents, which wait for it, hold slots themselves */
+    if (job->tree.root || job->launch.placer)
+        return false; /* the parents, which wait for it, hold slots themselves; a placer takes none */
     return !pl_dispatch_admits(&job->runtime->supply.dispatch, &job->task, pl_clock_ms());
 }
 
@@ -81,10 +84,13 @@ int plenum_runtime_set(struct plenum_runtime *rt, enum plenum_runtime_option opt
         err = pl_runtime_enter(rt);
     if (err)
         return err;
-    if (option == PLENUM_RUNTIME_SLOTS)
+    if (option == PLENUM_RUNTIME_SLOTS) {
+        rt->supply.slots_given = value > 0;
         pl_dispatch_set_total(&rt->supply.dispatch, 0, value);
-    else
+        pl_hosts_supply(rt);
+    } else {
         pl_dispatch_set_policy(&rt->supply.dispatch, pl_policies[value]);
+    }
     pl_queue_advance(rt);
     pl_runtime_wake_waiters(rt);
     return pl_runtime_leave(rt, PLENUM_OK);

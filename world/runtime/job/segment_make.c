@@ -109,6 +109,19 @@ static void segment_add_parent(struct pl_blob *b, const struct plenum_job *job, 
     head->parent = pl_blob_text(b, port);
 }
 
+/* Of other hosts the processors are not known, and nothing is published in a table that only one host sees. */
+static void segment_add_hosts(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+{
+    const struct pl_span *span = job->launch.span;
+    head->hosts = span ? (uint32_t)span->hosts : 0;
+    if (head->hosts <= 1)
+        return;
+    head->host = (uint32_t)span->here;
+    head->host_of = pl_blob_add(b, span->host_of, (size_t)job->desc.size * sizeof *span->host_of);
+    head->cpu_words = 0;
+    head->table = 0;
+}
+
 static void segment_add_told(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     head->told = pl_blob_add(b, NULL, (size_t)job->desc.size * sizeof(struct pl_job_told));
@@ -166,6 +179,9 @@ static int segment_make_files(struct plenum_job *job, const struct pl_blob *b, c
         job->segment = NULL;
     } else {
         atomic_store(&job->shared->lacking, job->tree.lacking);
+        for (int r = 0; r < job->desc.size; r++)
+            if (!pl_job_is_here(job, r))
+                atomic_store(&job->shared->ranks[r].apart, 1); /* its pid means nothing here */
         segment_seal(*description);
     }
     return err;
@@ -196,6 +212,7 @@ int pl_job_segment_make(struct plenum_job *job, int slots, int *description, int
         segment_add_parent(&b, job, &head);
     segment_add_told(&b, job, &head);
     segment_lay_out_shared(job, &head);
+    segment_add_hosts(&b, job, &head);
     head.bytes = b.used;
     if (!b.failed)
         memcpy(b.data, &head, sizeof head);

@@ -101,7 +101,8 @@ static bool keeper_add_job(struct keeper *k, uint32_t id, int plan_fd, int segme
     job->segment = fcntl(segment, F_DUPFD_CLOEXEC, SOCKET_FD + 1);
     job->shared = fcntl(shared, F_DUPFD_CLOEXEC, SOCKET_FD + 1);
     job->id = id;
-    job->size = job->waiting = plan->rank_count;
+    job->size = plan->rank_count;
+    job->waiting = plan->here;
     job->next = k->jobs;
     k->jobs = job;
     return true;

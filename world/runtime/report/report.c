@@ -69,7 +69,7 @@ static bool report_tenant_answered(const struct plenum_job *job, uint32_t tenant
     uint32_t question = atomic_load(&job->segment->report);
     for (int r = 0; r < job->desc.size; r++) {
         const struct pl_job_record *page = pl_job_record(job->segment, part, r);
-        bool open = !job->ranks[r].ended && atomic_load(&part->ranks[r].owner) > 0;
+        bool open = pl_job_is_here(job, r) && !job->ranks[r].ended && atomic_load(&part->ranks[r].owner) > 0;
         if (open && atomic_load_explicit(&page->answered, memory_order_acquire) != question)
             return false;
     }
@@ -108,7 +108,7 @@ static void report_ask(struct plenum_job *job)
 
 bool pl_report_before_end(struct plenum_job *job)
 {
-    if (!job->desc.option[PLENUM_JOB_REPORT] || !report_any_used_mpi(job))
+    if (!job->segment || !job->desc.option[PLENUM_JOB_REPORT] || !report_any_used_mpi(job))
         return false;
     report_ask(job);
     job->reporting.ends_job = true;
@@ -138,6 +138,8 @@ int plenum_job_report(struct plenum_job *job)
         return err;
     if (!pl_job_alive(job))
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job is not running");
+    else if (!job->segment)
+        err = pl_rt_fail(PLENUM_ERR_STATE, "there are no reports of jobs on the hosts of a runtime");
     else
         report_ask(job);
     return pl_job_leave(job, err);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a runtime's hosts (hosts/host.h): added, connected, lost, removed. The caller holds the runtime's lock. */
+#ifndef PLENUM_WORLD_RUNTIME_JOB_HOST_LIFE_H
+#define PLENUM_WORLD_RUNTIME_JOB_HOST_LIFE_H
+
+#include "world/runtime/hosts/host.h"
+#include "world/runtime/job.h"
+
+/* The handlers of its sources. */
+void pl_host_ready(struct pl_source *source);
+void pl_host_errors_ready(struct pl_source *source);
+
+/* Takes it off the list, whatever its agent does. */
+void pl_host_free(struct pl_host *host);
+
+/* Can jobs be placed on the host? */
+static inline bool pl_host_is_usable(const struct pl_host *host)
+{
+    return host->state == PLENUM_HOST_STARTING || host->state == PLENUM_HOST_READY;
+}
+
+/* The command that starts an agent has ended; its job is about to be freed. */
+void pl_host_placer_ended(struct plenum_job *placer);
+
+/* Ends the agents of hosts that are to leave, and what was on hosts whose agents have ended. */
+void pl_hosts_advance(struct plenum_runtime *rt);
+
+/* The slots of the hosts are those of the runtime, unless the embedder has set a number. */
+void pl_hosts_supply(struct plenum_runtime *rt);
+
+/* So many ranks more, or less, run on the host. */
+void pl_host_count(struct pl_host *host, int ranks);
+
+/* The runtime stops: the agents kill their ranks and end. Waits for it, for a few seconds at most. */
+void pl_hosts_stop(struct plenum_runtime *rt);
+
+void pl_hosts_free(struct plenum_runtime *rt);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See outcome.h.
+ *
+ * The first failure decides the exit code: the code of an abort, an exit code other than 0, 128 plus the signal, 1 for
+ * a process that exited with 0 between MPI_Init and MPI_Finalize, 124 for the time limit. Failures while the job ends
+ * decide nothing, except after plenum_job_cancel().
+ */
+#include "world/runtime/job/outcome.h"
+
+#include <sys/wait.h>
+
+#include "world/runtime/event/event.h"
+#include "world/runtime/job/follow.h"
+#include "world/runtime/pmix/server.h"
+
+void pl_outcome_decide(struct plenum_job *job, int code)
+{
+    if (pl_job_is_starting(job))
+        return;
+    job = pl_job_root(job);
+    if (!job->outcome.failed)
+        job->outcome.code = code;
+    job->outcome.failed = true;
+}
+
+/* The job's usage is that of all processes of its tree. */
+static void outcome_add_usage(struct plenum_job *job, const struct pl_usage *usage)
+{
+    struct pl_usage *all = &pl_job_root(job)->outcome.usage;
+    all->user_us += usage->user_us;
+    all->system_us += usage->system_us;
+    all->peak = usage->peak > all->peak ? usage->peak : all->peak;
+}
+
+void pl_outcome_write_usage(struct plenum_event *event, int64_t run_us, const struct pl_usage *usage)
+{
+    event->run_us = run_us;
+    event->user_us = usage->user_us;
+    event->system_us = usage->system_us;
+    event->peak = usage->peak;
+}
+
+static int outcome_code_of(int status)
+{
+    return WIFSIGNALED(status) ? PL_CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static void outcome_queue_event(struct plenum_job *job, const struct pl_ended *end)
+{
+    bool lost = WIFSIGNALED(end->status);
+    struct pl_event *event = pl_event_new(job, lost ? PLENUM_EVENT_LOST : PLENUM_EVENT_EXITED, end->rank, 0);
+    if (!event)
+        return;
+    event->public.pid = end->pid;
+    event->public.flags = (end->expected ? PLENUM_EVENT_EXPECTED : 0) |
+                          (!lost && end->unfinalized ? PLENUM_EVENT_UNFINALIZED : 0) |
+                          (lost && WCOREDUMP(end->status) ? PLENUM_EVENT_CORE : 0) |
+                          (end->finalized && pl_job_is_part(job) ? PL_EVENT_FINALIZED : 0);
+    event->public.signal = lost ? WTERMSIG(end->status) : 0;
+    event->public.code = outcome_code_of(end->status);
+    if (end->time_us)
+        event->public.time_us = end->time_us;
+    pl_outcome_write_usage(&event->public, end->run_us, &end->usage);
+    pl_event_queue(job->runtime, event);
+}
+
+/* Does the end of this process end the job? A process that has finalized may exit with any code: the others have
+ * finalized, too, or will. */
+static void outcome_judge(struct plenum_job *job, const struct pl_ended *end)
+{
+    bool lost = WIFSIGNALED(end->status), unfinalized = !lost && end->unfinalized;
+    int code = outcome_code_of(end->status);
+    if (job->outcome.cancelled && code != 0)
+        pl_outcome_decide(job, code);
+    if (job->phase != PL_JOB_RUNNING || (code == 0 && !unfinalized))
+        return;
+    pl_outcome_decide(job, code ? code : 1);
+    if (job->desc.option[PLENUM_JOB_KEEP_GOING])
+        pl_pmix_process_failed(job, end->rank);
+    else if (lost || unfinalized || !end->finalized)
+        pl_job_end(job);
+}
+
+void pl_outcome_of_process(struct plenum_job *job, const struct pl_ended *end)
+{
+    outcome_add_usage(job, &end->usage);
+    outcome_queue_event(job, end);
+    outcome_judge(job, end);
+}
