@@ -157,6 +157,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "abort") == 0 && rank == size - 1)
         MPI_Abort(MPI_COMM_WORLD, 7);
     ring();
+    while (argc > 1 && strcmp(argv[1], "forever") == 0)
+        ring();
     mixed();
     strided();
     reduce();

@@ -155,6 +155,10 @@ static int compose_program_environment(const struct plenum_job *job, const struc
 static int compose_rank_environment(const struct plenum_job *job, int rank, uint32_t job_fd, uint32_t pmi_fd,
                                     struct pl_vars *vars)
 {
+    /* An agent of this machine would have them too. A sweep for the cookie would then kill it together with its keeper,
+     * and what they had started would stay. */
+    if (job->launch.placer)
+        return PLENUM_OK;
     if (!pl_vars_format(vars, PL_JOB_ENV, "%" PRIu32 ":%016" PRIx64 ":%d", job_fd, job->cookie, rank) ||
         !pl_vars_format(vars, "PLENUM_RANK", "%d", rank) ||
         !pl_vars_format(vars, "PLENUM_LOCAL_RANK", "%d", pl_job_local_rank(job, rank)))

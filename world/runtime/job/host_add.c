@@ -167,6 +167,20 @@ static int host_add_enter(struct plenum_runtime *rt, struct pl_host *host, struc
     return pl_runtime_leave(rt, PLENUM_OK);
 }
 
+/* The placer alone has its end of the connection: when it closes that, the connection has ended. Another thread may have
+ * seen the end of the placer already. */
+static void host_add_release(struct plenum_runtime *rt, uint64_t id)
+{
+    if (pl_runtime_enter(rt) != PLENUM_OK)
+        return;
+    struct plenum_job *job = pl_job_find(rt, id);
+    for (int i = 0; job && i < job->desc.redirect_count; i++) {
+        close(job->desc.redirects[i].fd);
+        job->desc.redirects[i].fd = -1;
+    }
+    pl_runtime_leave(rt, PLENUM_OK);
+}
+
 /* Another thread may have placed ranks there meanwhile. */
 static void host_add_undo(struct plenum_runtime *rt, struct pl_host *host)
 {
@@ -194,8 +208,11 @@ static int host_add_start(struct plenum_runtime *rt, struct pl_host *host, bool 
     if (!err)
         err = host_add_enter(rt, host, job);
     entered = !err;
+    uint64_t id = job ? job->id : 0;
     if (!err)
         err = plenum_job_launch(job);
+    if (!err)
+        host_add_release(rt, id);
     if (streams.both >= 0) {
         close(streams.both);
         close(streams.errors);
