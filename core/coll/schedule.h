@@ -106,6 +106,7 @@ struct pl_schedule {
     struct pl_chunk *chunks; /* temporary memory that did not fit into `scratch` */
     size_t scratch_used;
     bool retains; /* holds references to the types and operations of its steps */
+    bool cut; /* how many messages there are depends on the amount: if ranks differ in it, none can end as it should */
 
     /* of a request */
     int kind; /* enum pl_coll_kind */
