@@ -142,7 +142,19 @@ PLENUM_API int plenum_runtime_fd(const struct plenum_runtime *runtime);
 /** Options of plenum_runtime_set(). @since 0.1 */
 enum plenum_runtime_option {
     /** Slots for all jobs together, 0 to 2147483647; 0 (default): no limit. See plenum_job_launch(). */
-    PLENUM_RUNTIME_SLOTS = 1
+    PLENUM_RUNTIME_SLOTS = 1,
+    /** Which of the waiting jobs starts next: enum plenum_policy; default PLENUM_POLICY_FIFO. */
+    PLENUM_RUNTIME_POLICY
+};
+
+/** Values of PLENUM_RUNTIME_POLICY. Jobs of a higher PLENUM_JOB_PRIORITY go first, and jobs of the same priority in the
+ *  order of their launches. The policy says what happens when the first of them finds too little. @since 0.1 */
+enum plenum_policy {
+    PLENUM_POLICY_FIFO, /**< all wait for the first */
+    /** A later job that fits starts if it does not delay the first one. Either it ends, by its time limit, before
+     *  enough is free for the first one, or it takes only what is left beside it. When the time limits of the jobs that
+     *  run do not tell by when the first one can start, at most 16 later jobs start before it. */
+    PLENUM_POLICY_BACKFILL
 };
 
 /** Sets an option of a runtime, at any time.
@@ -155,6 +167,22 @@ enum plenum_runtime_option {
  *  @retval PLENUM_ERR_ARGUMENT  no such option, or `value` is out of its range
  *  @since 0.1 */
 PLENUM_API int plenum_runtime_set(struct plenum_runtime *runtime, enum plenum_runtime_option option, long value);
+
+/** Says how many the runtime has of a resource: GPUs, licences, anything that can be counted.
+ *  Jobs ask for resources with plenum_job_resource(), and wait until enough of them are free. What is taken has numbers
+ *  from 0. For the name "gpu" these are positions in the lists CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and
+ *  ZE_AFFINITY_MASK that the embedding program has in its environment at this call. Without them they are numbers of
+ *  devices. Does not block. Any thread.
+ *  @param[in] runtime  borrowed
+ *  @param[in] name     1 to 31 lower-case letters, digits and underscores, a letter first; copied
+ *  @param[in] count    how many there are, 0 to 65536
+ *  @retval PLENUM_OK            jobs may ask for the resource
+ *  @retval PLENUM_ERR_ARGUMENT  `name` cannot be a name, or `count` is out of its range
+ *  @retval PLENUM_ERR_STATE     jobs that run or wait have asked for the resource
+ *  @retval PLENUM_ERR_LIMIT     the runtime has 15 resources
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @since 0.1 */
+PLENUM_API int plenum_runtime_resource(struct plenum_runtime *runtime, const char *name, int count);
 
 /* --- events ------------------------------------------------------------------------------------------------ */
 
@@ -179,7 +207,7 @@ enum plenum_event_kind {
     PLENUM_EVENT_TIMEOUT,
     /** No process is left; `code` is the job's exit code. `rank` is -1. The job's last event. */
     PLENUM_EVENT_FINISHED,
-    /** The job waits until slots are free; `code` jobs are before it in the queue. `rank` is -1. */
+    /** The job waits until slots and resources are free; `code` jobs are before it in the queue. `rank` is -1. */
     PLENUM_EVENT_QUEUED,
     /** Published process sets were added, changed or withdrawn. `text` has one line "NAME VERSION RANKS" for each of
      *  the `code` sets that exist now, such as "app://mesh 7 0-3,8". `rank` is -1. One event may cover several
@@ -484,8 +512,48 @@ enum plenum_job_option {
     PLENUM_JOB_REPORT,
     /** The number of cores, or of what PLENUM_JOB_BIND names, that each rank is bound to; 0 (default): one. They are of
      *  one socket if a socket has enough. */
-    PLENUM_JOB_BIND_COUNT
+    PLENUM_JOB_BIND_COUNT,
+    /** From -2147483647 to 2147483647; default 0. A job in the queue goes before those of a lower priority. It may also
+     *  be set while the job waits there: the job is then the last of its new priority, and may start at once, as
+     *  plenum_job_launch() does. */
+    PLENUM_JOB_PRIORITY
 };
+
+/** Values of `scope` in plenum_job_resource(). @since 0.1 */
+enum plenum_scope {
+    PLENUM_EACH_RANK, /**< `count` for each rank, which no other rank has */
+    PLENUM_WHOLE_JOB  /**< `count` that all ranks of the job share */
+};
+
+/** Asks for some of a resource of the runtime (plenum_runtime_resource()), from the start of the job to its end.
+ *  Each rank finds its numbers, and those that it shares, in PLENUM_RESOURCE_NAME, as "0,2"; NAME is in upper case. For
+ *  "gpu" its devices are also in CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and ZE_AFFINITY_MASK, except in a variable
+ *  that plenum_job_env() sets or unsets. A later call for the same name and scope overrides an earlier one. Does not
+ *  block. Any thread.
+ *  @param[in] job    borrowed
+ *  @param[in] name   of the resource, as for plenum_runtime_resource(); copied
+ *  @param[in] count  how many, 0 to 65536
+ *  @param[in] scope  for each rank, or for the job
+ *  @retval PLENUM_OK            the launch will ask for them
+ *  @retval PLENUM_ERR_ARGUMENT  `name` cannot be a name, or another argument is out of its range
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @retval PLENUM_ERR_LIMIT     the job asks for 16 other resources
+ *  @since 0.1 */
+PLENUM_API int plenum_job_resource(struct plenum_job *job, const char *name, int count, enum plenum_scope scope);
+
+/** Writes the numbers of a resource that a rank has, with those that it shares, or would get if the job were launched
+ *  now, as a list such as "0,2".
+ *  Does not block. Any thread.
+ *  @param[in] job    borrowed
+ *  @param[in] rank   the rank
+ *  @param[in] name   of the resource
+ *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small. "" when the rank has none
+ *                    (also because the job waits or has finished), and when memory is short. May be NULL if `size` is
+ *                    0
+ *  @param[in] size   bytes, with the NUL
+ *  @return the bytes that the whole text has without the NUL, as snprintf() does
+ *  @since 0.1 */
+PLENUM_API int plenum_job_numbers(const struct plenum_job *job, int rank, const char *name, char *text, size_t size);
 
 /** Sets an option of a job.
  *  Does not block. Any thread.
@@ -494,7 +562,7 @@ enum plenum_job_option {
  *  @param[in] value   its value
  *  @retval PLENUM_OK            the option is set
  *  @retval PLENUM_ERR_ARGUMENT  no such option, or `value` is out of its range
- *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @retval PLENUM_ERR_STATE     the job was launched; with PLENUM_JOB_PRIORITY: and does not wait in the queue
  *  @since 0.1 */
 PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value);
 
@@ -529,17 +597,18 @@ PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
  *  events, the last of which is FINISHED.
  *
  *  When the runtime has a number of slots, a job takes PLENUM_JOB_SLOTS of them, or one for each rank, from its start
- *  to its end. A job that finds too few waits in the queue, with the event QUEUED, and the jobs behind it wait too. So
- *  the order is kept. It starts when the jobs before it have ended, with the environment and the programs of the
- *  launch. A job that takes more slots than the runtime has runs alone. A queued job whose start fails reports
- *  UNSTARTED and FINISHED.
+ *  to its end. It also takes what plenum_job_resource() asks for. A job that finds too little waits in the queue, with
+ *  the event QUEUED. PLENUM_JOB_PRIORITY and PLENUM_RUNTIME_POLICY decide which job starts next; by default jobs start
+ *  in the order of their launches. A queued job starts with the environment and the programs of the launch. A job that
+ *  takes more slots than the runtime has runs alone. A queued job whose start fails reports UNSTARTED and FINISHED.
  *
  *  Does not wait for the processes. May block while a PMIx server starts (plenum_runtime_want_pmix()), while the keeper
  *  takes a large job, and while a file of plenum_job_redirect_file() is opened: on a FIFO until its other end is open.
  *  Any thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK                  the processes are being started, or the job is in the queue
- *  @retval PLENUM_ERR_ARGUMENT        there is no program; a redirection or a process set has ranks outside of the job
+ *  @retval PLENUM_ERR_ARGUMENT        there is no program; a redirection or a process set has ranks outside of the job;
+ *                                     the job asks for more of a resource than the runtime has
  *  @retval PLENUM_ERR_STATE           the job was launched already
  *  @retval PLENUM_ERR_NOT_FOUND       a program does not exist
  *  @retval PLENUM_ERR_NOT_EXECUTABLE  a program exists but cannot be executed, or is a directory

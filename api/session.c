@@ -5,6 +5,7 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/object/clash.h"
 #include "sessions/psets/psets.h"
 #include "sessions/session.h"
 
@@ -19,6 +20,8 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     pl_arg_output(&call, session, "session");
     call.handler = e;
     call.kind = e ? PL_SESSION : 0;
+    if (!call.err)
+        call.err = pl_clash_check(__builtin_return_address(0), call.function, true);
     if (!call.err)
         call.err = pl_session_open(i, chosen ? chosen : e, &made);
     pl_object_release(chosen);

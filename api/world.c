@@ -5,10 +5,13 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/job/process.h"
+#include "core/object/clash.h"
 #include "world/world.h"
 
-static int mpi_world_init(struct pl_call *call, int required, int *provided)
+static int mpi_world_init(struct pl_call *call, const void *caller, int required, int *provided)
 {
+    if (!call->err)
+        call->err = pl_clash_check(caller, call->function, false);
     if (!call->err)
         call->err = pl_world_init(required, provided);
     return pl_call_leave(call);
@@ -18,7 +21,8 @@ int MPI_Init(int *argc, char ***argv)
 {
     int provided;
     (void)argc, (void)argv; /* the launcher does not use the arguments */
-    return mpi_world_init(&(struct pl_call)PL_CALL(MPI_Init), MPI_THREAD_SINGLE, &provided);
+    return mpi_world_init(&(struct pl_call)PL_CALL(MPI_Init), __builtin_return_address(0), MPI_THREAD_SINGLE,
+                          &provided);
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
@@ -26,7 +30,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     struct pl_call call = PL_CALL(MPI_Init_thread);
     (void)argc, (void)argv;
     pl_arg_output(&call, provided, "provided");
-    return mpi_world_init(&call, required, provided);
+    return mpi_world_init(&call, __builtin_return_address(0), required, provided);
 }
 
 int MPI_Initialized(int *flag)

@@ -35,9 +35,9 @@ scripts     = $(call only,$(shell for t in $(sort $(wildcard $(1))); do [ -f $$t
 programs    = $(patsubst %.c,$(B)/%,$(1))
 
 .PHONY: deps-tests deps-peers
-deps-tests:
+deps-tests: | deps-check
 	@sh tests/deps.sh tests
-deps-peers:
+deps-peers: | deps-check
 	@sh tests/deps.sh peers || echo 'Going on without those that are missing.'
 
 # --- how test programs are built -------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ $(B)/demo/solve: $(filter-out tests/demo/sample.c,$(DEMO_SRC)) $(wildcard tests/
 	@mkdir -p $(@D)
 	$(call say,MPICC,$@)
 	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) $(OPT.$(MODE)) $(filter %.c,$^) -o $@ -lm
-$(B)/demo/sample: tests/demo/sample.c
+$(B)/demo/sample: tests/demo/sample.c | deps-check
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CSTD) $(WARN) $(OPT.$(MODE)) $< -o $@ -lm

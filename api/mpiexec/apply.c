@@ -308,6 +308,15 @@ bool apply_cores(struct parse *p, char *const *arg)
     return apply_number(p, arg[0], 1, 65536, &p->o->bind_count);
 }
 
+bool apply_gpus(struct parse *p, char *const *arg)
+{
+    long gpus;
+    if (!apply_number(p, arg[0], 1, 65536, &gpus))
+        return false;
+    p->o->gpus = (int)gpus;
+    return true;
+}
+
 bool apply_bind(struct parse *p, char *const *arg)
 {
     static const char *const words[] = { "none", "core", "socket", "numa", "hwthread", "package", "thread", NULL };

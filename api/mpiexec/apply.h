@@ -9,7 +9,8 @@
 typedef bool apply_fn(struct parse *p, char *const *arg);
 apply_fn apply_n, apply_per_node, apply_env, apply_genv, apply_genvlist, apply_genvnone, apply_export, apply_host,
     apply_soft, apply_configfile, apply_errhandler, apply_alloc_kinds, apply_pset, apply_bind, apply_map, apply_stdin,
-    apply_hostfile, apply_launcher, apply_timeout, apply_grace, apply_pmix, apply_cores, apply_output, apply_dry_run,
-    apply_one_per_node, apply_universe, apply_prefix, apply_output_keys, apply_out_pattern, apply_err_pattern;
+    apply_hostfile, apply_launcher, apply_timeout, apply_grace, apply_pmix, apply_cores, apply_gpus, apply_output,
+    apply_dry_run, apply_one_per_node, apply_universe, apply_prefix, apply_output_keys, apply_out_pattern,
+    apply_err_pattern;
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/mpiexec/machine.h"
 #include "api/mpiexec/word.h"
 #include "core/base/memory_libc.h"
 
@@ -103,6 +104,10 @@ int describe_job(struct run *run)
         err = describe_set_variables(run->job, PLENUM_ALL, &o->env);
     for (int i = 0; !err && i < o->psets; i++)
         err = plenum_job_pset(run->job, o->pset[i].name, (const int(*)[2])o->pset[i].ranges, o->pset[i].count);
+    if (!err && o->gpus > 0)
+        err = plenum_job_resource(run->job, "gpu", o->gpus, PLENUM_EACH_RANK);
+    if (!err)
+        err = plenum_runtime_resource(run->runtime, "gpu", machine_gpus());
     return err ? err : describe_set_options(run);
 }
 
@@ -188,6 +193,14 @@ void describe_bindings(const struct plenum_job *job, FILE *out)
             fprintf(out, "rank %d: processors %s\n", r, cpus);
 }
 
+static void describe_gpus(const struct plenum_job *job)
+{
+    char gpus[512];
+    for (int r = 0; r < plenum_job_size(job); r++)
+        if (plenum_job_numbers(job, r, "gpu", gpus, sizeof gpus) > 0)
+            printf("rank %d: GPUs %s\n", r, gpus);
+}
+
 static void describe_print_range(int first, int last)
 {
     if (first == last)
@@ -250,6 +263,7 @@ bool describe_dry_run(const struct run *run)
         describe_print_sections(o);
         describe_print_psets(o);
         describe_bindings(run->job, stdout);
+        describe_gpus(run->job);
     }
     return fflush(stdout) == 0;
 }

@@ -139,6 +139,8 @@ static const char *slurm_add_placement(struct handover *h)
                       bind[o->bind_given ? o->bind : PLENUM_BIND_NONE]);
     if (o->bind_count > 0)
         handover_addf(h, "--cpus-per-task=%ld", o->bind_count);
+    if (o->gpus > 0)
+        handover_addf(h, "--gpus-per-task=%d", o->gpus);
     if (o->hosts) {
         handover_addf(h, "--nodes=%d", slurm_count_hosts(o->hosts));
         handover_addf(h, "--nodelist=%s", o->hosts);
@@ -377,7 +379,7 @@ const char *handover_words_prte(struct handover *h)
         handover_add(h, "--stdin");
         handover_addf(h, o->stdin_rank == STDIN_ALL ? "all" : o->stdin_rank < 0 ? "none" : "%d", o->stdin_rank);
     }
-    refused = prte_add_output(h);
+    refused = o->gpus > 0 ? "--gpus-per-task" : prte_add_output(h);
     prte_add_placement(h);
     for (int i = 0; i < o->sections; i++) {
         if (i > 0)

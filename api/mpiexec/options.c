@@ -92,6 +92,7 @@ static const struct option table[] = {
     { "map-by", CALL, 0, apply_map, "WHAT", "the order of binding: slot (default), or socket or numa in turn" },
     { "cpus-per-proc", CALL, 0, apply_cores, "N", "bind each process to N cores; also --map-by slot:PE=N" },
     { "cpus-per-rank", CALL, 0, apply_cores, NULL, NULL },
+    { "gpus-per-task", CALL, 0, apply_gpus, "N", "give each process N GPUs of its own" },
     { "cpu-set", TEXT, IN_OPTIONS(cpus), "LIST", "use these processors only, such as 0-3,8" },
     { "display-map", FLAG, IN_OPTIONS(display_map), "", "print what is started, as --dry-run does, and start it" },
     { "report-bindings", FLAG, IN_OPTIONS(report_bindings), "", "print the processors of each bound rank" },

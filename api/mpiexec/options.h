@@ -57,6 +57,7 @@ struct options {
     enum plenum_bind bind;
     enum plenum_map map;
     bool bind_given, map_given, pmix_given, grace_given, stdin_given;
+    int gpus;        /* for each process; 0: not given */
     long bind_count; /* cores for each process; 0: not given */
     int stdin_rank;  /* -1: no rank gets standard input; or STDIN_ALL */
     enum dry_run dry_run;

@@ -118,7 +118,7 @@ static const struct other others[] = {
     { "localhost", 1, false, ONE_NODE },
     { "order-nodes", 1, false, ONE_NODE },
     { "skip-launch-node", 0, false, ONE_NODE },
-    { "gpus-per-proc", 1, false, "processes see all devices" },
+    { "gpus-per-proc", 1, false, "use --gpus-per-task" },
     { "print-all-exitcodes", 0, false, "--verbose prints them" },
     /* the same, refused */
     { "append-env", 1, true, "use the shell: -x NAME=$NAME:VALUE" },

@@ -21,6 +21,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/memory.h"
+#include "core/base/version.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
@@ -214,6 +215,7 @@ static int engine_draw_id(struct pl_engine *engine)
             return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for an engine's id");
     if (pl_process.identity.watched) /* tells this process from others that had its rank: peer_failure.h */
         engine->id = (engine->id & ~(uint64_t)0xff) | (pl_process_deaths(pl_process_self()) & 0xff);
+    engine->id = engine->id << 8 >> 8 | (uint64_t)PL_WIRE_VERSION << 56; /* read by peer.c */
     return MPI_SUCCESS;
 }
 

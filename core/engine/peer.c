@@ -13,6 +13,7 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/base/version.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
@@ -122,6 +123,20 @@ static void peer_read_settings(struct pl_peer *peer, const unsigned char *card, 
     }
 }
 
+/* Has the engine with this id the version of this library? It is the upper byte. */
+static int peer_check_version(uint64_t proc, uint64_t id)
+{
+    char label[PL_JOB_NAME_MAX + 32];
+    if (id >> 56 == PL_WIRE_VERSION)
+        return MPI_SUCCESS;
+    pl_jobs_describe(proc, label, sizeof label);
+    return pl_fail(
+        MPI_ERR_OTHER,
+        "%s has another version of Plenum: its messages are of version %u, and those of this library (%s) of "
+        "version %u; all processes must load the same one",
+        label, (unsigned)(id >> 56), PL_VERSION, PL_WIRE_VERSION);
+}
+
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer)
 {
     uint64_t id;
@@ -135,6 +150,9 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
         *peer = known;
         return MPI_SUCCESS;
     }
+    int rc = peer_check_version(proc, id);
+    if (rc)
+        return rc;
     struct pl_peer *made = pl_calloc(1, sizeof *made);
     if (!made)
         return pl_fail_memory("a peer");
@@ -143,7 +161,7 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
     peer_read_settings(made, card, length);
     pl_list_init(&made->pending);
     pl_list_init(&made->link);
-    int rc = connect_peer(engine, made, card, length);
+    rc = connect_peer(engine, made, card, length);
     if (rc) {
         free(made);
         return rc;

@@ -99,7 +99,12 @@ struct pl_job_shared {
      * it, and no pids. */
     _Atomic uint64_t home;
     _Atomic uint32_t lacking; /* of the first tenant: not 0: a process lacks shared memory, so all need a network */
-    _Atomic uint64_t tenant[PL_JOB_TENANTS]; /* of the first tenant: the key of each other one by its number; 0: none */
+    /* Of the first tenant, by the numbers of the others: their keys, 0 if there is none, and when each was last opened,
+     * by the count of all openings. `seating`: the pid that changes these, or 0 (core/job/tenant.h). */
+    _Atomic uint64_t tenant[PL_JOB_TENANTS];
+    _Atomic uint64_t tenant_opened[PL_JOB_TENANTS];
+    _Atomic uint64_t openings;
+    _Atomic int32_t seating;
     PL_CACHE_ALIGNED struct pl_job_rank ranks[];
 };
 

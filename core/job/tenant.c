@@ -4,14 +4,20 @@
 #include "core/job/tenant.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/object/plugin_place.h"
 
 enum { ADDRESS_BITS = 48 };
+#define PAUSE_NS    (50 * PL_NS_PER_US)
+#define PATIENCE_NS (20 * PL_NS_PER_S)
 
 static const char tenant_marker; /* its address is this copy's */
 
@@ -49,18 +55,80 @@ uint64_t pl_tenant_key(const char *name)
     return key ? key : 1;
 }
 
+/* --- places ------------------------------------------------------------------------------------------------------- */
+
+/* Another copy of this process may be the holder. A pid may belong to a new process, or to another namespace: then only
+ * the time says that the holder is dead. */
+void pl_tenant_lock(struct pl_job_shared *first)
+{
+    int32_t self = (int32_t)getpid(), holder = 0, last = 0;
+    int64_t since = 0;
+    while (!atomic_compare_exchange_strong(&first->seating, &holder, self)) {
+        int64_t now = pl_clock_ns();
+        if (holder != last)
+            since = now;
+        last = holder;
+        bool dead = holder != self && kill(holder, 0) != 0 && errno == ESRCH;
+        if ((dead || now - since > PATIENCE_NS) && atomic_compare_exchange_strong(&first->seating, &holder, self))
+            return;
+        pl_clock_sleep_ns(PAUSE_NS);
+        holder = 0;
+    }
+}
+
+void pl_tenant_unlock(struct pl_job_shared *first)
+{
+    int32_t self = (int32_t)getpid();
+    atomic_compare_exchange_strong(&first->seating, &self, 0);
+}
+
+static int tenant_enter(struct pl_job_shared *first, uint32_t tenant, uint64_t key)
+{
+    atomic_store(&first->tenant_opened[tenant], atomic_fetch_add(&first->openings, 1) + 1);
+    atomic_store(&first->tenant[tenant], key);
+    return (int)tenant;
+}
+
+static uint32_t tenant_places(uint32_t limit)
+{
+    return limit < PL_JOB_TENANTS ? limit : PL_JOB_TENANTS;
+}
+
 int pl_tenant_find(struct pl_job_shared *first, uint32_t limit, const char *name)
 {
     uint64_t key = pl_tenant_key(name);
+    uint32_t vacant = 0;
     if (!name[0])
         return 0;
-    for (uint32_t t = 1; t < limit && t < PL_JOB_TENANTS; t++) {
-        uint64_t there = 0;
-        if (atomic_compare_exchange_strong(&first->tenant[t], &there, key) || there == key)
-            return (int)t;
+    for (uint32_t t = tenant_places(limit) - 1; t > 0; t--) {
+        uint64_t there = atomic_load(&first->tenant[t]);
+        if (there == key)
+            return tenant_enter(first, t, key);
+        vacant = there == 0 ? t : vacant;
     }
-    return -1;
+    return vacant ? tenant_enter(first, vacant, key) : -1;
 }
+
+int pl_tenant_replace(struct pl_job_shared *first, uint32_t limit, const char *name, bool (*empty)(int tenant))
+{
+    bool refused[PL_JOB_TENANTS] = { false };
+    for (;;) {
+        uint32_t oldest = 0;
+        uint64_t opened = UINT64_MAX;
+        for (uint32_t t = 1; t < tenant_places(limit); t++) {
+            uint64_t at = atomic_load(&first->tenant_opened[t]);
+            if (!refused[t] && at < opened)
+                oldest = t, opened = at;
+        }
+        if (!oldest)
+            return -1;
+        if (empty((int)oldest))
+            return tenant_enter(first, oldest, pl_tenant_key(name));
+        refused[oldest] = true;
+    }
+}
+
+/* --- copies ------------------------------------------------------------------------------------------------------- */
 
 static uint64_t tenant_program(void)
 {
@@ -79,15 +147,24 @@ bool pl_tenant_same_program(uint64_t copy)
     return copy != 0 && copy >> ADDRESS_BITS == tenant_program() >> ADDRESS_BITS;
 }
 
-bool pl_tenant_is_other(uint64_t copy)
+/* The file name of a loaded copy of this program; NULL: it is not loaded. */
+static const char *tenant_loaded_file(uint64_t copy)
 {
     const void *address = (const void *)(uintptr_t)(copy & ((1ull << ADDRESS_BITS) - 1));
     Dl_info info;
     struct link_map *map = NULL;
-    if (copy == pl_tenant_copy() || !pl_tenant_same_program(copy))
-        return false;
-    if (!dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
-        return false;
-    const char *other = map->l_name && map->l_name[0] ? map->l_name : NULL;
-    return strcmp(tenant_file(other), tenant_file(pl_plugin_own_library())) == 0;
+    if (!pl_tenant_same_program(copy) || !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return NULL;
+    return tenant_file(map->l_name && map->l_name[0] ? map->l_name : NULL);
+}
+
+bool pl_tenant_is_loaded(uint64_t copy)
+{
+    return copy == pl_tenant_copy() || tenant_loaded_file(copy);
+}
+
+bool pl_tenant_is_other(uint64_t copy)
+{
+    const char *file = copy == pl_tenant_copy() ? NULL : tenant_loaded_file(copy);
+    return file && strcmp(file, tenant_file(pl_plugin_own_library())) == 0;
 }

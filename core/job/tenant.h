@@ -26,8 +26,18 @@ void pl_tenant_name(uint32_t number, char name[PL_TENANT_NAME]);
 /* A name as a number; never 0. */
 uint64_t pl_tenant_key(const char *name);
 
+/* A tenant other than the first has its place as long as one of its copies has MPI open. When all places have names, a
+ * new name gets the one that nothing has opened for the longest time. Places are found, claimed and emptied under a
+ * lock that is in the first part. One whose holder is dead, or does not drop it in many seconds, is taken from it. */
+void pl_tenant_lock(struct pl_job_shared *first);
+void pl_tenant_unlock(struct pl_job_shared *first);
+
 /* Finds the tenant of this name in the first part, or enters it. 0 is the first one; -1: there are `limit` already. */
 int pl_tenant_find(struct pl_job_shared *first, uint32_t limit, const char *name);
+
+/* Enters the name at the place of another tenant. `empty` makes that place like new, or returns false: it is in use.
+ * -1: all are. */
+int pl_tenant_replace(struct pl_job_shared *first, uint32_t limit, const char *name, bool (*empty)(int tenant));
 
 /* This copy in this process, as a word that no other copy has. It differs in the next program that the process
  * executes. */
@@ -35,6 +45,9 @@ uint64_t pl_tenant_copy(void);
 
 /* Was this word written by the program that runs now in this process, not by one before exec()? */
 bool pl_tenant_same_program(uint64_t copy);
+
+/* Is the copy still loaded that wrote this word in this program? */
+bool pl_tenant_is_loaded(uint64_t copy);
 
 /* Is a copy of this program other than this one, of the same file name, still loaded? */
 bool pl_tenant_is_other(uint64_t copy);

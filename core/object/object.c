@@ -13,6 +13,7 @@
 #include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/object/arena.h"
+#include "core/object/clash.h"
 
 static void *object_create(enum pl_kind kind, int32_t handles)
 {
@@ -96,16 +97,23 @@ void *pl_object_find(enum pl_kind kind, const void *handle)
     return object;
 }
 
+static PL_COLD void object_refuse(enum pl_kind kind, const void *handle, const char *argument)
+{
+    const struct pl_kind_ops *ops = &pl_kinds[kind];
+    char hint[PL_CLASH_HINT];
+    if (pl_handle_is_null(kind, handle))
+        pl_fail(ops->error, "%s is %s", argument, ops->null_name);
+    else
+        pl_fail(ops->error, "%s is not a valid %s: %p was never one, or is freed%s", argument, ops->name, handle,
+                pl_clash_hint(hint));
+}
+
 void *pl_object_get(enum pl_kind kind, const void *handle, const char *argument)
 {
     void *object = pl_object_find(kind, handle);
     if (pl_likely(object != NULL))
         return object;
-    const struct pl_kind_ops *ops = &pl_kinds[kind];
-    if (pl_handle_is_null(kind, handle))
-        pl_fail(ops->error, "%s is %s", argument, ops->null_name);
-    else
-        pl_fail(ops->error, "%s is not a valid %s: %p was never one, or is freed", argument, ops->name, handle);
+    object_refuse(kind, handle, argument);
     return NULL;
 }
 

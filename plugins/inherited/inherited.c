@@ -5,8 +5,8 @@
  * A rank belongs to one process: the first one that opens it, until that process ends. Another one, such as a child
  * that inherits the environment, is refused. The copies of the library in that process are tenants
  * (core/job/tenant.h). A tenant has one owner: the copy that first takes the place of its name, as long as it is
- * loaded. When a process has ended, its rank may be claimed again (`mpiexec sh -c "./a; ./b"`). Claims of a tenant are
- * numbered (the generation), and only processes with the same number see each other's World.
+ * loaded and has the place. When a process has ended, its rank may be claimed again (`mpiexec sh -c "./a; ./b"`).
+ * Claims of a tenant are numbered (the generation), and only processes with the same number see each other's World.
  */
 #include <errno.h>
 #include <signal.h>
@@ -33,6 +33,7 @@ static struct pl_job_shared *shared;     /* this copy's part */
 static size_t job_bytes;
 static struct pl_job_rank *own;
 static uint32_t generation;
+static int held;   /* the rank */
 static bool apart; /* struct pl_identity.apart */
 
 static int inherited_bad(const char *text, const char *why)
@@ -158,7 +159,8 @@ static void inherited_number_claim(struct pl_job_rank *rank, bool same_program)
 {
     static int32_t claimed_by;               /* the process that this copy last claimed it for */
     uint32_t earlier = PL_PROCESS_FINALIZED; /* the program before it has */
-    if (claimed_by == (int32_t)getpid() || (same_program && atomic_load(&rank->state) == PL_PROCESS_STARTED)) {
+    bool again = claimed_by == (int32_t)getpid() && atomic_load(&rank->claims) > 0;
+    if (again || (same_program && atomic_load(&rank->state) == PL_PROCESS_STARTED)) {
         generation = atomic_load(&rank->claims);
     } else {
         atomic_compare_exchange_strong(&rank->state, &earlier, PL_PROCESS_STARTED);
@@ -182,30 +184,66 @@ static bool inherited_claim(struct pl_job_rank *rank)
     return true;
 }
 
-/* Takes the place of this copy's name, or if another copy of this process has it, the one with the next number. */
-static int inherited_settle(int rank, const char *text)
+/* Makes the place of a tenant like new, unless a copy has MPI open there. A copy of this process that was unloaded in
+ * the middle of a session has not. */
+static bool inherited_empty_place(int tenant)
 {
-    char name[PL_TENANT_NAME];
-    for (uint32_t number = 1; number <= PL_JOB_TENANTS; number++) {
-        pl_tenant_name(number, name);
-        int tenant = pl_tenant_find(common, job->tenants, name);
-        if (tenant < 0)
-            break;
-        shared = tenant == 0 ? common : inherited_map_part(tenant, text);
-        if (!shared)
-            return MPI_ERR_OTHER;
-        own = &shared->ranks[rank];
-        if (inherited_claim(own))
-            return MPI_SUCCESS;
-        if (shared != common)
-            munmap(shared, job->tenant_bytes);
-        shared = NULL;
+    struct pl_job_shared *part = inherited_map_part(tenant, secure_getenv(PL_JOB_ENV));
+    int32_t self = (int32_t)getpid();
+    bool idle = part != NULL;
+    for (uint32_t r = 0; idle && r < job->size; r++) {
+        struct pl_job_rank *rank = &part->ranks[r];
+        int32_t owner = atomic_load(&rank->owner);
+        idle = owner <= 0 || (owner == self && (int)r == held && !pl_tenant_is_loaded(atomic_load(&rank->copy)));
     }
-    return pl_fail(
-        MPI_ERR_OTHER,
-        "this job has %u copies of the MPI library already, each in a library of another name, and there is "
-        "no place for \"%.100s\": let libraries share a copy (mpicc --private=shared), or set PLENUM_ALONE=1",
-        (unsigned)job->tenants, name);
+    idle = idle && madvise(part, job->tenant_bytes, MADV_REMOVE) == 0;
+    if (part)
+        munmap(part, job->tenant_bytes);
+    return idle;
+}
+
+/* Takes the place with this name for this copy. PL_AGAIN: it is another copy's. */
+static int inherited_take_place(const char *name, const char *text)
+{
+    int tenant = pl_tenant_find(common, job->tenants, name);
+    if (tenant < 0)
+        tenant = pl_tenant_replace(common, job->tenants, name, inherited_empty_place);
+    if (tenant < 0)
+        return pl_fail(
+            MPI_ERR_OTHER,
+            "there is no place for \"%.100s\", since %u other libraries of this job have a copy of MPI open: "
+            "let libraries share a copy (mpicc --private=shared), or set PLENUM_ALONE=1",
+            name, (unsigned)job->tenants - 1);
+    shared = tenant == 0 ? common : inherited_map_part(tenant, text);
+    if (!shared)
+        return MPI_ERR_OTHER;
+    own = &shared->ranks[held];
+    if (inherited_claim(own))
+        return MPI_SUCCESS;
+    if (shared != common)
+        munmap(shared, job->tenant_bytes);
+    shared = NULL;
+    return PL_AGAIN;
+}
+
+/* Takes the place of this copy's name, or if another copy of this process has it, the one with the next number. */
+static int inherited_settle(const char *text)
+{
+    int rc = PL_AGAIN;
+    char name[PL_TENANT_NAME];
+    bool locked = false;
+    for (uint32_t number = 1; rc == PL_AGAIN && number <= PL_JOB_TENANTS; number++) {
+        pl_tenant_name(number, name);
+        if (name[0] && !locked)
+            pl_tenant_lock(common);
+        locked = name[0] != '\0';
+        rc = inherited_take_place(name, text);
+    }
+    if (locked)
+        pl_tenant_unlock(common);
+    return rc == PL_AGAIN ? pl_fail(MPI_ERR_OTHER, "%d copies of the MPI library in this process have the name %.100s",
+                                    PL_JOB_TENANTS, name)
+                          : rc;
 }
 
 /* Maps the job that the environment names. PL_UNREACHABLE: it names none. */
@@ -241,6 +279,7 @@ static int inherited_open(struct pl_identity *identity)
     int rc = inherited_find_job(&rank);
     if (rc)
         return rc;
+    held = rank;
     apart = inherited_is_apart();
     if (apart && !atomic_load(&common->ranks[rank].process))
         atomic_store(&common->ranks[rank].apart, 1); /* before others see the pid */
@@ -251,7 +290,7 @@ static int inherited_open(struct pl_identity *identity)
                           "rank %d of job %s is process %d, and this is another one, such as a program that a rank has "
                           "started: to run it alone, set PLENUM_ALONE=1",
                           rank, job->nspace, (int)holder)
-                : inherited_settle(rank, secure_getenv(PL_JOB_ENV));
+                : inherited_settle(secure_getenv(PL_JOB_ENV));
     if (rc) {
         inherited_unmap();
         return rc;

@@ -122,7 +122,7 @@ int pl_pmix_cards_publish(enum pl_card_slot slot, const void *card, size_t lengt
 
 /* --- queries --------------------------------------------------------------------------------------------------- */
 
-/* Runs in PMIx's thread. The value is borrowed from PMIx. */
+/* Mostly runs in PMIx's thread. The value is borrowed from PMIx. */
 static void pmix_cards_answered(pmix_status_t status, pmix_value_t *value, void *argument)
 {
     struct query *query = argument;
@@ -142,16 +142,42 @@ static void pmix_cards_answered(pmix_status_t status, pmix_value_t *value, void 
         free(query);
 }
 
+/* Does this node's server share memory with its processes, where they see what it has now? Other clients keep a copy of
+ * what they have fetched. The server says so; the user may have chosen another store. */
+static bool pmix_cards_are_shared(void)
+{
+    const char *stores = secure_getenv("PMIX_GDS_MODULE");
+    return stores && strncmp(stores, "ds", 2) == 0 && !secure_getenv("PMIX_MCA_gds");
+}
+
+/* Looks into the memory that this node's server shares with its processes. PMIx_Get_nb() would, too, but PMIx 4.2 never
+ * frees what it has found there. */
+static bool pmix_cards_find_here(struct query *query)
+{
+    pmix_value_t *value = NULL;
+    bool yes = true;
+    if (!pmix_cards_are_shared())
+        return false;
+    PMIX_INFO_LOAD(&query->info[0], PMIX_OPTIONAL, &yes, PMIX_BOOL);
+    if (PMIx_Get(&query->proc, query->key, query->info, 1, &value) != PMIX_SUCCESS)
+        return false;
+    pmix_cards_answered(PMIX_SUCCESS, value, query);
+    PMIX_VALUE_RELEASE(value);
+    return true;
+}
+
 /* Starts PMIx's query. The lock must not be held, since the answer may come at once. */
 static void pmix_cards_query(struct query *query)
 {
     PMIX_LOAD_PROCID(&query->proc, self.nspace, (pmix_rank_t)query->rank);
     int seconds = ANSWER_SECONDS;
-    bool yes = true;
+    bool yes = true, local = pmix_cards_locality(query->rank) == LOCAL;
+    if (local && pmix_cards_find_here(query))
+        return;
     PMIX_INFO_LOAD(&query->info[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
     PMIX_INFO_LOAD(&query->info[1], PMIX_GET_REFRESH_CACHE, &yes, PMIX_BOOL);
     PMIX_INFO_LOAD(&query->info[2], PMIX_IMMEDIATE, &yes, PMIX_BOOL);
-    size_t directives = pmix_cards_locality(query->rank) == LOCAL ? 3 : 2;
+    size_t directives = local ? 3 : 2;
     query->waiting = true;
     pmix_status_t status = PMIx_Get_nb(&query->proc, query->key, query->info, directives, pmix_cards_answered, query);
     if (status != PMIX_SUCCESS) {

@@ -27,3 +27,10 @@ def total(factor: int) -> int:
         mine = array("q", [factor * comm.rank])
         comm.allreduce(mine)
         return mine[0]
+
+
+def send_to(rank: int) -> None:
+    """Sends to a rank that does not exist."""
+    from plenum import mpi
+    with mpi.Session() as session, session.comm("mpi://SELF", "org.example.send_to") as comm:
+        comm.send(b"", rank)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from types import TracebackType
@@ -58,6 +58,9 @@ class JobFailed(Exception):
         last = result.errors.decode(errors="replace").rstrip().rpartition("\n")[2]
         super().__init__(f"the job ended with code {result.code}: {result.reason}" + (f" ({last})" if last else ""))
         self.result = result
+
+    def __reduce__(self) -> tuple[type, tuple[Result]]:
+        return type(self), (self.result,)
 
 
 _FAILURES = (EventKind.UNSTARTED, EventKind.ABORTED, EventKind.TIMEOUT, EventKind.LOST, EventKind.EXITED)
@@ -199,8 +202,11 @@ class AsyncRuntime:
             yield event
 
     async def run(self, what: Job | Sequence[str | PathLike[str]] | Mapping[str, Any], ranks: int = 1, *,
-                  stdin: bytes | None = None, check: bool = False) -> Result:
+                  stdin: bytes | None = None, check: bool = False,
+                  watch: Callable[[Event], object] | None = None) -> Result:
         """Runs a job to its end: one of job(), the words of a command, or a description as for job().
+
+        `watch` is called with each event. If it raises, the job is ended, and so does run().
 
         Cancelling the task that awaits it ends the job, with its grace time, and waits for the end; cancelling it again
         kills the job at once. `check` makes another exit code than 0 an exception, JobFailed.
@@ -210,7 +216,7 @@ class AsyncRuntime:
             job.stdin(stdin)
         self.launch(job)
         try:
-            result = await self._collect(job, self._inboxes[job.id])
+            result = await self._collect(job, self._inboxes[job.id], watch)
         finally:
             self._inboxes.pop(job.id, None)
             job.close()
@@ -227,20 +233,25 @@ class AsyncRuntime:
         job.add(what, ranks)
         return job
 
-    async def _collect(self, job: Job, inbox: _Inbox) -> Result:
-        builder, cancelled = ResultBuilder(), None
-        while True:
+    async def _collect(self, job: Job, inbox: _Inbox, watch: Callable[[Event], object] | None) -> Result:
+        builder = ResultBuilder()
+        try:
+            while event := await inbox.get():
+                if watch:
+                    watch(event)
+                if result := builder.take(event):
+                    return result
+        except BaseException:
+            await self._end(job, inbox)
+            raise
+        raise PlenumClosed(ErrorCode.CLOSED, f"the runtime was closed while job {job.id} ran")
+
+    async def _end(self, job: Job, inbox: _Inbox) -> None:
+        """Cancels the job and waits for its end; being cancelled meanwhile kills the job."""
+        while job.running and not self._runtime.closed:
+            job.cancel()
             try:
-                event = await inbox.get()
-            except asyncio.CancelledError as error:
-                cancelled = error
-                if not self._runtime.closed:
-                    job.cancel()
-                continue
-            result = builder.take(event) if event else None
-            if cancelled and (result or not event):
-                raise cancelled
-            if not event:
-                raise PlenumClosed(ErrorCode.CLOSED, f"the runtime was closed while job {job.id} ran")
-            if result:
-                return result
+                while (event := await inbox.get()) and event.kind != EventKind.FINISHED:
+                    pass
+            except asyncio.CancelledError:
+                pass

@@ -56,11 +56,25 @@ class JobOption(enum.IntEnum):
     TERMINAL = 9
     REPORT = 10
     BIND_COUNT = 11
+    PRIORITY = 12
 
 
 class RuntimeOption(enum.IntEnum):
     """enum plenum_runtime_option."""
     SLOTS = 1
+    POLICY = 2
+
+
+class Policy(enum.IntEnum):
+    """enum plenum_policy: values of RuntimeOption.POLICY."""
+    FIFO = 0
+    BACKFILL = 1
+
+
+class Scope(enum.IntEnum):
+    """enum plenum_scope: whether Job.resource() asks for each rank or for the job."""
+    EACH_RANK = 0
+    WHOLE_JOB = 1
 
 
 class Bind(enum.IntEnum):

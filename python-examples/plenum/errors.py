@@ -9,6 +9,9 @@ class PlenumError(Exception):
         super().__init__(text)
         self.code = code
 
+    def __reduce__(self) -> tuple[type, tuple[int, str]]:
+        return type(self), (self.code, str(self))
+
 
 class PlenumTimeout(PlenumError, TimeoutError):
     """The time limit has passed; nothing was changed."""

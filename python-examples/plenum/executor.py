@@ -7,8 +7,8 @@
         print(future.result().code, total.result())
 
 A function runs in new Python processes, `ranks` of them for each call, which may use any MPI binding; the result is
-that of rank 0. If the function raises, so does the future, with the first exception of any rank. Functions, arguments and results are pickled, so a function must be importable; the program itself may
-define it.
+that of rank 0. If the function raises, so does the future, with the first exception of any rank. Functions, arguments
+and results are pickled, so a function must be importable; the program itself may define it.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from typing import Any
 
 from ._native import python_path
 from .aio import JobFailed, Result, ResultBuilder
-from .enums import RuntimeOption
+from .enums import EventKind, RuntimeOption
 from .errors import PlenumClosed
 from .runtime import ALL, Job, Runtime
 
@@ -39,6 +39,7 @@ class _Task:
         self.job, self.finish, self.scratch = job, finish, scratch
         self.future: concurrent.futures.Future[Any] = concurrent.futures.Future()
         self.builder = ResultBuilder()
+        self.started = False
 
     def cancelled(self, future: concurrent.futures.Future[Any]) -> None:
         if future.cancelled():
@@ -142,6 +143,16 @@ class Executor(concurrent.futures.Executor):
         task.future.add_done_callback(task.cancelled)
         return task
 
+    def resize(self, slots: int) -> None:
+        """Changes the number of slots; 0 means no limit. Jobs that run go on, even if they have more."""
+        self._runtime.set(RuntimeOption.SLOTS, slots)
+
+    def counts(self) -> tuple[int, int]:
+        """How many tasks wait for slots, and how many run."""
+        with self._changed:
+            running = sum(task.started for task in self._tasks.values())
+            return len(self._tasks) - running, running
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Takes no more tasks. `cancel_futures` ends those under way; otherwise they go on, `wait` or not, until this
         process ends."""
@@ -168,6 +179,8 @@ class Executor(concurrent.futures.Executor):
                     continue
                 with self._changed:
                     task = self._tasks.get(event.job_id)
+                    if task and event.kind == EventKind.STARTED:
+                        task.started = True
                 result = task.builder.take(event) if task else None
                 if task and result:
                     self._end(task, result)

@@ -26,6 +26,7 @@ import enum
 import pickle
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeAlias
@@ -53,6 +54,10 @@ class Error(Exception):
         _lib.MPI_Error_class(code, ctypes.byref(number))
         super().__init__(room.value.decode(errors="replace"))
         self.function, self.code, self.error_class = function, code, number.value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process gets the text of this one."""
+        return Exception.__new__, (type(self), *self.args), self.__dict__
 
 
 def _call(name: str, *arguments: object) -> None:
@@ -194,6 +199,25 @@ def attach(place: str, rank: int, size: int) -> None:
 def detach() -> None:
     """Leaves the pool, when all sessions are closed."""
     _call("MPIX_Detach")
+
+
+@contextmanager
+def attached(place: str, rank: int, size: int, tag: str = "plenum.attached") -> Iterator[Comm]:
+    """A communicator of a whole pool, for the time of a `with`: attach(), a session, and detach() at the end.
+
+    After an exception, too, this process has left the pool. The others that wait for it get an Error then.
+    """
+    attach(place, rank, size)
+    try:
+        session = Session()
+        try:
+            comm = session.comm("mpi://WORLD", tag)
+            yield comm
+            comm.close()
+        finally:
+            session.close()
+    finally:
+        detach()
 
 
 class Session(_Owned):

@@ -20,7 +20,7 @@ from typing import Any
 
 from ._handle import Handle
 from ._native import EventPointer, NativeEvent, load_runtime, take_text
-from .enums import ErrorCode, EventFlag, EventKind, JobOption, RuntimeOption
+from .enums import ErrorCode, EventFlag, EventKind, JobOption, RuntimeOption, Scope
 from .errors import PlenumClosed, PlenumError, PlenumTimeout
 
 _lib = load_runtime()
@@ -207,6 +207,12 @@ class Runtime:
         with self._use as handle:
             _check(_lib.plenum_runtime_set(handle, option, value))
 
+    def resources(self, counts: Mapping[str, int]) -> None:
+        """Says how many there are of resources that jobs ask for, such as {"gpu": 2, "license": 4}."""
+        for name, count in counts.items():
+            with self._use as handle:
+                _check(_lib.plenum_runtime_resource(handle, name.encode(), count))
+
     def job(self, description: str | Mapping[str, Any] | None = None) -> Job:
         """A new job: without programs, or described by JSON text or by what json.loads() would make of it."""
         pointer = ctypes.c_void_p()
@@ -376,9 +382,21 @@ class Job:
                     os.close(reader)
 
     def set(self, option: JobOption, value: int) -> None:
-        """Sets an option; times are milliseconds."""
+        """Sets an option; times are milliseconds. JobOption.PRIORITY also while the job waits in the queue."""
         with self._handle as handle:
             _check(_lib.plenum_job_set(handle, option, value))
+
+    def resource(self, name: str, count: int, scope: Scope = Scope.EACH_RANK) -> None:
+        """Asks for some of a resource of Runtime.resources(), for each rank or for all together."""
+        with self._handle as handle:
+            _check(_lib.plenum_job_resource(handle, name.encode(), count, scope))
+
+    def numbers(self, rank: int, name: str) -> list[int]:
+        """The numbers of a resource that a rank has, or would get if the job were launched now."""
+        with self._handle as handle:
+            room = ctypes.create_string_buffer(_lib.plenum_job_numbers(handle, rank, name.encode(), None, 0) + 1)
+            _lib.plenum_job_numbers(handle, rank, name.encode(), room, len(room))
+        return [int(number) for number in room.value.split(b",") if number]
 
     def json(self) -> dict[str, Any]:
         """The description of the job; Runtime.job() accepts it."""

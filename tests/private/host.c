@@ -3,7 +3,7 @@
  * usage: host PROCESSES LIBRARY[,LIBRARY...] [HOW...]
  *
  * An application that uses an MPI, any or none (-DWITHOUT_MPI), and loads libraries that have their own. It uses its
- * own between all calls to them. HOW:
+ * own between all calls to them. With -DLINKED one of them is linked as well. HOW:
  *
  *     local, global, deepbind, namespace   how the libraries are loaded; local is the default
  *     cycles=N      loads, uses and unloads the libraries N times, and counts descriptors, mappings and memory
@@ -12,6 +12,7 @@
  *     after         uses them after MPI_Finalize, too
  *     threads       uses its own MPI in another thread at the same time
  *     nothing       does not use its own MPI at all
+ *     one           loads, uses and unloads one library after the other
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -24,7 +25,11 @@
 #include <mpi.h>
 #endif
 
-enum { LIBRARIES = 20 };
+#ifdef LINKED
+#include "solver.h"
+#endif
+
+enum { LIBRARIES = 100 };
 static struct library {
     const char *file;
     void *handle;
@@ -32,7 +37,7 @@ static struct library {
 } libraries[LIBRARIES];
 static int library_count, processes, failures, how_to_load = RTLD_LOCAL;
 static long allowed = 1024;
-static int before, after, threads, nothing, namespaces, cycles;
+static int before, after, threads, nothing, namespaces, one, cycles;
 
 static void fail(const char *what, const char *why)
 {
@@ -52,6 +57,9 @@ static void load(struct library *l)
         fail("dlsym", dlerror());
         exit(1);
     }
+#ifdef LINKED
+    l->solve = solver_solve;
+#endif
 }
 
 /* All libraries, the odd processes in another order when they are loaded. */
@@ -73,6 +81,16 @@ static void solve_all(void)
     for (int i = 0; i < library_count; i++)
         if (libraries[i].solve(processes) < 0)
             fail(libraries[i].file, "did not solve");
+}
+
+static void solve_one_by_one(void)
+{
+    for (int i = 0; i < library_count; i++) {
+        load(&libraries[i]);
+        if (libraries[i].solve(processes) < 0)
+            fail(libraries[i].file, "did not solve");
+        dlclose(libraries[i].handle);
+    }
 }
 
 static int host_rank(void)
@@ -170,6 +188,10 @@ static void run_cycles(int rank)
 
 static void run(int rank)
 {
+    if (one) {
+        solve_one_by_one();
+        return;
+    }
     load_all(rank);
     if (before)
         solve_all();
@@ -222,6 +244,7 @@ int main(int argc, char **argv)
         after |= strcmp(argv[i], "after") == 0;
         threads |= strcmp(argv[i], "threads") == 0;
         nothing |= strcmp(argv[i], "nothing") == 0;
+        one |= strcmp(argv[i], "one") == 0;
         sscanf(argv[i], "cycles=%d", &cycles);
         sscanf(argv[i], "kilobytes=%ld", &allowed);
     }

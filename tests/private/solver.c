@@ -9,6 +9,10 @@
 
 #include "solver.h"
 
+#ifdef BY_NAME
+#include "by_name.h"
+#endif
+
 static int solver_fail(const char *what, int rc)
 {
     char text[MPI_MAX_ERROR_STRING];

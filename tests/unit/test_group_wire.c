@@ -5,6 +5,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/version.h"
 #include "core/comm/group_wire.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/comm.h"
@@ -184,7 +185,7 @@ END_TEST
 /* If two processes have no transport in common, the message names those of each. */
 START_TEST(nothing_in_common)
 {
-    static const unsigned char card[] = { 1, 2, 3, 4, 5, 6, 7, 8, 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
+    static const unsigned char card[] = { 1, 2, 3, 4, 5, 6, 7, PL_WIRE_VERSION, 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
     struct pl_engine *engine = &instance->engine;
     struct pl_peer *peer;
     pl_engine_enter(engine);
@@ -196,4 +197,23 @@ START_TEST(nothing_in_common)
 }
 END_TEST
 
-UNIT_MAIN_WITH("group_wire", set_up, tear_down, numbers, come_back, damage, networked, nothing_in_common)
+/* A process of another version is refused, whatever else its card contains, and one of the same is not. */
+START_TEST(another_version)
+{
+    struct pl_engine *engine = &instance->engine;
+    struct pl_peer *peer;
+    unsigned char card[PL_CARD_MAX];
+    size_t length = pl_engine_card(engine, card);
+    card[0] ^= 1; /* not the engine itself */
+    pl_engine_enter(engine);
+    card[7] ^= 77 ^ PL_WIRE_VERSION;
+    ck_assert_int_eq(pl_engine_peer(engine, card, length, PL_PROC(0, 0), &peer), MPI_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "another version of Plenum: its messages are of version 77"));
+    card[7] ^= 77 ^ PL_WIRE_VERSION;
+    ck_assert_int_eq(pl_engine_peer(engine, card, length, PL_PROC(0, 0), &peer), MPI_SUCCESS);
+    pl_engine_leave(engine);
+}
+END_TEST
+
+UNIT_MAIN_WITH("group_wire", set_up, tear_down, numbers, come_back, damage, networked, nothing_in_common,
+               another_version)

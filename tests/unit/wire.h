@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/version.h"
 #include "core/engine/comm.h"
 #include "core/engine/comm_table.h"
 #include "core/engine/engine.h"
@@ -21,7 +22,8 @@
 
 /* --- the transport ------------------------------------------------------------------------------------------------ */
 
-enum { SENT_MAX = 64, PEER_ID = 4711 };
+enum { SENT_MAX = 64 };
+#define PEER_ID ((uint64_t)PL_WIRE_VERSION << 56 | 4711)
 
 static struct {
     int result; /* of the next sends */

@@ -35,7 +35,7 @@ int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
     job->handle.open = true;
     for (long option = 0; option < PL_JOB_OPTIONS; option++)
         job->desc.option[option] = pl_job_option_default(option);
-    pl_list_init(&job->waiting);
+    pl_list_init(&job->task.node);
     pl_list_init(&job->alive);
     pl_list_append(&rt->jobs, &job->node);
     *out = job;
@@ -61,7 +61,7 @@ static void job_discard_output(void *arg, const char *held, size_t held_length, 
 void pl_job_free(struct plenum_job *job)
 {
     pl_list_remove(&job->node);
-    pl_list_remove(&job->waiting);
+    pl_list_remove(&job->task.node);
     pl_list_remove(&job->alive);
     pl_blob_fini(&job->launch.plan);
     for (int i = 0; i < job->desc.program_count; i++)
@@ -89,6 +89,7 @@ void pl_job_free(struct plenum_job *job)
     pl_job_segment_unmap(job);
     pl_vars_fini(&job->desc.env);
     free(job->launch.bound);
+    free(job->launch.numbers);
     free(job->ranks);
     pl_symbols_fini(&job->symbols);
     if (job->tree.request)

@@ -50,7 +50,14 @@ struct pl_rank {
 
 enum pl_job_phase { PL_JOB_DESCRIBED, PL_JOB_QUEUED, PL_JOB_RUNNING, PL_JOB_ENDING, PL_JOB_FINISHED };
 
-enum { PL_JOB_OPTIONS = PLENUM_JOB_BIND_COUNT + 1 }; /* the last option of enum plenum_job_option, plus 1 */
+enum { PL_JOB_OPTIONS = PLENUM_JOB_PRIORITY + 1 }; /* the last option of enum plenum_job_option, plus 1 */
+
+/* Of one resource. */
+struct pl_request {
+    char name[PL_RESOURCE_NAME];
+    int each, shared; /* for each rank, and for all together */
+    int kind;         /* from the launch on */
+};
 
 /* What the embedder asks for (describe.c, json_keys.c). Constant from the launch on. */
 struct pl_job_desc {
@@ -59,6 +66,8 @@ struct pl_job_desc {
     struct pl_program *programs;
     struct pl_pset *psets;
     struct pl_redirect *redirects;
+    struct pl_request request[PL_KINDS];
+    int request_count;
     struct pl_vars env; /* changes for all programs */
     bool env_clear;
     long option[PL_JOB_OPTIONS];
@@ -67,7 +76,7 @@ struct pl_job_desc {
 /* How the job is started (launch.c). */
 struct pl_job_launch {
     struct pl_blob plan;       /* until the start */
-    long slots;                /* that it occupies while it runs */
+    int *numbers;              /* of its resources, from the start (job_resources.c); NULL: none */
     cpu_set_t *bound;          /* [desc.size], from the start; NULL: the ranks are not bound */
     bool pmix;                 /* with a PMIx server */
     bool pmi;                  /* with a PMI-1 server, */
@@ -122,9 +131,9 @@ struct pl_job_handle {
 
 struct plenum_job {
     struct plenum_runtime *runtime;
-    struct pl_list node;    /* in runtime->jobs */
-    struct pl_list waiting; /* in runtime->queue */
-    struct pl_list alive;   /* in runtime->alive */
+    struct pl_list node;  /* in runtime->jobs */
+    struct pl_task task;  /* in runtime->supply.dispatch */
+    struct pl_list alive; /* in runtime->alive */
     uint64_t id;
     struct pl_job_handle handle;
     enum pl_job_phase phase;

@@ -198,7 +198,8 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     pthread_condattr_destroy(&monotonic);
     pl_list_init(&rt->jobs);
     pl_list_init(&rt->alive);
-    pl_list_init(&rt->queue);
+    pl_dispatch_init(&rt->supply.dispatch);
+    rt->supply.kinds = 1;
     pl_list_init(&rt->events);
     pl_list_init(&rt->rest.outputs);
 
@@ -257,6 +258,8 @@ static void runtime_free(struct plenum_runtime *rt)
     }
     PL_LIST_EACH(event, &rt->events, struct pl_event, node)
         plenum_event_free(&event->public);
+    for (int kind = 1; kind < rt->supply.kinds; kind++)
+        pl_resource_fini(&rt->supply.resource[kind]);
     runtime_close_descriptors(rt);
     free(rt->scratch);
     pthread_cond_destroy(&rt->changed);

@@ -16,6 +16,8 @@
 
 #include "api/plenum.h"
 #include "core/base/list.h"
+#include "world/runtime/dispatch/dispatch.h"
+#include "world/runtime/dispatch/resource.h"
 #include "world/runtime/keeper/keeper_link.h"
 
 /* A descriptor that the runtime polls. `ready` may close its own source and others. */
@@ -51,9 +53,11 @@ struct pl_runtime_rest {
     struct pl_list outputs; /* struct pl_output.resting */
 };
 
-struct pl_runtime_slots {
-    long limit;     /* 0: no limit */
-    long used;      /* by the jobs that run */
+/* What jobs take (job/queue.h, job/job_resources.h). */
+struct pl_runtime_supply {
+    struct pl_dispatch dispatch;
+    struct pl_resource resource[PL_KINDS]; /* by the kinds of the dispatch; kind 0, slots, has no entry */
+    int kinds;                             /* with slots */
     int next_place; /* the number of the next bound rank: among places that are used alike, jobs take turns */
 };
 
@@ -75,10 +79,9 @@ struct plenum_runtime {
     struct pl_runtime_keeper keeper;
     struct pl_runtime_notes notes;
     struct pl_runtime_rest rest;
-    struct pl_runtime_slots slots;
+    struct pl_runtime_supply supply;
     struct pl_list jobs;   /* struct plenum_job.node */
     struct pl_list alive;  /* struct plenum_job.alive: jobs that run or are being ended */
-    struct pl_list queue;  /* struct plenum_job.waiting, in starting order */
     struct pl_list events; /* queued struct pl_event.node */
     char *scratch;         /* [PL_SCRATCH], for reading outputs */
 };

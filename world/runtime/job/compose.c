@@ -14,6 +14,7 @@
 #include "world/runtime/job/binding.h"
 #include "world/runtime/job/blob.h"
 #include "world/runtime/job/job_bind.h"
+#include "world/runtime/job/job_resources.h"
 #include "world/runtime/job/locate.h"
 #include "world/runtime/job/native.h"
 #include "world/runtime/keeper/plan.h"
@@ -63,9 +64,15 @@ static bool compose_is_identity(const char *name)
         "ALPS_APP_PE",
     };
     static const char *const beginnings[] = {
-        "ALPS_APP_",        "FLUX_KVS_",       "FLUX_PMI_",     "JSM_",  "PRTE_LAUNCHED", "PMI_",      "HYDI_",
-        "OMPI_COMM_WORLD_", "OMPI_MCA_orte_",  "OMPI_MCA_ess_", "PALS_", "FLUX_TASK_",    "FLUX_JOB_", "SLURM_STEP_",
-        "SLURM_PMIX",       "MV2_COMM_WORLD_", "MPISPAWN_",
+        "ALPS_APP_",      "FLUX_KVS_",
+        "FLUX_PMI_",      "JSM_",
+        "PRTE_LAUNCHED",  "PMI_",
+        "HYDI_",          "OMPI_COMM_WORLD_",
+        "OMPI_MCA_orte_", "OMPI_MCA_ess_",
+        "PALS_",          "FLUX_TASK_",
+        "FLUX_JOB_",      "SLURM_STEP_",
+        "SLURM_PMIX",     "MV2_COMM_WORLD_",
+        "MPISPAWN_",      "PLENUM_RESOURCE_",
     };
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         if (strcmp(name, exact[i]) == 0)
@@ -111,6 +118,9 @@ static int compose_program_environment(const struct plenum_job *job, const struc
     if (access("/sys/class/infiniband", F_OK) != 0 && !pl_vars_has(vars, "UCX_MEM_MMAP_HOOK_MODE") &&
         !pl_vars_set(vars, "UCX_MEM_MMAP_HOOK_MODE", "none"))
         return compose_no_memory();
+    int err = pl_job_resources_hide(job, vars);
+    if (err)
+        return err;
     if (!pl_vars_apply(vars, &job->desc.env) || !pl_vars_apply(vars, &program->env))
         return compose_no_memory();
     compose_drop(vars, compose_is_identity); /* also from the description: a rank has one identity */
@@ -276,6 +286,37 @@ int pl_compose_bind(struct plenum_job *job)
     for (int r = 0; !b->failed && rank && r < job->desc.size; r++)
         rank[r].cpus = all + (uint32_t)((size_t)r * sizeof *job->launch.bound);
     return b->failed ? compose_no_memory() : PLENUM_OK;
+}
+
+/* The list of a rank's own variables, with some more. */
+static void plan_extend_own(struct pl_blob *b, int rank, const struct pl_vars *more)
+{
+    uint32_t count, added = plan_add_vars(b, more, &count);
+    const struct pl_plan *head = pl_blob_at(b, 0);
+    uint32_t ranks = head ? head->ranks : 0;
+    const struct pl_plan_rank *at = pl_blob_at(b, ranks);
+    uint32_t before = at ? at[rank].ownc : 0;
+    uint32_t whole = pl_blob_add(b, NULL, (before + count) * sizeof(uint32_t));
+    struct pl_plan_rank *own = pl_blob_at(b, ranks);
+    if (b->failed)
+        return;
+    memcpy(pl_blob_at(b, whole), pl_blob_at(b, own[rank].own), before * sizeof(uint32_t));
+    memcpy((uint32_t *)pl_blob_at(b, whole) + before, pl_blob_at(b, added), count * sizeof(uint32_t));
+    own[rank].own = whole;
+    own[rank].ownc = before + count;
+}
+
+int pl_compose_resources(struct plenum_job *job)
+{
+    int err = pl_job_resources_take(job);
+    for (int r = 0; !err && job->launch.numbers && r < job->desc.size; r++) {
+        struct pl_vars vars = { 0 };
+        err = pl_job_resources_environment(job, r, &vars);
+        if (!err)
+            plan_extend_own(&job->launch.plan, r, &vars);
+        pl_vars_fini(&vars);
+    }
+    return !err && job->launch.plan.failed ? compose_no_memory() : err;
 }
 
 int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)

@@ -11,6 +11,9 @@
 int pl_compose_plan(struct plenum_job *job, struct pl_blob *plan);
 
 /* Chooses places for the ranks of a job that starts, and adds them to its plan. Returns an enum plenum_error. */
+/* Takes the resources of the job, and adds the variables about them to its plan. Returns an enum plenum_error. */
+int pl_compose_resources(struct plenum_job *job);
+
 int pl_compose_bind(struct plenum_job *job);
 
 /* Do all programs certainly use our own MPI library, so that they need no PMIx server? */

@@ -11,6 +11,7 @@
 #include "core/base/pset_name.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/job_psets.h"
+#include "world/runtime/job/queue.h"
 #include "world/runtime/runtime_error.h"
 
 enum { RANKS_MAX = 65536 };
@@ -293,6 +294,7 @@ static long describe_most(enum plenum_job_option option)
     case PLENUM_JOB_GRACE:
     case PLENUM_JOB_KEEP_GOING:
     case PLENUM_JOB_BIND_COUNT:
+    case PLENUM_JOB_PRIORITY:
     case PLENUM_JOB_SLOTS:
     case PLENUM_JOB_UNIVERSE: return INT32_MAX;
     }
@@ -304,12 +306,18 @@ int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long v
     long most = describe_most(option);
     if (most < 0 || option >= (enum plenum_job_option)PL_JOB_OPTIONS)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is not an option of a job", (int)option);
-    if (value < 0 || value > most)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%ld is outside the range of option %d of a job (0 to %ld)", value,
-                          (int)option, most);
-    int err = describe_begin(job);
+    long least = option == PLENUM_JOB_PRIORITY ? -most : 0;
+    if (value < least || value > most)
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%ld is outside the range of option %d of a job (%ld to %ld)", value,
+                          (int)option, least, most);
+    int err = pl_job_enter(job);
     if (err)
         return err;
-    job->desc.option[option] = value;
-    return describe_end(job, PLENUM_OK);
+    if (option == PLENUM_JOB_PRIORITY && job->phase == PL_JOB_QUEUED)
+        pl_queue_set_priority(job, value);
+    else if (job->phase != PL_JOB_DESCRIBED)
+        err = pl_rt_fail(PLENUM_ERR_STATE, "the job was already launched and cannot be changed");
+    if (!err)
+        job->desc.option[option] = value;
+    return describe_end(job, err);
 }

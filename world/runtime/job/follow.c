@@ -27,6 +27,7 @@
 #include "world/runtime/event/event.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/job_psets.h"
+#include "world/runtime/job/job_resources.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/job/segment_make.h"
 #include "world/runtime/job/spawn_tree.h"
@@ -113,7 +114,7 @@ int plenum_job_cancel(struct plenum_job *job)
     if (job->phase == PL_JOB_QUEUED) {
         job->outcome.cancelled = true;
         follow_decide(job, CODE_SIGNAL + (job->desc.option[PLENUM_JOB_GRACE] ? SIGTERM : SIGKILL));
-        pl_list_remove(&job->waiting);
+        pl_dispatch_forget(&job->runtime->supply.dispatch, &job->task);
         pl_job_finish(job);
         pl_queue_advance(job->runtime);
         pl_runtime_wake_waiters(job->runtime);
@@ -373,7 +374,8 @@ void pl_job_last_process_ended(struct plenum_job *job)
     pl_pmi_close(job);
     pl_job_psets_check(job);
     pl_job_segment_unmap(job);
-    job->runtime->slots.used -= job->launch.slots;
+    pl_job_resources_give(job);
+    pl_dispatch_end(&job->runtime->supply.dispatch, &job->task);
     pl_list_remove(&job->alive);
     pl_job_finish(job);
     if (root && root->tree.outlived && !pl_spawn_tree_lives(root))

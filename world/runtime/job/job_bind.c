@@ -72,7 +72,7 @@ int pl_job_bind(const struct plenum_job *job, cpu_set_t **chosen)
         return job_bind_no_memory();
     *chosen = pl_calloc((size_t)job->desc.size, sizeof **chosen);
     job_bind_load_now(job->runtime, &load);
-    for (int r = 0, next = job->runtime->slots.next_place; *chosen && r < job->desc.size; r++) {
+    for (int r = 0, next = job->runtime->supply.next_place; *chosen && r < job->desc.size; r++) {
         int at = job_bind_best(&places, &load, next % places.count);
         (*chosen)[r] = places.cpus[at];
         job_bind_add(&load, &places.cpus[at]);

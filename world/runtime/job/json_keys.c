@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See json_keys.h: one table of keys for a job, one for a program, and the functions that apply them. */
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +189,35 @@ static int job_key_redirects(struct pl_job_cursor *at, json_t *value)
     return PLENUM_OK;
 }
 
+static int job_key_amounts(struct pl_job_cursor *at, const json_t *value, enum plenum_scope scope)
+{
+    const char *name;
+    json_t *count;
+    if (!json_is_object(value))
+        return PL_JOB_REFUSED;
+    json_object_foreach((json_t *)value, name, count)
+    {
+        json_int_t given = json_is_integer(count) ? json_integer_value(count) : -1;
+        int err =
+            given < 0 || given > INT32_MAX ? PL_JOB_REFUSED : plenum_job_resource(at->job, name, (int)given, scope);
+        if (err == PL_JOB_REFUSED)
+            pl_job_cursor_enter(at, ".%s", name);
+        if (err)
+            return err;
+    }
+    return PLENUM_OK;
+}
+
+static int job_key_resources(struct pl_job_cursor *at, json_t *value)
+{
+    return job_key_amounts(at, value, PLENUM_EACH_RANK);
+}
+
+static int job_key_shared_resources(struct pl_job_cursor *at, json_t *value)
+{
+    return job_key_amounts(at, value, PLENUM_WHOLE_JOB);
+}
+
 /* Takes the number of the option from the table. */
 static int job_key_option(struct pl_job_cursor *at, json_t *value);
 
@@ -227,6 +257,10 @@ const struct pl_job_key pl_job_keys[] = {
     { "bind", "\"none\", \"core\", \"socket\", \"numa\" or \"thread\"", job_key_option, PLENUM_JOB_BIND },
     { "map", "\"slot\", \"socket\" or \"numa\"", job_key_option, PLENUM_JOB_MAP },
     { "bind_count", "an integer from 0 (one)", job_key_option, PLENUM_JOB_BIND_COUNT },
+    { "resources", "an object of names and integers from 0: for each rank", job_key_resources, 0 },
+    { "shared_resources", "an object of names and integers from 0: for all ranks together", job_key_shared_resources,
+      0 },
+    { "priority", "an integer from -2147483647 to 2147483647", job_key_option, PLENUM_JOB_PRIORITY },
     { "terminal", "true or false", job_key_option, PLENUM_JOB_TERMINAL },
     { "report", "true or false", job_key_option, PLENUM_JOB_REPORT },
     { NULL, NULL, NULL, 0 },
@@ -265,7 +299,7 @@ const struct pl_job_key *pl_job_key_find(const struct pl_job_key *keys, const ch
 
 static int job_key_option(struct pl_job_cursor *at, json_t *value)
 {
-    long option = pl_job_key_find(pl_job_keys, at->path)->option, number = -1;
+    long option = pl_job_key_find(pl_job_keys, at->path)->option, number = LONG_MIN;
     const char *const *words = pl_job_option_words(option);
     if (words && json_is_string(value)) {
         for (long i = 0; words[i]; i++)
@@ -279,7 +313,9 @@ static int job_key_option(struct pl_job_cursor *at, json_t *value)
             number = (long)(seconds * 1000 + 0.999); /* rounded up: 0 would mean none */
     } else if (!words && !pl_job_option_is_flag(option) && json_is_integer(value)) {
         json_int_t given = json_integer_value(value);
-        number = given <= INT32_MAX ? (long)given : -1;
+        number = given >= -INT32_MAX && given <= INT32_MAX ? (long)given : LONG_MIN;
+        if (number < 0 && option != PLENUM_JOB_PRIORITY)
+            number = LONG_MIN;
     }
-    return number < 0 ? PL_JOB_REFUSED : plenum_job_set(at->job, (enum plenum_job_option)option, number);
+    return number == LONG_MIN ? PL_JOB_REFUSED : plenum_job_set(at->job, (enum plenum_job_option)option, number);
 }

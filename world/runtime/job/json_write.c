@@ -57,6 +57,24 @@ static json_t *job_json_write_psets(const struct plenum_job *job)
     return object;
 }
 
+static void job_json_write_resources(json_t *object, const struct plenum_job *job)
+{
+    json_t *each = json_object(), *shared = json_object();
+    for (int i = 0; i < job->desc.request_count; i++) {
+        const struct pl_request *request = &job->desc.request[i];
+        if (request->each > 0)
+            json_object_set_new(each, request->name, json_integer(request->each));
+        if (request->shared > 0)
+            json_object_set_new(shared, request->name, json_integer(request->shared));
+    }
+    if (json_object_size(each) > 0)
+        json_object_set(object, "resources", each);
+    if (json_object_size(shared) > 0)
+        json_object_set(object, "shared_resources", shared);
+    json_decref(each);
+    json_decref(shared);
+}
+
 static json_t *job_json_write_option(long option, long value)
 {
     const char *const *words = pl_job_option_words(option);
@@ -120,6 +138,7 @@ static json_t *job_json_write_job(const struct plenum_job *job, const char **los
     job_json_write_redirects(object, job, lost);
     if (job->desc.pset_count > 0)
         json_object_set_new(object, "psets", job_json_write_psets(job));
+    job_json_write_resources(object, job);
     for (const struct pl_job_key *key = pl_job_keys; key->name; key++)
         if (key->option && job->desc.option[key->option] != pl_job_option_default(key->option))
             json_object_set_new(object, key->name, job_json_write_option(key->option, job->desc.option[key->option]));

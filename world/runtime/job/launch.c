@@ -19,6 +19,7 @@
 #include "world/runtime/guard.h"
 #include "world/runtime/job/compose.h"
 #include "world/runtime/job/follow.h"
+#include "world/runtime/job/job_resources.h"
 #include "world/runtime/job/notes.h"
 #include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/queue.h"
@@ -186,11 +187,13 @@ static void launch_fini(const struct plenum_job *job, struct launch *l)
 static int launch_prepare(struct plenum_job *job)
 {
     static _Atomic uint32_t last;
-    int err = launch_name_job(job);
+    int err = pl_job_resources_check(job);
+    if (!err)
+        err = launch_name_job(job);
     if (err)
         return err;
     job->launch.keeper_id = atomic_fetch_add(&last, 1) + 1;
-    job->launch.slots = job->desc.option[PLENUM_JOB_SLOTS] ? job->desc.option[PLENUM_JOB_SLOTS] : job->desc.size;
+    pl_queue_describe(job);
     if (job->launch.pmix)
         err = pl_pmix_register(job);
     return err ? err : pl_compose_plan(job, &job->launch.plan);
@@ -200,6 +203,8 @@ static int launch_make_ready(struct plenum_job *job, struct launch *l)
 {
     int slots = job->desc.option[PLENUM_JOB_SLOTS] ? (int)job->desc.option[PLENUM_JOB_SLOTS] : pl_compose_cores();
     int err = pl_compose_bind(job); /* the segment tells the ranks their processors */
+    if (!err)
+        err = pl_compose_resources(job);
     if (!err)
         err = pl_job_segment_make(job, slots, &l->segment, &l->shared);
     if (err)
@@ -239,6 +244,7 @@ static void launch_undo(struct plenum_job *job)
             pl_output_close(&job->ranks[r].out[s]);
     free(job->launch.bound);
     job->launch.bound = NULL;
+    pl_job_resources_give(job);
     pl_pmi_close(job);
     free(job->ranks);
     job->ranks = NULL;
@@ -263,9 +269,9 @@ int pl_launch_start(struct plenum_job *job)
         return err;
     }
     pl_blob_fini(&job->launch.plan);
-    rt->slots.used += job->launch.slots;
+    pl_dispatch_start(&rt->supply.dispatch, &job->task, pl_clock_ms());
     if (job->launch.bound)
-        rt->slots.next_place = (rt->slots.next_place + job->desc.size) % (1 << 24);
+        rt->supply.next_place = (rt->supply.next_place + job->desc.size) % (1 << 24);
     pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
     job->launch.started_us = pl_clock_ns() / 1000;

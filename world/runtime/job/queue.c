@@ -1,51 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * See queue.h. A runtime with a number of slots starts jobs in the order of their launches, each when the slots that it
- * occupies are free. A job that occupies more than there are waits until no other job runs. No job overtakes another,
- * so narrow jobs do not delay a wide one.
- */
+/* See queue.h. The dispatch (dispatch/dispatch.h) decides which job starts; a job's time limit says how long it may
+ * run. */
 #include "world/runtime/job/queue.h"
 
 #include <errno.h>
 
+#include "core/base/clock.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/launch.h"
 #include "world/runtime/runtime_error.h"
 
-static bool queue_fits(const struct plenum_runtime *rt, const struct plenum_job *job)
+/* How long a job with a time limit may take to end: the report before its end, and the kernel's work after SIGKILL. */
+enum { QUEUE_END_MS = 1000 };
+
+void pl_queue_describe(struct plenum_job *job)
 {
-    return rt->slots.limit == 0 || rt->slots.used == 0 || rt->slots.used + job->launch.slots <= rt->slots.limit;
+    const long *option = job->desc.option;
+    job->task.takes.of[0] = option[PLENUM_JOB_SLOTS] ? option[PLENUM_JOB_SLOTS] : job->desc.size;
+    job->task.priority = option[PLENUM_JOB_PRIORITY];
+    job->task.most_ms =
+        option[PLENUM_JOB_TIME_LIMIT] ? option[PLENUM_JOB_TIME_LIMIT] + option[PLENUM_JOB_GRACE] + QUEUE_END_MS : 0;
 }
 
-bool pl_queue_must_wait(const struct plenum_job *job)
+bool pl_queue_must_wait(struct plenum_job *job)
 {
     if (job->tree.root)
         return false; /* its parents, which wait for it, hold slots themselves */
-    return !pl_list_empty(&job->runtime->queue) || !queue_fits(job->runtime, job);
+    return !pl_dispatch_admits(&job->runtime->supply.dispatch, &job->task, pl_clock_ms());
 }
 
 void pl_queue_append(struct plenum_job *job)
 {
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_QUEUED, PLENUM_ALL, 0);
-    int before = 0;
-    PL_LIST_EACH(other, &job->runtime->queue, struct plenum_job, waiting)
-        before++;
+    int before = pl_dispatch_wait(&job->runtime->supply.dispatch, &job->task);
     if (event)
         event->public.code = before;
     pl_event_queue(job->runtime, event);
     job->phase = PL_JOB_QUEUED;
-    pl_list_append(&job->runtime->queue, &job->waiting);
 }
 
 void pl_queue_advance(struct plenum_runtime *rt)
 {
-    while (!pl_list_empty(&rt->queue) && !rt->use.stopped) {
-        struct plenum_job *job = PL_CONTAINER(rt->queue.next, struct plenum_job, waiting);
-        if (!queue_fits(rt, job))
-            return;
-        pl_list_remove(&job->waiting);
+    struct pl_task *task;
+    while (!rt->use.stopped && (task = pl_dispatch_next(&rt->supply.dispatch, pl_clock_ms()))) {
+        struct plenum_job *job = PL_CONTAINER(task, struct plenum_job, task);
         errno = 0;
         if (pl_launch_start(job) != PLENUM_OK) {
             pl_job_fail_start(job, PLENUM_ALL, errno, plenum_error());
@@ -54,17 +54,37 @@ void pl_queue_advance(struct plenum_runtime *rt)
     }
 }
 
-int plenum_runtime_set(struct plenum_runtime *rt, enum plenum_runtime_option option, long value)
+void pl_queue_set_priority(struct plenum_job *job, long priority)
 {
-    if (option != PLENUM_RUNTIME_SLOTS)
+    pl_dispatch_set_priority(&job->runtime->supply.dispatch, &job->task, priority);
+    pl_queue_advance(job->runtime);
+    pl_runtime_wake_waiters(job->runtime);
+}
+
+static int queue_check_option(enum plenum_runtime_option option, long value)
+{
+    if (option != PLENUM_RUNTIME_SLOTS && option != PLENUM_RUNTIME_POLICY)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is not an option of a runtime", (int)option);
-    if (value < 0 || value > INT32_MAX)
+    if (option == PLENUM_RUNTIME_SLOTS && (value < 0 || value > INT32_MAX))
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "a runtime cannot have %ld slots: allowed are 0 (no limit) to %d", value,
                           INT32_MAX);
-    int err = pl_runtime_enter(rt);
+    if (option == PLENUM_RUNTIME_POLICY && (value < 0 || value > PLENUM_POLICY_BACKFILL))
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT,
+                          "%ld is not a policy: allowed are 0 (first in, first out) and 1 (backfill)", value);
+    return PLENUM_OK;
+}
+
+int plenum_runtime_set(struct plenum_runtime *rt, enum plenum_runtime_option option, long value)
+{
+    int err = queue_check_option(option, value);
+    if (!err)
+        err = pl_runtime_enter(rt);
     if (err)
         return err;
-    rt->slots.limit = value;
+    if (option == PLENUM_RUNTIME_SLOTS)
+        pl_dispatch_set_total(&rt->supply.dispatch, 0, value);
+    else
+        pl_dispatch_set_policy(&rt->supply.dispatch, pl_policies[value]);
     pl_queue_advance(rt);
     pl_runtime_wake_waiters(rt);
     return pl_runtime_leave(rt, PLENUM_OK);
