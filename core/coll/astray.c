@@ -79,7 +79,7 @@ void pl_astray_check(struct pl_engine *engine, struct pl_request *request, const
     const struct pl_schedule *schedule = astray_schedule(request, what);
     bool blocking = what && (what->schedule || what->what == PL_WHAT_COLLECTIVE);
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
-        if (!atomic_load(&comm->health.failed) &&
-            astray_search(comm, schedule, !engine->lock.real || (blocking && what->comm == comm)))
-            return;
+    if (!atomic_load(&comm->health.failed) &&
+        astray_search(comm, schedule, !engine->lock.real || (blocking && what->comm == comm)))
+        return;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of collectives that no rank will receive, and receives to which no message will come: in programs whose ranks
- * call different collectives, with different amounts, roots or neighbors. A correct program has none of either. A wait
- * that takes long looks for them among the messages that have arrived, and breaks the communicator for all its members
- * with a description, instead of waiting for ever. Correct programs pay nothing.
+ * Messages of collectives that no rank will receive, and receives to which no message will come. They occur where ranks
+ * call different collectives, or with different amounts, roots or neighbors. A wait that takes long searches the
+ * messages that have arrived for them, and breaks the communicator for all its members with a description, instead of
+ * waiting for ever. Correct programs pay nothing.
  *
  * What is known: a rank's blocking collectives in one communicator begin and end one after the other, and the messages
  * from one rank to another arrive in order.

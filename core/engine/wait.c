@@ -287,7 +287,7 @@ static void wait_yield_phase(struct pl_engine *engine, const struct pl_wait_poli
 }
 
 /* Ends a wait for what cannot come. */
-static void wait_check_hopeless(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
+static void wait_end_vain(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
 {
     pl_engine_enter(engine);
     pl_departure_check(engine, request, what);
@@ -301,7 +301,7 @@ static void wait_sleep_phase(struct pl_engine *engine, const struct pl_awaited *
                              const struct pl_wait *wait, unsigned slept)
 {
     if (slept >= SLEEPS_DEPARTED)
-        wait_check_hopeless(engine, request, wait->what);
+        wait_end_vain(engine, request, wait->what);
     if (pl_engine_nudge_others(engine) == 0)
         wait_sleep(engine, awaited, slept);
 }

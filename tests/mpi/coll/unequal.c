@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that call a collective with different amounts, and neighbors of which only one knows the other: no rank waits
+ * Ranks that call a collective with different amounts, and neighbors of which only one knows the other. No rank waits
  * for ever, those at fault get an error, and where a call succeeds the data are right. PLENUM_STRICT is off.
  */
 /* ranks: 2 3 5 */
@@ -60,7 +60,7 @@ static void neighbors(int bytes, bool sender_knows)
 
 int main(int argc, char **argv)
 {
-    static const int amounts[][2] = { { 200000, 100 },   { 100, 200000 },  { 131072, 196608 }, { 196608, 131072 },
+    static const int amounts[][2] = { { 200000, 100 },    { 100, 200000 },  { 131072, 196608 }, { 196608, 131072 },
                                       { MOST, MOST / 2 }, { 20000, 70000 }, { 70000, 20000 } };
     MTEST_INIT(argc, argv);
     buffer = malloc(MOST);
