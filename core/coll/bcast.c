@@ -10,7 +10,7 @@ static void bcast_append_binomial(struct pl_schedule *schedule, const struct pl_
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit = 1;
     struct pl_block data = pl_coll_received(coll);
 
-    schedule->cut = true; /* a rank that gives less than the root would pass on less */
+    schedule->exact = true; /* a rank that gives less than the root passes on less */
     while (bit < size && !(me & bit))
         bit *= 2;
     if (me != 0) {
@@ -35,7 +35,7 @@ static struct packed bcast_pack(struct pl_schedule *schedule, const struct pl_co
 {
     struct pl_block data = pl_coll_received(coll);
     struct packed packed = { .size = pl_block_size(data), .copied = !data.type->dense };
-    schedule->cut = true;
+    schedule->exact = schedule->cut = true;
     packed.bytes = packed.copied ? pl_schedule_temp(schedule, packed.size) : pl_address(data.buf, data.type->true_lb);
     if (packed.copied && coll->comm->rank == coll->root)
         pl_schedule_copy(schedule, data, pl_block_bytes(packed.bytes, packed.size));

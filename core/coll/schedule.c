@@ -45,7 +45,7 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
     schedule->steps = schedule->few;
     schedule->chunks = NULL;
     schedule->scratch_used = 0;
-    schedule->retains = schedule->cut = schedule->busy = false;
+    schedule->retains = schedule->exact = schedule->cut = schedule->busy = false;
     schedule->request = NULL;
     pl_list_init(&schedule->hook.link);
     schedule->hook.run = run_hook;
@@ -286,12 +286,11 @@ static int schedule_post(struct pl_schedule *schedule, int end)
     return rc;
 }
 
-/* Where the amount decides which messages there are, one that is too short is as wrong as one that is too long. */
 static inline int schedule_check_amount(const struct pl_schedule *schedule, const struct pl_step *step, size_t bytes)
 {
     size_t expected = pl_block_size(step->data);
-    return pl_likely(!schedule->cut || bytes == expected) ? MPI_SUCCESS
-                                                          : pl_coll_fail_amount(step->peer, bytes, expected);
+    return pl_likely(!schedule->exact || bytes == expected) ? MPI_SUCCESS
+                                                            : pl_coll_fail_amount(step->peer, bytes, expected);
 }
 
 /* The first receive that is not complete: receives its message if it has arrived, else posts all deferred ones. */

@@ -197,15 +197,21 @@ static int ranks_broken(struct pl_comm *comm, int class)
     return class;
 }
 
-#define pl_coll_isend         ranks_isend
-#define pl_coll_irecv         ranks_irecv
-#define pl_coll_send_fast     ranks_send_short
-#define pl_coll_recv_fast     ranks_recv_short
-#define pl_cancel             ranks_cancel
-#define pl_op_apply           ranks_apply
-#define pl_comm_break_for_all ranks_broken
-#define pl_coll_select        ranks_select
-#define pl_engine_wait_among  ranks_wait_among
+static void ranks_broken_locked(struct pl_comm *comm, int class, const char *why)
+{
+    (void)comm, (void)class, (void)why;
+}
+
+#define pl_coll_isend                ranks_isend
+#define pl_coll_irecv                ranks_irecv
+#define pl_coll_send_fast            ranks_send_short
+#define pl_coll_recv_fast            ranks_recv_short
+#define pl_cancel                    ranks_cancel
+#define pl_op_apply                  ranks_apply
+#define pl_comm_break_for_all        ranks_broken
+#define pl_comm_break_for_all_locked ranks_broken_locked
+#define pl_coll_select               ranks_select
+#define pl_engine_wait_among         ranks_wait_among
 #include "core/coll/collective.c"
 #include "core/coll/schedule.c"
 #include "core/datatype/cursor.h"
@@ -257,6 +263,7 @@ static void deliver(int send, int receive)
         error = MPI_ERR_TRUNCATE;
     pl_type_copy(from->data.buf, from->data.count, from->data.type, to->data.buf, to->data.count, to->data.type);
     from->moved = true;
+    to->request->outcome.bytes = (MPI_Count)(bytes < capacity ? bytes : capacity);
     finish_message(receive, error);
 }
 
