@@ -70,7 +70,10 @@ static int follow_send_signal(struct plenum_job *job, int rank, int signo)
 static void follow_kill(struct plenum_job *job)
 {
     job->deadline.kill = 0;
-    follow_send_signal(job, PLENUM_ALL, SIGKILL);
+    if (follow_send_signal(job, PLENUM_ALL, SIGKILL) == PLENUM_OK)
+        return;
+    job->deadline.kill = pl_clock_ms() + PL_ROUSE_MS; /* again: otherwise the job would never end */
+    pl_runtime_set_timer(job->runtime);
 }
 
 static void follow_end_one(struct plenum_job *job)
