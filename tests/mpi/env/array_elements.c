@@ -1,42 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 3 4 */
-/*
- * Every function that takes an array, with one bad element in the middle of it: the error has the right class, its
- * text names the element and its value, and nothing is half done. No object is made or lost, no handle is changed, no
- * request is started or completed. With a good element instead, the same call succeeds.
- */
-#include "mtest.h"
-
-enum { MOST = 16, LEVELS = 5, ROUNDS = 5 };
-
-static int n, mid; /* the elements of the arrays, and the place of the bad one */
-static MPI_Comm comm;
-
-/* --- what exists -------------------------------------------------------------------------------------------------- */
-
-static MPI_T_pvar_session tool;
-static MPI_T_pvar_handle level[LEVELS];
-
-static void open_levels(void)
-{
-    static const char *const names[LEVELS] = { "live_communicators", "live_datatypes", "live_groups", "live_infos",
-                                               "live_requests" };
-    int provided, index, count;
-    CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS);
-    CHECK(MPI_T_pvar_session_create(&tool) == MPI_SUCCESS);
-    for (int i = 0; i < LEVELS; i++) {
-        CHECK(MPI_T_pvar_get_index(names[i], MPI_T_PVAR_CLASS_LEVEL, &index) == MPI_SUCCESS);
-        CHECK(MPI_T_pvar_handle_alloc(tool, index, NULL, &level[i], &count) == MPI_SUCCESS);
-    }
-}
-
-static void read_levels(unsigned long live[LEVELS])
-{
-    for (int i = 0; i < LEVELS; i++)
-        CHECK(MPI_T_pvar_read(tool, level[i], &live[i]) == MPI_SUCCESS);
-}
-
-/* --- rows --------------------------------------------------------------------------------------------------------- */
+/* Requests, groups, datatypes, topologies and commands in arrays of which the middle element is bad: see elements.h. */
+#include "elements.h"
 
 /* A call, whose middle element is bad or not. What a good call has made is freed. */
 struct row {
@@ -45,22 +10,6 @@ struct row {
     int class;
     const char *says; /* with %d for the place of the element */
 };
-
-static void check_error(const char *name, int code, int class, const char *says)
-{
-    char text[MPI_MAX_ERROR_STRING] = "", part[128], detail[2 * MPI_MAX_ERROR_STRING];
-    int length, got = code;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(part, sizeof part, says, mid);
-#pragma GCC diagnostic pop
-    if (code != MPI_SUCCESS) {
-        MPI_Error_class(code, &got);
-        MPI_Error_string(code, text, &length);
-    }
-    snprintf(detail, sizeof detail, "class %d and \"%s\", wanted %d and \"%s\"", got, text, class, part);
-    mtest_check(got == class && strstr(text, part), __FILE__, __LINE__, name, detail);
-}
 
 static void check_row(const struct row *row)
 {
@@ -274,46 +223,39 @@ static int end_type(int rc, MPI_Datatype made)
         int rc = call;                                                                                                 \
         return end_type(rc, made);                                                                                     \
     }
-#define INTS   (int[])
-#define COUNTS (MPI_Count[])
-#define AINTS  (MPI_Aint[])
-#define THREE(good, wrong)                                                                                             \
-    {                                                                                                                  \
-        good, bad ? (wrong) : (good), good                                                                             \
-    }
-#define PLACES                                                                                                         \
-    {                                                                                                                  \
-        0, 8, 16                                                                                                       \
-    }
-#define TYPES (MPI_Datatype[])
-ON_TYPE(indexed, MPI_Type_indexed(3, INTS THREE(1, -4), INTS PLACES, MPI_INT, &made))
-ON_TYPE(indexed_c, MPI_Type_indexed_c(3, COUNTS THREE(1, -4), COUNTS PLACES, MPI_INT, &made))
-ON_TYPE(hindexed, MPI_Type_create_hindexed(3, INTS THREE(1, -4), AINTS PLACES, MPI_INT, &made))
-ON_TYPE(hindexed_c, MPI_Type_create_hindexed_c(3, COUNTS THREE(1, -4), COUNTS PLACES, MPI_INT, &made))
+#define INTS(...)          ((int[]){ __VA_ARGS__ })
+#define COUNTS(...)        ((MPI_Count[]){ __VA_ARGS__ })
+#define AINTS(...)         ((MPI_Aint[]){ __VA_ARGS__ })
+#define TYPES(...)         ((MPI_Datatype[]){ __VA_ARGS__ })
+#define THREE(good, wrong) good, bad ? (wrong) : (good), good
+#define PLACES             0, 8, 16
+ON_TYPE(indexed, MPI_Type_indexed(3, INTS(THREE(1, -4)), INTS(PLACES), MPI_INT, &made))
+ON_TYPE(indexed_c, MPI_Type_indexed_c(3, COUNTS(THREE(1, -4)), COUNTS(PLACES), MPI_INT, &made))
+ON_TYPE(hindexed, MPI_Type_create_hindexed(3, INTS(THREE(1, -4)), AINTS(PLACES), MPI_INT, &made))
+ON_TYPE(hindexed_c, MPI_Type_create_hindexed_c(3, COUNTS(THREE(1, -4)), COUNTS(PLACES), MPI_INT, &made))
 ON_TYPE(struct_lengths,
-        MPI_Type_create_struct(3, INTS THREE(1, -4), AINTS PLACES, TYPES{ MPI_INT, MPI_INT, MPI_INT }, &made))
+        MPI_Type_create_struct(3, INTS(THREE(1, -4)), AINTS(PLACES), TYPES(MPI_INT, MPI_INT, MPI_INT), &made))
 ON_TYPE(struct_lengths_c,
-        MPI_Type_create_struct_c(3, COUNTS THREE(1, -4), COUNTS PLACES, TYPES{ MPI_INT, MPI_INT, MPI_INT }, &made))
+        MPI_Type_create_struct_c(3, COUNTS(THREE(1, -4)), COUNTS(PLACES), TYPES(MPI_INT, MPI_INT, MPI_INT), &made))
 ON_TYPE(struct_types,
-        MPI_Type_create_struct(3, INTS{ 1, 1, 1 }, AINTS PLACES, TYPES THREE(MPI_INT, MPI_DATATYPE_NULL), &made))
-ON_TYPE(struct_types_c, MPI_Type_create_struct_c(3, COUNTS{ 1, 1, 1 }, COUNTS PLACES,
-                                                 TYPES THREE(MPI_INT, (MPI_Datatype)data), &made))
-ON_TYPE(sub_sizes, MPI_Type_create_subarray(3, INTS THREE(4, -4), INTS{ 2, 2, 2 }, INTS{ 1, 1, 1 }, MPI_ORDER_C,
-                                            MPI_INT, &made))
-ON_TYPE(sub_subsizes, MPI_Type_create_subarray(3, INTS{ 4, 4, 4 }, INTS THREE(2, 9), INTS{ 1, 1, 1 }, MPI_ORDER_C,
-                                               MPI_INT, &made))
-ON_TYPE(sub_starts_c, MPI_Type_create_subarray_c(3, COUNTS{ 4, 4, 4 }, COUNTS{ 2, 2, 2 }, COUNTS THREE(1, 3),
-                                                 MPI_ORDER_C, MPI_INT, &made))
-#define BLOCKS   INTS{ MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_BLOCK }
-#define DEFAULTS INTS{ MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG }
-ON_TYPE(darray_gsizes, MPI_Type_create_darray(1, 0, 3, INTS THREE(4, 0), BLOCKS, DEFAULTS, INTS{ 1, 1, 1 },
-                                              MPI_ORDER_C, MPI_INT, &made))
-ON_TYPE(darray_distribs, MPI_Type_create_darray(1, 0, 3, INTS{ 4, 4, 4 }, INTS THREE(MPI_DISTRIBUTE_BLOCK, 77),
-                                                DEFAULTS, INTS{ 1, 1, 1 }, MPI_ORDER_C, MPI_INT, &made))
-ON_TYPE(darray_dargs,
-        MPI_Type_create_darray(1, 0, 3, INTS{ 4, 4, 4 }, BLOCKS, INTS THREE(MPI_DISTRIBUTE_DFLT_DARG, -66),
-                               INTS{ 1, 1, 1 }, MPI_ORDER_C, MPI_INT, &made))
-ON_TYPE(darray_psizes_c, MPI_Type_create_darray_c(1, 0, 3, COUNTS{ 4, 4, 4 }, BLOCKS, DEFAULTS, INTS THREE(1, -2),
+        MPI_Type_create_struct(3, INTS(1, 1, 1), AINTS(PLACES), TYPES(THREE(MPI_INT, MPI_DATATYPE_NULL)), &made))
+ON_TYPE(struct_types_c,
+        MPI_Type_create_struct_c(3, COUNTS(1, 1, 1), COUNTS(PLACES), TYPES(THREE(MPI_INT, (MPI_Datatype)data)), &made))
+ON_TYPE(sub_sizes,
+        MPI_Type_create_subarray(3, INTS(THREE(4, -4)), INTS(2, 2, 2), INTS(1, 1, 1), MPI_ORDER_C, MPI_INT, &made))
+ON_TYPE(sub_subsizes,
+        MPI_Type_create_subarray(3, INTS(4, 4, 4), INTS(THREE(2, 9)), INTS(1, 1, 1), MPI_ORDER_C, MPI_INT, &made))
+ON_TYPE(sub_starts_c, MPI_Type_create_subarray_c(3, COUNTS(4, 4, 4), COUNTS(2, 2, 2), COUNTS(THREE(1, 3)), MPI_ORDER_C,
+                                                 MPI_INT, &made))
+#define BLOCKS   INTS(MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_BLOCK)
+#define DEFAULTS INTS(MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG)
+ON_TYPE(darray_gsizes, MPI_Type_create_darray(1, 0, 3, INTS(THREE(4, 0)), BLOCKS, DEFAULTS, INTS(1, 1, 1), MPI_ORDER_C,
+                                              MPI_INT, &made))
+ON_TYPE(darray_distribs, MPI_Type_create_darray(1, 0, 3, INTS(4, 4, 4), INTS(THREE(MPI_DISTRIBUTE_BLOCK, 77)), DEFAULTS,
+                                                INTS(1, 1, 1), MPI_ORDER_C, MPI_INT, &made))
+ON_TYPE(darray_dargs, MPI_Type_create_darray(1, 0, 3, INTS(4, 4, 4), BLOCKS, INTS(THREE(MPI_DISTRIBUTE_DFLT_DARG, -66)),
+                                             INTS(1, 1, 1), MPI_ORDER_C, MPI_INT, &made))
+ON_TYPE(darray_psizes_c, MPI_Type_create_darray_c(1, 0, 3, COUNTS(4, 4, 4), BLOCKS, DEFAULTS, INTS(THREE(1, -2)),
                                                   MPI_ORDER_C, MPI_INT, &made))
 
 static void check_types(void)
@@ -359,46 +301,45 @@ static int end_comm(int rc, MPI_Comm made)
         int rc = call;                                                                                                 \
         return end_comm(rc, made);                                                                                     \
     }
-#define NOT_PERIODIC INTS{ 0, 0, 0 }
-ON_COMM(cart, MPI_Cart_create(comm, 3, INTS THREE(1, 0), NOT_PERIODIC, 0, &made))
-ON_COMM(cart_large, MPI_Cart_create(comm, 3, INTS THREE(1, 77), NOT_PERIODIC, 0, &made))
-ON_COMM(graph_index, MPI_Graph_create(comm, 3, INTS{ 1, bad ? 0 : 2, 3 }, INTS{ 0, 1, 2 }, 0, &made))
-ON_COMM(graph_edges, MPI_Graph_create(comm, 3, INTS{ 1, 2, 3 }, INTS THREE(0, 55), 0, &made))
-ON_COMM(dist_sources, MPI_Dist_graph_create(comm, 3, INTS THREE(0, 55), INTS{ 1, 1, 1 }, INTS{ 0, 1, 2 },
-                                            MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made))
-ON_COMM(dist_degrees, MPI_Dist_graph_create(comm, 3, INTS{ 0, 1, 2 }, INTS THREE(1, -1), INTS{ 0, 1, 2 },
-                                            MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made))
-ON_COMM(dist_destinations, MPI_Dist_graph_create(comm, 3, INTS{ 0, 1, 2 }, INTS{ 1, 1, 1 }, INTS THREE(0, 55),
+#define NOT_PERIODIC INTS(0, 0, 0)
+ON_COMM(cart, MPI_Cart_create(comm, 3, INTS(THREE(1, 0)), NOT_PERIODIC, 0, &made))
+ON_COMM(cart_large, MPI_Cart_create(comm, 3, INTS(THREE(1, 77)), NOT_PERIODIC, 0, &made))
+ON_COMM(graph_index, MPI_Graph_create(comm, 3, INTS(1, bad ? 0 : 2, 3), INTS(0, 1, 2), 0, &made))
+ON_COMM(graph_edges, MPI_Graph_create(comm, 3, INTS(1, 2, 3), INTS(THREE(0, 55)), 0, &made))
+ON_COMM(dist_sources, MPI_Dist_graph_create(comm, 3, INTS(THREE(0, 55)), INTS(1, 1, 1), INTS(0, 1, 2), MPI_UNWEIGHTED,
+                                            MPI_INFO_NULL, 0, &made))
+ON_COMM(dist_degrees, MPI_Dist_graph_create(comm, 3, INTS(0, 1, 2), INTS(THREE(1, -1)), INTS(0, 1, 2), MPI_UNWEIGHTED,
+                                            MPI_INFO_NULL, 0, &made))
+ON_COMM(dist_destinations, MPI_Dist_graph_create(comm, 3, INTS(0, 1, 2), INTS(1, 1, 1), INTS(THREE(0, 55)),
                                                  MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made))
-ON_COMM(dist_weights, MPI_Dist_graph_create(comm, 3, INTS{ 0, 1, 2 }, INTS{ 1, 1, 1 }, INTS{ 0, 1, 2 },
-                                            INTS THREE(5, -5), MPI_INFO_NULL, 0, &made))
-#define SELVES INTS{ mtest_rank, mtest_rank, mtest_rank }
-#define FIVES  INTS{ 5, 5, 5 }
-ON_COMM(adjacent_sources,
-        MPI_Dist_graph_create_adjacent(comm, 3, INTS THREE(mtest_rank, 55), MPI_UNWEIGHTED, 3, SELVES, MPI_UNWEIGHTED,
-                                       MPI_INFO_NULL, 0, &made))
+ON_COMM(dist_weights, MPI_Dist_graph_create(comm, 3, INTS(0, 1, 2), INTS(1, 1, 1), INTS(0, 1, 2), INTS(THREE(5, -5)),
+                                            MPI_INFO_NULL, 0, &made))
+#define SELVES INTS(mtest_rank, mtest_rank, mtest_rank)
+#define FIVES  INTS(5, 5, 5)
+ON_COMM(adjacent_sources, MPI_Dist_graph_create_adjacent(comm, 3, INTS(THREE(mtest_rank, 55)), MPI_UNWEIGHTED, 3,
+                                                         SELVES, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made))
 ON_COMM(adjacent_destinations,
-        MPI_Dist_graph_create_adjacent(comm, 3, SELVES, MPI_UNWEIGHTED, 3, INTS THREE(mtest_rank, -8), MPI_UNWEIGHTED,
+        MPI_Dist_graph_create_adjacent(comm, 3, SELVES, MPI_UNWEIGHTED, 3, INTS(THREE(mtest_rank, -8)), MPI_UNWEIGHTED,
                                        MPI_INFO_NULL, 0, &made))
-ON_COMM(adjacent_sourceweights, MPI_Dist_graph_create_adjacent(comm, 3, SELVES, INTS THREE(5, -5), 3, SELVES, FIVES,
-                                                               MPI_INFO_NULL, 0, &made))
-ON_COMM(adjacent_destweights, MPI_Dist_graph_create_adjacent(comm, 3, SELVES, FIVES, 3, SELVES, INTS THREE(5, -5),
-                                                             MPI_INFO_NULL, 0, &made))
+ON_COMM(adjacent_sourceweights,
+        MPI_Dist_graph_create_adjacent(comm, 3, SELVES, INTS(THREE(5, -5)), 3, SELVES, FIVES, MPI_INFO_NULL, 0, &made))
+ON_COMM(adjacent_destweights,
+        MPI_Dist_graph_create_adjacent(comm, 3, SELVES, FIVES, 3, SELVES, INTS(THREE(5, -5)), MPI_INFO_NULL, 0, &made))
 
 static int cart_map(int bad)
 {
-    return MPI_Cart_map(comm, 3, INTS THREE(1, 0), NOT_PERIODIC, &found);
+    return MPI_Cart_map(comm, 3, INTS(THREE(1, 0)), NOT_PERIODIC, &found);
 }
 
 static int graph_map(int bad)
 {
-    return MPI_Graph_map(comm, 3, INTS{ 1, 2, 3 }, INTS THREE(0, 55), &found);
+    return MPI_Graph_map(comm, 3, INTS(1, 2, 3), INTS(THREE(0, 55)), &found);
 }
 
 static int cart_rank(int bad)
 {
     found = -5;
-    int rc = MPI_Cart_rank(grid, INTS THREE(0, 4), &found);
+    int rc = MPI_Cart_rank(grid, INTS(THREE(0, 4)), &found);
     CHECK(found == (rc ? -5 : 0));
     return rc;
 }
@@ -440,163 +381,11 @@ static void check_topologies(void)
         { "MPI_Dist_graph_create_adjacent", adjacent_sourceweights, MPI_ERR_ARG, "sourceweights[%d] is -5" },
         { "MPI_Dist_graph_create_adjacent", adjacent_destweights, MPI_ERR_ARG, "destweights[%d] is -5" },
     };
-    CHECK_OK(MPI_Cart_create(MPI_COMM_SELF, 3, INTS{ 1, 1, 1 }, NOT_PERIODIC, 0, &grid));
+    CHECK_OK(MPI_Cart_create(MPI_COMM_SELF, 3, INTS(1, 1, 1), NOT_PERIODIC, 0, &grid));
     CHECK_OK(MPI_Comm_set_errhandler(grid, MPI_ERRORS_RETURN));
     mid = 1;
     CHECK_ROWS(rows);
     CHECK_OK(MPI_Comm_free(&grid));
-}
-
-/* --- collectives -------------------------------------------------------------------------------------------------- */
-
-static int sc[MOST], rc[MOST], sd[MOST], rd[MOST], from[4 * MOST], to[4 * MOST];
-static MPI_Count sc_c[MOST], rc_c[MOST];
-static MPI_Aint sd_c[MOST], rd_c[MOST];
-static MPI_Datatype st[MOST], rt[MOST];
-
-enum which { SENDCOUNTS, RECVCOUNTS, SENDTYPES, RECVTYPES };
-
-static void arrange(enum which which, int bad)
-{
-    for (int i = 0; i < n; i++) {
-        sc[i] = rc[i] = 1;
-        sc_c[i] = rc_c[i] = 1;
-        sd[i] = rd[i] = (int)sizeof(int) * i;
-        sd_c[i] = rd_c[i] = sd[i];
-        st[i] = rt[i] = MPI_INT;
-    }
-    if (bad && which == SENDCOUNTS)
-        sc[mid] = -3, sc_c[mid] = -3;
-    if (bad && which == RECVCOUNTS)
-        rc[mid] = -3, rc_c[mid] = -3;
-    if (bad && which == SENDTYPES)
-        st[mid] = MPI_DATATYPE_NULL;
-    if (bad && which == RECVTYPES)
-        rt[mid] = MPI_DATATYPE_NULL;
-}
-
-enum { RUN, START, PREPARE, RUN_C, START_C, PREPARE_C, FORMS };
-
-static int end_started(int code, MPI_Request request)
-{
-    CHECK(code == MPI_SUCCESS || request == MPI_REQUEST_NULL);
-    return code ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-static int end_prepared(int code, MPI_Request request)
-{
-    CHECK(code == MPI_SUCCESS || request == MPI_REQUEST_NULL);
-    return code ? code : MPI_Request_free(&request);
-}
-
-/* An operation in all its forms; the arguments are in parentheses. */
-#define LIST(...) __VA_ARGS__
-#define OPERATION(name, Name, Iname, ints, counts)                                                                     \
-    static int name(int form)                                                                                          \
-    {                                                                                                                  \
-        MPI_Request request = MPI_REQUEST_NULL;                                                                        \
-        int code = MPI_SUCCESS;                                                                                        \
-        switch (form) {                                                                                                \
-        case RUN: return MPI_##Name(LIST ints, comm);                                                                  \
-        case RUN_C: return MPI_##Name##_c(LIST counts, comm);                                                          \
-        case START: code = MPI_##Iname(LIST ints, comm, &request); return end_started(code, request);                  \
-        case START_C: code = MPI_##Iname##_c(LIST counts, comm, &request); return end_started(code, request);          \
-        case PREPARE:                                                                                                  \
-            code = MPI_##Name##_init(LIST ints, comm, MPI_INFO_NULL, &request);                                        \
-            return end_prepared(code, request);                                                                        \
-        default:                                                                                                       \
-            code = MPI_##Name##_init_c(LIST counts, comm, MPI_INFO_NULL, &request);                                    \
-            return end_prepared(code, request);                                                                        \
-        }                                                                                                              \
-    }
-OPERATION(gatherv, Gatherv, Igatherv, (from, 1, MPI_INT, to, rc, rd, MPI_INT, 0),
-          (from, 1, MPI_INT, to, rc_c, rd_c, MPI_INT, 0))
-OPERATION(scatterv, Scatterv, Iscatterv, (from, sc, sd, MPI_INT, to, 1, MPI_INT, 0),
-          (from, sc_c, sd_c, MPI_INT, to, 1, MPI_INT, 0))
-OPERATION(allgatherv, Allgatherv, Iallgatherv, (from, 1, MPI_INT, to, rc, rd, MPI_INT),
-          (from, 1, MPI_INT, to, rc_c, rd_c, MPI_INT))
-OPERATION(alltoallv, Alltoallv, Ialltoallv, (from, sc, sd, MPI_INT, to, rc, rd, MPI_INT),
-          (from, sc_c, sd_c, MPI_INT, to, rc_c, rd_c, MPI_INT))
-OPERATION(alltoallw, Alltoallw, Ialltoallw, (from, sc, sd, st, to, rc, rd, rt), (from, sc_c, sd_c, st, to, rc_c, rd_c, rt))
-OPERATION(reduce_scatter, Reduce_scatter, Ireduce_scatter, (from, to, rc, MPI_INT, MPI_SUM),
-          (from, to, rc_c, MPI_INT, MPI_SUM))
-OPERATION(near_allgatherv, Neighbor_allgatherv, Ineighbor_allgatherv, (from, 1, MPI_INT, to, rc, rd, MPI_INT),
-          (from, 1, MPI_INT, to, rc_c, rd_c, MPI_INT))
-OPERATION(near_alltoallv, Neighbor_alltoallv, Ineighbor_alltoallv, (from, sc, sd, MPI_INT, to, rc, rd, MPI_INT),
-          (from, sc_c, sd_c, MPI_INT, to, rc_c, rd_c, MPI_INT))
-OPERATION(near_alltoallw, Neighbor_alltoallw, Ineighbor_alltoallw, (from, sc, sd_c, st, to, rc, rd_c, rt),
-          (from, sc_c, sd_c, st, to, rc_c, rd_c, rt))
-
-struct operation {
-    const char *name;
-    int (*call)(int form);
-    enum which which;
-    int class;
-    const char *says;
-    int at_root; /* the array is significant at the root alone, which finds the error before it communicates */
-};
-
-static void check_operation(const struct operation *op)
-{
-    for (int form = 0; form < FORMS; form++) {
-        unsigned long before[LEVELS], after[LEVELS];
-        for (int i = 0; i < 2; i++) {
-            arrange(op->which, 0);
-            mtest_check_code(op->call(form), MPI_SUCCESS, __FILE__, __LINE__, op->name);
-        }
-        arrange(op->which, 1);
-        read_levels(before);
-        for (int i = 0; i < ROUNDS && (!op->at_root || mtest_rank == 0); i++)
-            check_error(op->name, op->call(form), op->class, op->says);
-        read_levels(after);
-        mtest_check(memcmp(before, after, sizeof before) == 0, __FILE__, __LINE__, op->name, "objects are made or lost");
-    }
-}
-
-static void check_collectives(void)
-{
-    static const struct operation all[] = {
-        { "MPI_Gatherv", gatherv, RECVCOUNTS, MPI_ERR_COUNT, "recvcounts[%d] is -3", 1 },
-        { "MPI_Scatterv", scatterv, SENDCOUNTS, MPI_ERR_COUNT, "sendcounts[%d] is -3", 1 },
-        { "MPI_Allgatherv", allgatherv, RECVCOUNTS, MPI_ERR_COUNT, "recvcounts[%d] is -3", 0 },
-        { "MPI_Alltoallv", alltoallv, SENDCOUNTS, MPI_ERR_COUNT, "sendcounts[%d] is -3", 0 },
-        { "MPI_Alltoallv", alltoallv, RECVCOUNTS, MPI_ERR_COUNT, "recvcounts[%d] is -3", 0 },
-        { "MPI_Alltoallw", alltoallw, SENDCOUNTS, MPI_ERR_COUNT, "sendcounts[%d] is -3", 0 },
-        { "MPI_Alltoallw", alltoallw, RECVCOUNTS, MPI_ERR_COUNT, "recvcounts[%d] is -3", 0 },
-        { "MPI_Alltoallw", alltoallw, SENDTYPES, MPI_ERR_TYPE, "sendtypes[%d]: datatype is MPI_DATATYPE_NULL", 0 },
-        { "MPI_Alltoallw", alltoallw, RECVTYPES, MPI_ERR_TYPE, "recvtypes[%d]: datatype is MPI_DATATYPE_NULL", 0 },
-        { "MPI_Reduce_scatter", reduce_scatter, RECVCOUNTS, MPI_ERR_COUNT, "recvcounts[%d] is -3", 0 },
-    };
-    n = mtest_size;
-    mid = n / 2;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        check_operation(&all[i]);
-}
-
-/* Each process has itself as a neighbor three times. */
-static void check_neighbors(void)
-{
-    static const struct operation all[] = {
-        { "MPI_Neighbor_allgatherv", near_allgatherv, RECVCOUNTS, MPI_ERR_COUNT, "the count to receive at %d is -3", 0 },
-        { "MPI_Neighbor_alltoallv", near_alltoallv, SENDCOUNTS, MPI_ERR_COUNT, "the count to send at %d is -3", 0 },
-        { "MPI_Neighbor_alltoallv", near_alltoallv, RECVCOUNTS, MPI_ERR_COUNT, "the count to receive at %d is -3", 0 },
-        { "MPI_Neighbor_alltoallw", near_alltoallw, SENDCOUNTS, MPI_ERR_COUNT, "the count to send at %d is -3", 0 },
-        { "MPI_Neighbor_alltoallw", near_alltoallw, RECVCOUNTS, MPI_ERR_COUNT, "the count to receive at %d is -3", 0 },
-        { "MPI_Neighbor_alltoallw", near_alltoallw, SENDTYPES, MPI_ERR_TYPE,
-          "sendtypes[%d]: datatype is MPI_DATATYPE_NULL", 0 },
-        { "MPI_Neighbor_alltoallw", near_alltoallw, RECVTYPES, MPI_ERR_TYPE,
-          "recvtypes[%d]: datatype is MPI_DATATYPE_NULL", 0 },
-    };
-    MPI_Comm whole = comm;
-    CHECK_OK(MPI_Dist_graph_create_adjacent(whole, 3, SELVES, MPI_UNWEIGHTED, 3, SELVES, MPI_UNWEIGHTED, MPI_INFO_NULL,
-                                            0, &comm));
-    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-    n = 3;
-    mid = 1;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        check_operation(&all[i]);
-    CHECK_OK(MPI_Comm_free(&comm));
-    comm = whole;
 }
 
 /* --- spawning ----------------------------------------------------------------------------------------------------- */
@@ -642,19 +431,12 @@ static void check_spawning(void)
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
-    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
-    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-    open_levels();
+    begin_elements();
     check_requests();
     check_groups();
     check_types();
     check_topologies();
-    check_collectives();
-    check_neighbors();
     check_spawning();
-    CHECK_OK(MPI_Comm_free(&comm));
-    MPI_T_pvar_session_free(&tool);
-    MPI_T_finalize();
+    end_elements();
     MTEST_END;
 }
