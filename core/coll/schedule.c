@@ -2,11 +2,13 @@
 /* Schedules: appending steps, executing them, blocking and from the engine's progress. Locking: schedule.h. */
 #include "core/coll/schedule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/coll/collective.h"
 #include "core/coll/statement.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
@@ -43,7 +45,7 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
     schedule->steps = schedule->few;
     schedule->chunks = NULL;
     schedule->scratch_used = 0;
-    schedule->retains = schedule->busy = false;
+    schedule->retains = schedule->exact = schedule->cut = schedule->busy = false;
     schedule->request = NULL;
     pl_list_init(&schedule->hook.link);
     schedule->hook.run = run_hook;
@@ -284,15 +286,23 @@ static int schedule_post(struct pl_schedule *schedule, int end)
     return rc;
 }
 
+static inline int schedule_check_amount(const struct pl_schedule *schedule, const struct pl_step *step, size_t bytes)
+{
+    size_t expected = pl_block_size(step->data);
+    return pl_likely(!schedule->exact || bytes == expected) ? MPI_SUCCESS
+                                                            : pl_coll_fail_amount(step->peer, bytes, expected);
+}
+
 /* The first receive that is not complete: receives its message if it has arrived, else posts all deferred ones. */
 static int schedule_take(struct pl_schedule *schedule, const struct pl_step *step)
 {
     bool blocking = !schedule->request;
-    if (!pl_coll_recv_fast(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer, schedule->tag,
-                           blocking))
+    ptrdiff_t bytes = pl_coll_recv_fast(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
+                                        schedule->tag, blocking);
+    if (bytes < 0)
         return schedule_post(schedule, schedule->next);
     schedule->begun = schedule->settled + 1;
-    return MPI_SUCCESS;
+    return schedule_check_amount(schedule, step, (size_t)bytes);
 }
 
 /* Releases a message that is complete; its error. */
@@ -303,6 +313,8 @@ static int schedule_finish(struct pl_schedule *schedule, struct pl_step *step)
         error = pl_request_report(step->request);
         if (schedule->request)
             schedule->request->args.peer_rank = step->peer; /* the rank that its record names */
+    } else if (step->kind == PL_STEP_RECV) {
+        error = schedule_check_amount(schedule, step, (size_t)step->request->outcome.bytes);
     }
     pl_request_recycle(step->request);
     step->request = NULL;
@@ -387,10 +399,29 @@ static void schedule_cancel(struct pl_schedule *schedule)
 }
 
 /* After MPI_ERR_TRUNCATE only the contents of one buffer are wrong: the other ranks expect what this one sends, and
- * send what it expects. After any other error this rank does not know what they do. */
+ * send what it expects, unless the amount decides on that. After any other error this rank does not know what they do.
+ */
 static bool goes_on(const struct pl_schedule *schedule)
 {
-    return schedule->error == MPI_SUCCESS || schedule->error == MPI_ERR_TRUNCATE;
+    return schedule->error == MPI_SUCCESS || (schedule->error == MPI_ERR_TRUNCATE && !schedule->cut);
+}
+
+static inline struct pl_engine *schedule_engine_of(const struct pl_schedule *schedule)
+{
+    return &schedule->comm->instance->engine;
+}
+
+/* The others wait for messages that do not come. */
+static void schedule_tell_amounts(struct pl_schedule *schedule)
+{
+    struct pl_engine *engine = schedule_engine_of(schedule);
+    int recorded;
+    char why[PL_DETAIL_MAX];
+    snprintf(why, sizeof why, "%s", pl_error_detail(&recorded));
+    pl_engine_enter(engine);
+    pl_comm_break_for_all_locked(schedule->comm, MPI_ERR_COUNT, why);
+    pl_engine_leave(engine);
+    pl_fail(schedule->error, "%s", why);
 }
 
 /* Executes until the end, or until a message is not complete (PL_PENDING): that at `awaited`. No lock held. */
@@ -407,6 +438,8 @@ static int schedule_advance(struct pl_schedule *schedule)
         if (!goes_on(schedule)) {
             schedule->begun = schedule->next;
             schedule_cancel(schedule);
+            if (schedule->error == MPI_ERR_TRUNCATE)
+                schedule_tell_amounts(schedule);
         }
     }
 }
@@ -417,7 +450,12 @@ int pl_schedule_run_for(struct pl_schedule *schedule, const struct pl_coll *coll
         return schedule->broken;
     int rc;
     while ((rc = schedule_advance(schedule)) == PL_PENDING) {
-        const struct pl_waiting what = { .describe = coll ? pl_coll_describe : NULL, .context = coll };
+        const struct pl_waiting what = {
+            .comm = schedule->comm,
+            .schedule = schedule,
+            .describe = coll ? pl_coll_describe : NULL,
+            .context = coll,
+        };
         struct pl_request *request = schedule->steps[schedule->awaited].request;
         pl_engine_wait_among(request->engine, request, &what);
     }
@@ -430,11 +468,6 @@ int pl_schedule_run(struct pl_schedule *schedule)
 }
 
 /* --- nonblocking ----------------------------------------------------------------------------------------------- */
-
-static inline struct pl_engine *schedule_engine_of(const struct pl_schedule *schedule)
-{
-    return &schedule->comm->instance->engine;
-}
 
 static inline bool can_advance(const struct pl_schedule *schedule)
 {

@@ -106,6 +106,8 @@ struct pl_schedule {
     struct pl_chunk *chunks; /* temporary memory that did not fit into `scratch` */
     size_t scratch_used;
     bool retains; /* holds references to the types and operations of its steps */
+    bool exact;   /* a message that is too short is as wrong as one that is too long */
+    bool cut;     /* the amount decides how many messages there are: if ranks differ in it, some wait in vain */
 
     /* of a request */
     int kind; /* enum pl_coll_kind */

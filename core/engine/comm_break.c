@@ -154,19 +154,12 @@ static void break_tell_all(struct pl_comm *root, int rank, enum break_part part,
         break_tell(root, root, i, rank, part, notice);
 }
 
-/* Only what the arguments of the call do not explain: the others cannot know it either. */
-static bool break_is_due(const struct pl_comm *root, int class)
-{
-    bool unforeseen = class == MPI_ERR_NO_MEM || class == MPI_ERR_PROC_ABORTED || class == MPI_ERR_INTERN;
-    return unforeseen && !atomic_load(&root->health.failed);
-}
-
 void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *why)
 {
     struct pl_comm *root = break_root(comm);
     struct break_notice notice = { .class = class,
                                    .made = atomic_load_explicit(&root->coll.made, memory_order_relaxed) };
-    if (!break_is_due(root, class))
+    if (atomic_load(&root->health.failed))
         return;
     snprintf(notice.words, sizeof notice.words, "%.64s is broken: an operation failed on rank %d: %.128s",
              pl_comm_label(root), root->rank, why);
@@ -182,7 +175,9 @@ int pl_comm_break_for_all(struct pl_comm *comm, int class)
         return class;
     char why[PL_DETAIL_MAX];
     snprintf(why, sizeof why, "%s", pl_error_detail(&recorded));
-    if (comm->health.orphan || (comm->size == 1 && !comm->inter.remote && !comm->role.serves))
+    /* Only what the arguments of the call do not explain: the others cannot know it either. */
+    bool unforeseen = class == MPI_ERR_NO_MEM || class == MPI_ERR_PROC_ABORTED || class == MPI_ERR_INTERN;
+    if (!unforeseen || comm->health.orphan || (comm->size == 1 && !comm->inter.remote && !comm->role.serves))
         return class; /* no other process waits */
     pl_engine_enter(engine);
     pl_comm_break_for_all_locked(comm, class, recorded == class ? why : pl_error_class_text(class));

@@ -34,7 +34,7 @@ void pl_comm_break(struct pl_comm *comm, int rank, int class, const char *words)
  * held. */
 PL_COLD int pl_comm_break_for_all(struct pl_comm *comm, int class);
 
-/* The same for this reason, with the lock held. */
+/* Breaks the communicator for all members for this reason, unless it is broken. Lock held. */
 void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *why);
 
 /* The link to a peer is lost: breaks the communicators that it is a member of, for all their members. `why`: the cause;

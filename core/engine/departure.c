@@ -158,12 +158,10 @@ static void departure_end_all(const struct pl_engine *engine, const struct pl_wa
 
 void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
 {
-    pl_engine_enter(engine);
     if (request)
         departure_end(request);
     else if (what)
         departure_end_all(engine, what);
-    pl_engine_leave(engine);
 }
 
 int pl_departure_record(const struct pl_comm *comm)

@@ -286,11 +286,22 @@ static void wait_yield_phase(struct pl_engine *engine, const struct pl_wait_poli
         wait->rounds = policy->spins + policy->yields;
 }
 
+/* Ends a wait for what cannot come. */
+static void wait_end_vain(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
+{
+    pl_engine_enter(engine);
+    pl_departure_check(engine, request, what);
+    for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
+        if (pl_engine_clients[i].awaited)
+            pl_engine_clients[i].awaited(engine, request, what);
+    pl_engine_leave(engine);
+}
+
 static void wait_sleep_phase(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_request *request,
                              const struct pl_wait *wait, unsigned slept)
 {
     if (slept >= SLEEPS_DEPARTED)
-        pl_departure_check(engine, request, wait->what);
+        wait_end_vain(engine, request, wait->what);
     if (pl_engine_nudge_others(engine) == 0)
         wait_sleep(engine, awaited, slept);
 }
