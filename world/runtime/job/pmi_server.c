@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/compiler.h"
+#include "core/base/hash.h"
 #include "core/base/memory.h"
 #include "core/base/table.h"
 #include "core/base/words.h"
@@ -47,17 +48,9 @@ struct pmi_value {
 
 /* --- what the ranks put ---------------------------------------------------------------------------------------- */
 
-static uint64_t pmi_hash(const char *key)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (; *key; key++)
-        hash = (hash ^ (unsigned char)*key) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static struct pmi_value *pmi_find(const struct pl_pmi *pmi, const char *key)
 {
-    struct pl_table_node *node = pl_table_find(&pmi->values, pmi_hash(key));
+    struct pl_table_node *node = pl_table_find(&pmi->values, pl_hash_text(PL_HASH_BEGIN, key));
     while (node && strcmp(PL_CONTAINER(node, struct pmi_value, node)->key, key) != 0)
         node = pl_table_find_next(&pmi->values, node);
     return node ? PL_CONTAINER(node, struct pmi_value, node) : NULL;
@@ -71,7 +64,7 @@ static bool pmi_store(struct pl_pmi *pmi, const char *key, const char *value)
         if (!entry)
             return false;
         strcpy(entry->key, key);
-        pl_table_insert(&pmi->values, &entry->node, pmi_hash(key));
+        pl_table_insert(&pmi->values, &entry->node, pl_hash_text(PL_HASH_BEGIN, key));
     }
     strcpy(entry->value, value);
     return true;
