@@ -90,6 +90,9 @@ int pl_coll_truncated(const struct pl_request *request);
 /* MPI_ERR_TRUNCATE, recorded: a rank gives more or other bytes than this one expects. */
 int pl_coll_fail_amount(int rank, size_t given, size_t expected);
 
+/* After that, where the amount decides what the ranks wait for: breaks the communicator for all. Lock not held. */
+PL_COLD void pl_coll_tell_amounts(struct pl_comm *comm);
+
 /* For the library itself, on intracommunicators; pl_allgather() also between the groups of an intercommunicator. */
 int pl_barrier(struct pl_comm *comm);
 int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root);
