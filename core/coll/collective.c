@@ -59,6 +59,16 @@ int pl_coll_truncated(const struct pl_request *request)
     return pl_coll_fail_amount(request->outcome.source, (size_t)request->in.size, request->in.data.total);
 }
 
+void pl_coll_append(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    pl_coll_select(coll)->append(schedule, coll);
+    if (!coll->op)
+        return;
+    schedule->exact = true;
+    if (schedule->cut_from > PL_CUT_REDUCTION)
+        schedule->cut_from = PL_CUT_REDUCTION;
+}
+
 int pl_coll_run(const struct pl_coll *coll)
 {
     struct pl_schedule schedule;

@@ -107,8 +107,8 @@ struct pl_schedule {
     size_t scratch_used;
     bool retains; /* holds references to the types and operations of its steps */
     bool exact;   /* a message that is too short is as wrong as one that is too long */
-    /* The amount decides which messages there are. If one is wrong, and it or the right one has so many bytes or more,
-     * some ranks wait in vain. SIZE_MAX: it does not decide. */
+    /* The amount decides which messages there are. If one is wrong, and it or the right one has at least this many
+     * bytes, some ranks wait in vain. SIZE_MAX: it does not decide. */
     size_t cut_from;
     size_t wrong; /* the larger one of the two */
 

@@ -9,19 +9,6 @@
  * names. Never NULL. */
 const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll);
 
-/* Appends a collective by that algorithm. In a reduction all ranks give the same amount, which selects the algorithm:
- * from PL_CUT_REDUCTION bytes on a wrong one may mean another algorithm. */
-enum { PL_CUT_REDUCTION = 256 };
-static inline void pl_coll_append(struct pl_schedule *schedule, const struct pl_coll *coll)
-{
-    pl_coll_select(coll)->append(schedule, coll);
-    if (!coll->op)
-        return;
-    schedule->exact = true;
-    if (schedule->cut_from > PL_CUT_REDUCTION)
-        schedule->cut_from = PL_CUT_REDUCTION;
-}
-
 /* The one that the configuration forces; NULL: none. */
 const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind);
 

@@ -26,8 +26,8 @@ enum {
     CLOSE_IDLE_MS = 50, /* close() gives up after this long without an event: a peer that computes does not answer */
     CHECK_MS = 10,      /* between checks for peers that have gone, by an engine that closes */
     CHECK_ALL_MS = 200, /* ... and by one that waits: each takes system calls for each peer */
-    /* A peer that has gone may have sent LEAVE: UCX's queue in shared memory hides it behind the message of a third
-     * process for as long as that one does not run in the middle of writing it. */
+    /* A peer that has gone may have sent LEAVE. UCX's queue in shared memory hides that behind the message of a third
+     * process, as long as that process is interrupted in the middle of writing it. */
     GONE_MS = 1000,
 };
 
