@@ -3,8 +3,8 @@
  * Progress threads. See progress.h.
  *
  * A progress thread that took part in everything would be in the way: a thread of the program that waits would find
- * the lock taken, and each message would wake two threads. So it looks whether the engine's rounds of progress are its
- * own alone. If not, the program is in MPI, and the thread naps. If they are, it sleeps in the transports.
+ * the lock taken, and each message would wake two threads. So it counts rounds of progress. If others than its own were
+ * made, the program is in MPI, and the thread pauses. If none were, it sleeps in the transports.
  */
 #include "core/engine/progress.h"
 
@@ -26,19 +26,21 @@
 #include "core/object/plugin.h"
 
 enum {
-    NAP_US = 1000,     /* while the program makes progress: as long may a message wait when it begins to compute */
-    NAP_DOUBLINGS = 3, /* naps get longer ... */
-    NAP_REPEATS = 16,  /* ... after that many of a length */
-    ROUNDS_AFTER = 64, /* rounds without an event, after one with: each yields */
-    END_NAPS = 100,    /* waits of a millisecond for threads to end, when the process ends */
+    PAUSE_FIRST_US = 100, /* while the program is in MPI: as long as a message may wait that comes when it leaves */
+    PAUSE_REPEATS = 4,    /* pauses of one length before longer ones */
+    PAUSE_BUSY = 2,       /* doublings while the program makes progress: 0.4 ms */
+    PAUSE_ASLEEP = 4,     /* while it sleeps in a call: 1.6 ms */
+    ROUNDS_AFTER = 64,    /* rounds without an event, after one with: each yields */
+    END_PAUSES = 100,     /* waits of a millisecond for threads to end, when the process ends */
 };
 
 struct pl_progress {
     struct pl_engine *engine;
     pthread_t thread;
     pid_t pid;              /* a fork() has no such thread */
-    _Atomic uint32_t stop;  /* it shall end; the futex of its naps */
+    _Atomic uint32_t stop;  /* it shall end; the futex of its pauses */
     _Atomic bool ended;     /* it touches nothing any more */
+    bool joined;            /* when the process ended: progress_lock */
     unsigned rounds;        /* the engine's, after its own last one */
     struct pl_list running; /* in progress_running */
 };
@@ -59,11 +61,11 @@ static bool progress_is_stopped(const struct pl_progress *progress)
     return atomic_load_explicit(&progress->stop, memory_order_acquire);
 }
 
-static void progress_nap(struct pl_progress *progress, unsigned naps)
+static void progress_pause(struct pl_progress *progress, unsigned pauses, unsigned most)
 {
-    unsigned doublings = naps / NAP_REPEATS < NAP_DOUBLINGS ? naps / NAP_REPEATS : NAP_DOUBLINGS;
-    struct timespec most = { .tv_nsec = (NAP_US << doublings) * 1000L };
-    syscall(SYS_futex, &progress->stop, FUTEX_WAIT_PRIVATE, 0, &most, NULL, 0);
+    unsigned doublings = pauses / PAUSE_REPEATS < most ? pauses / PAUSE_REPEATS : most;
+    struct timespec length = { .tv_nsec = ((long)PAUSE_FIRST_US << doublings) * 1000 };
+    syscall(SYS_futex, &progress->stop, FUTEX_WAIT_PRIVATE, 0, &length, NULL, 0);
 }
 
 static unsigned progress_rounds(const struct pl_progress *progress)
@@ -106,21 +108,21 @@ static void *progress_run(void *argument)
 {
     struct pl_progress *progress = argument;
     const struct pl_awaited stop = { .word = &progress->stop, .value = 1 };
-    unsigned naps = 0, sleeps = 0;
+    unsigned pauses = 0, sleeps = 0;
     progress_here = true;
     while (!progress_is_stopped(progress)) {
         if (progress_is_made(progress)) {
             progress->rounds = progress_rounds(progress);
             sleeps = 0;
-            progress_nap(progress, naps++);
+            progress_pause(progress, pauses++, PAUSE_BUSY);
             continue;
         }
         if (progress_work(progress))
             sleeps = 0;
         else if (pl_engine_attend(progress->engine, &stop, sleeps++))
-            naps = 0;
+            pauses = 0;
         else
-            progress_nap(progress, naps++);
+            progress_pause(progress, pauses++, PAUSE_ASLEEP);
     }
     atomic_store_explicit(&progress->ended, true, memory_order_release);
     return NULL;
@@ -177,8 +179,12 @@ static void progress_end_all(void)
         if (progress->pid != getpid())
             continue;
         progress_ask_to_end(progress);
-        for (int i = 0; i < END_NAPS && !atomic_load_explicit(&progress->ended, memory_order_acquire); i++)
+        for (int i = 0; i < END_PAUSES && !atomic_load_explicit(&progress->ended, memory_order_acquire); i++)
             nanosleep(&moment, NULL);
+        progress->joined = atomic_load_explicit(&progress->ended, memory_order_acquire);
+        if (progress->joined)
+            pthread_join(progress->thread, NULL);
+        pl_list_remove(&progress->running);
     }
     pl_lock_drop(&progress_lock);
 }
@@ -223,7 +229,8 @@ void pl_progress_stop(struct pl_engine *engine)
     pl_list_remove(&progress->running);
     pl_lock_drop(&progress_lock);
     progress_ask_to_end(progress);
-    pthread_join(progress->thread, NULL);
+    if (!progress->joined)
+        pthread_join(progress->thread, NULL);
     engine->threads.progress = NULL;
     free(progress);
 }
