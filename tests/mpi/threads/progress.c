@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A progress thread serves the other ranks while this one does not call MPI: passive targets, long messages and
- * nonblocking collectives. Rank 0 starts its part, then sleeps outside MPI until the others have finished theirs, which they say in
- * memory of the test. Without progress at rank 0 each part would hang. The thread level stays what the program asked
- * for, and the program's functions run on its own thread.
+ * nonblocking collectives. Rank 0 starts its part, then sleeps outside MPI until the others have finished theirs, which
+ * they say in memory of the test. Without progress at rank 0 each part would hang. The thread level stays what the
+ * program asked for, and the program's functions run on its own thread.
  */
 /* seconds: 300 */
 #include <fcntl.h>
