@@ -105,6 +105,6 @@ void pl_astray_check(struct pl_engine *engine, struct pl_request *request, const
     bool blocking = what && (what->schedule || what->what == PL_WHAT_COLLECTIVE);
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
     if (!atomic_load(&comm->health.failed) &&
-        astray_search(comm, schedule, !engine->lock.real || (blocking && what->comm == comm)))
+        astray_search(comm, schedule, !engine->threads.several || (blocking && what->comm == comm)))
         return;
 }

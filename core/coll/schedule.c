@@ -31,7 +31,7 @@ enum {
 };
 
 static int run_hook(struct pl_hook *hook);
-static void schedule_run_deferred(struct pl_deferred *deferred);
+static const struct pl_deferred_ops schedule_deferred;
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
 
@@ -50,7 +50,7 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
     schedule->request = NULL;
     pl_list_init(&schedule->hook.link);
     schedule->hook.run = run_hook;
-    schedule->deferred.run = schedule_run_deferred;
+    schedule->deferred.ops = &schedule_deferred;
 }
 
 /* The objects that a step uses, NULL where it uses none. */
@@ -497,6 +497,23 @@ static void schedule_run_deferred(struct pl_deferred *deferred)
 {
     schedule_drive(PL_CONTAINER(deferred, struct pl_schedule, deferred));
 }
+
+/* Does a step use an operation of MPI_Op_create()? */
+static bool schedule_calls_user(const struct pl_deferred *deferred)
+{
+    const struct pl_schedule *schedule = PL_CONTAINER(deferred, struct pl_schedule, deferred);
+    for (int i = schedule->next; i < schedule->count; i++) {
+        const struct pl_step *step = &schedule->steps[i];
+        if (step->kind == PL_STEP_REDUCE && !step->reduce.op->obj.predefined)
+            return true;
+    }
+    return false;
+}
+
+static const struct pl_deferred_ops schedule_deferred = {
+    .run = schedule_run_deferred,
+    .calls_user = schedule_calls_user,
+};
 
 static int run_hook(struct pl_hook *hook)
 {
