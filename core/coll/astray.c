@@ -54,13 +54,13 @@ static const char *astray_nonblocking_reason(struct pl_engine *engine, const str
                                              const struct pl_header *message)
 {
     int started = message->tag - PL_NONBLOCKING_TAGS;
-    if (engine->lock.real || comm->coll.persistent || started >= PL_AGREE_TAGS - PL_NONBLOCKING_TAGS ||
+    if (engine->threads.several || comm->coll.persistent || started >= PL_AGREE_TAGS - PL_NONBLOCKING_TAGS ||
         (uint32_t)started >= comm->coll.nonblocking)
         return NULL;
     const struct pl_schedule *schedule = astray_nonblocking(engine, comm, message->tag);
     if (!schedule)
         return "this rank has completed that collective without it";
-    return astray_will_receive(schedule, message->source) ? NULL : "this rank expects none from it";
+    return schedule->busy || astray_will_receive(schedule, message->source) ? NULL : "this rank expects none from it";
 }
 
 /* How the calls of the ranks differ, as far as a message tells; NULL: nothing is wrong with it. `counted`: no other
