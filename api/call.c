@@ -57,6 +57,13 @@ void pl_call_error(struct pl_call *call, int class, const char *format, ...)
     call->err = class;
 }
 
+void pl_call_element(struct pl_call *call, const char *array, MPI_Count index)
+{
+    char why[PL_DETAIL_MAX];
+    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+    pl_fail(call->err, "%s[%lld]: %s", array, (long long)index, why);
+}
+
 /* --- objects ------------------------------------------------------------------------------------------------- */
 
 static void *call_resolve(struct pl_call *call, enum pl_kind kind, const void *handle, const char *argument)

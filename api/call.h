@@ -67,6 +67,9 @@ static inline int pl_call_leave(struct pl_call *call)
 /* Records an error of an argument if it is the first one: like pl_fail(). */
 PL_COLD PL_PRINTF(3, 4) void pl_call_error(struct pl_call *call, int class, const char *format, ...);
 
+/* The error just recorded is that of an element of an array: names it. */
+PL_COLD void pl_call_element(struct pl_call *call, const char *array, MPI_Count index);
+
 /* Objects from handles. Null, freed and foreign handles record the class of their kind. Borrowed. */
 struct pl_comm *pl_resolve_comm(struct pl_call *call, MPI_Comm comm);
 static inline struct pl_comm *pl_arg_comm(struct pl_call *call, MPI_Comm comm)

@@ -98,5 +98,7 @@ void pl_arg_types(struct pl_call *call, const void *buf, struct pl_counts counts
         if (pl_count_at(counts, i) > 0) {
             const struct pl_type *type = pl_arg_type(call, types[i]);
             pl_check_buffer(call, pl_address(buf, pl_displ_at(displs, i)), pl_count_at(counts, i), type);
+            if (call->err)
+                pl_call_element(call, name, i);
         }
 }

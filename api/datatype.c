@@ -41,7 +41,7 @@ static struct pl_type_envelope *envelope_of(struct pl_call *call, int combiner, 
 static void arg_blocklength(struct pl_call *call, MPI_Count blocklength)
 {
     if (blocklength < 0)
-        pl_call_error(call, MPI_ERR_ARG, "a blocklength is %lld; it must not be negative", (long long)blocklength);
+        pl_call_error(call, MPI_ERR_ARG, "blocklength is %lld; it must not be negative", (long long)blocklength);
 }
 
 /* An array that may be NULL only if it has no elements. */
@@ -56,7 +56,9 @@ static void arg_blocklengths(struct pl_call *call, MPI_Count count, struct pl_co
     mpi_type_arg_array(call, count, lengths.wide ? (const void *)lengths.wide : lengths.narrow,
                        "array_of_blocklengths");
     for (MPI_Count i = 0; !call->err && i < count; i++)
-        arg_blocklength(call, pl_count_at(lengths, i));
+        if (pl_count_at(lengths, i) < 0)
+            pl_call_error(call, MPI_ERR_ARG, "array_of_blocklengths[%lld] is %lld; it must not be negative",
+                          (long long)i, (long long)pl_count_at(lengths, i));
 }
 
 static void arg_displacements(struct pl_call *call, MPI_Count count, struct pl_counts displacements)
@@ -269,6 +271,8 @@ static int create_struct(struct pl_call *call, bool large, MPI_Count count, stru
         struct pl_type *type = pl_arg_type_uncommitted(call, types[i]);
         if (type)
             pl_envelope_put_type(e, type);
+        else
+            pl_call_element(call, "array_of_types", (MPI_Count)i);
     }
     if (call->err)
         pl_envelope_free(e);

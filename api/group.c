@@ -45,16 +45,12 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
     mpi_group_arg_array(&call, n, ranks2, "ranks2");
     if (!call.err)
         call.err = pl_group_check_same(from, to);
-    for (int i = 0; i < n && !call.err; i++) {
-        int rank = ranks1[i];
-        if (rank == MPI_PROC_NULL)
-            ranks2[i] = MPI_PROC_NULL;
-        else if (rank < 0 || rank >= from->size)
-            pl_call_error(&call, MPI_ERR_RANK, "ranks1[%d] is %d, which is not in group1 of %d processes", i, rank,
+    for (int i = 0; i < n && !call.err; i++)
+        if (ranks1[i] != MPI_PROC_NULL && (ranks1[i] < 0 || ranks1[i] >= from->size))
+            pl_call_error(&call, MPI_ERR_RANK, "ranks1[%d] is %d, which is not in group1 of %d processes", i, ranks1[i],
                           from->size);
-        else
-            ranks2[i] = pl_group_find(to, pl_group_proc(from, rank));
-    }
+    for (int i = 0; i < n && !call.err; i++)
+        ranks2[i] = ranks1[i] == MPI_PROC_NULL ? MPI_PROC_NULL : pl_group_find(to, pl_group_proc(from, ranks1[i]));
     return pl_call_leave(&call);
 }
 

@@ -118,10 +118,16 @@ int MPI_Pready_list(int length, const int array_of_partitions[], MPI_Request req
         pl_call_error(&call, MPI_ERR_ARG, "length is %d; it must not be negative", length);
     if (length > 0)
         pl_arg_output(&call, array_of_partitions, "array_of_partitions");
-    for (int i = 0; i < length && !call.err; i++)
+    for (int i = 0; i < length && !call.err; i++) {
         arg_partition(&call, r, array_of_partitions[i]);
-    for (int i = 0; i < length && !call.err; i++)
+        if (call.err)
+            pl_call_element(&call, "array_of_partitions", i);
+    }
+    for (int i = 0; i < length && !call.err; i++) {
         call.err = pl_pready(r, array_of_partitions[i], array_of_partitions[i]);
+        if (call.err)
+            pl_call_element(&call, "array_of_partitions", i);
+    }
     return pl_call_leave(&call);
 }
 

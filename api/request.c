@@ -186,7 +186,8 @@ int MPI_Startall(int count, MPI_Request requests[])
     char why[PL_DETAIL_MAX];
     pl_arg_requests(&call, count, requests);
     for (int i = 0; i < count && !call.err; i++)
-        mpi_request_startable(&call, requests[i]);
+        if (!mpi_request_startable(&call, requests[i]))
+            pl_call_element(&call, "array_of_requests", i);
     if (call.err)
         return pl_call_leave(&call);
     for (int i = 0; i < count; i++) {
@@ -194,6 +195,7 @@ int MPI_Startall(int count, MPI_Request requests[])
         mpi_request_start(&one, requests[i]);
         if (one.err && !call.err) {
             call = one;
+            pl_call_element(&call, "array_of_requests", i);
             snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
         }
     }

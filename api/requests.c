@@ -11,6 +11,16 @@
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 
+/* pl_request_live() for an element. */
+static struct pl_request *mpi_requests_live(struct pl_call *call, const MPI_Request requests[], int i)
+{
+    bool good = !call->err;
+    struct pl_request *request = pl_request_live(call, requests[i]);
+    if (!request && good && call->err)
+        pl_call_element(call, "array_of_requests", i);
+    return request;
+}
+
 /* Checks all requests and returns the number of complete ones. Consecutive requests of one engine progress it once. */
 static int requests_poll(struct pl_call *call, int count, const MPI_Request requests[], int *live, int *first)
 {
@@ -19,7 +29,7 @@ static int requests_poll(struct pl_call *call, int count, const MPI_Request requ
     *live = 0;
     *first = MPI_UNDEFINED;
     for (int i = 0; i < count; i++) {
-        struct pl_request *request = pl_request_live(call, requests[i]);
+        struct pl_request *request = mpi_requests_live(call, requests, i);
         if (!request)
             continue;
         (*live)++;
@@ -124,12 +134,14 @@ static void failure_note(struct failure *first, int code)
 static int requests_finish_all(struct pl_call *call, int count, MPI_Request requests[], int indices[],
                                MPI_Status statuses[], struct failure *first)
 {
-    int given = 0;
+    int given = 0, twice = -1; /* the place of a request that has an earlier one, too */
     bool failed = false;
     for (int i = 0; i < count; i++) {
         struct pl_request *request = pl_request_still_live(call, requests[i]);
         MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[indices ? given : i];
         if (!request) {
+            if (call->err && twice < 0)
+                pl_call_element(call, "array_of_requests", twice = i);
             if (!indices)
                 pl_status_empty(status);
             continue;
@@ -173,7 +185,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     failure_init(&first);
     pl_arg_requests(&call, count, requests);
     for (int i = 0; i < count && !call.err; i++) {
-        struct pl_request *request = pl_request_is_sent(requests[i]) ? NULL : pl_request_live(&call, requests[i]);
+        struct pl_request *request = pl_request_is_sent(requests[i]) ? NULL : mpi_requests_live(&call, requests, i);
         if (request && late == count && !pl_request_done(request))
             late = i;
     }

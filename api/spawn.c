@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Dynamic processes: ports, names, connections through them, and spawning. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +150,17 @@ static void arg_soft(struct pl_call *call, struct pl_spawn_command *command)
     free(soft);
 }
 
+/* The info of one of `count` commands. */
+static void arg_command_info(struct pl_call *call, struct pl_spawn_command *command, MPI_Info info, int i, int count)
+{
+    if (call->err)
+        return;
+    command->info = pl_arg_info_or_null(call, info);
+    arg_soft(call, command);
+    if (call->err && count > 1)
+        pl_call_element(call, "array_of_info", i);
+}
+
 /* The commands, for free(). Arguments that are significant only at the root are checked only there. */
 static struct pl_spawn_command *arg_commands(struct pl_call *call, int count, char *const *commands,
                                              char **const *argvs, const int *maxprocs, const MPI_Info *infos)
@@ -162,12 +174,10 @@ static struct pl_spawn_command *arg_commands(struct pl_call *call, int count, ch
         pl_call_error(call, MPI_ERR_NO_MEM, "out of memory for %d commands", count);
     for (int i = 0; made && i < count; i++) {
         arg_command(call, i, commands[i], maxprocs[i]);
-        made[i] = (struct pl_spawn_command){ .command = commands[i],
-                                             .argv = argvs ? argvs[i] : NULL,
-                                             .maxprocs = maxprocs[i],
-                                             .number = maxprocs[i],
-                                             .info = pl_arg_info_or_null(call, infos[i]) };
-        arg_soft(call, &made[i]);
+        made[i] = (struct pl_spawn_command){
+            .command = commands[i], .argv = argvs ? argvs[i] : NULL, .maxprocs = maxprocs[i], .number = maxprocs[i]
+        };
+        arg_command_info(call, &made[i], infos[i], i, count);
     }
     return made;
 }
@@ -185,9 +195,14 @@ static int mpi_spawn_do(struct pl_call *call, int count, char *const *commands, 
     bool leads = c->rank == root;
     struct pl_spawn_command *all = leads ? arg_commands(call, count, commands, argvs, maxprocs, infos) : NULL;
     bool sound = !call->err;
+    char why[PL_DETAIL_MAX] = "";
+    if (!sound)
+        snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
     int rc = pl_spawn(all, sound && leads ? count : 0, root, c, codes == MPI_ERRCODES_IGNORE ? NULL : codes, &made);
     if (sound)
         call->err = rc;
+    else
+        pl_fail(call->err, "%s", why); /* again: the others were told meanwhile, in other words */
     *intercomm = call->err ? MPI_COMM_NULL : pl_comm_handle(made);
     free(all);
     return pl_call_leave(call);

@@ -65,8 +65,8 @@ static void arg_grid(struct pl_call *call, const struct pl_comm *comm, int ndims
         if (dims[i] < 1)
             pl_call_error(call, MPI_ERR_DIMS, "dims[%d] is %d; it must be at least 1", i, dims[i]);
         else if (nodes > comm->size)
-            pl_call_error(call, MPI_ERR_DIMS, "the grid is larger than %s of %d processes", pl_comm_label(comm),
-                          comm->size);
+            pl_call_error(call, MPI_ERR_DIMS, "dims[%d] is %d: the grid is larger than %s of %d processes", i, dims[i],
+                          pl_comm_label(comm), comm->size);
     }
 }
 
@@ -81,8 +81,9 @@ static int arg_dims(struct pl_call *call, int nnodes, int ndims, const int dims[
         else if (dims[i] == 0)
             free++;
         else if (*nodes % dims[i] != 0)
-            pl_call_error(call, MPI_ERR_DIMS, "nnodes is %d, not a multiple of the product of the given dimensions",
-                          nnodes);
+            pl_call_error(call, MPI_ERR_DIMS,
+                          "dims[%d] is %d: nnodes, %d, is not a multiple of the product of the given dimensions", i,
+                          dims[i], nnodes);
         else
             *nodes /= dims[i];
     }

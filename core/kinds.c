@@ -8,6 +8,7 @@
 #include "core/coll/algorithm.h"
 #include "core/coll/area/area.h"
 #include "core/coll/area/collectives.h"
+#include "core/coll/astray.h"
 #include "core/coll/collective.h"
 #include "core/coll/hierarchy/collectives.h"
 #include "core/coll/hierarchy/hierarchy.h"
@@ -84,7 +85,7 @@ const struct pl_request_ops pl_request_ops[PL_REQ_KINDS] = {
 
 const struct pl_engine_client pl_engine_clients[PL_ENGINE_CLIENTS] = {
     { .name = "rma", .failed = pl_rma_comm_failed, .closing = pl_win_orphan },
-    { .name = "coll", .settings = pl_coll_settings, .resolved = pl_coll_compare },
+    { .name = "coll", .settings = pl_coll_settings, .resolved = pl_coll_compare, .awaited = pl_astray_check },
     { .name = "hierarchy", .orphaned = pl_hierarchy_release, .destroyed = pl_hierarchy_release },
     { .name = "area", .orphaned = pl_area_release, .destroyed = pl_area_release },
     { .name = "topology", .destroyed = pl_topology_release },

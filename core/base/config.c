@@ -81,6 +81,10 @@ const struct pl_config pl_config_table[] = {
       PL_CONFIG_FIXED },
     { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "absolute path of the directory of plugins; empty: beside the library", PL_CONFIG_FIXED },
+    { "progress", PL_CONFIG_TEXT, "none", "none|thread", 0, 0,
+      "thread: the World, and sessions whose info has no plenum_progress, have a thread that makes progress while the "
+      "program computes",
+      PL_CONFIG_LOCAL },
     { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0, "comma-separated list of plugins that provide process sets",
       PL_CONFIG_FIXED },
     { "psets", PL_CONFIG_TEXT, "", NULL, 0, 0, "a JSON file of process sets (docs/psets.md)", PL_CONFIG_FIXED },

@@ -5,11 +5,29 @@
  */
 #include "core/coll/algorithm.h"
 
+/* Ranks that give different amounts find it at the first segment of a chain: it is the shorter, the more there are. */
+enum { AHEAD_MAX = 512, ALIGNED = 64 };
+
+/* The last rank of a chain has all after as many further segments as there are ranks before it, so short ones are
+ * better; but each costs a rendezvous at every rank. 64 KiB is also what the node transport copies before it notifies
+ * the receiver (plugins/shm/fifo.c). The limit bounds the steps of the schedule. */
+enum { SEGMENT = 64 * 1024, SEGMENTS_MAX = 1024 };
+
+/* A rank that uses the binomial tree, while the root cuts a longer vector, gets a part of at least this size. */
+static size_t bcast_part_min(int size)
+{
+    size_t first = SEGMENT - AHEAD_MAX * ALIGNED, scattered = (size_t)SEGMENT / (size_t)size;
+    return first < scattered ? first : scattered;
+}
+
 static void bcast_append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit = 1;
     struct pl_block data = pl_coll_received(coll);
 
+    schedule->exact = true; /* a rank that gives less than the root passes on less */
+    if (size > 2)
+        schedule->cut_from = bcast_part_min(size);
     while (bit < size && !(me & bit))
         bit *= 2;
     if (me != 0) {
@@ -26,13 +44,16 @@ static void bcast_append_binomial(struct pl_schedule *schedule, const struct pl_
 struct packed {
     unsigned char *bytes;
     size_t size;
-    bool copied; /* else the bytes are in the user's buffer */
+    size_t ahead; /* bytes by which the first segment is shorter than the others */
+    bool copied;  /* else the bytes are in the user's buffer */
 };
 
 static struct packed bcast_pack(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_block data = pl_coll_received(coll);
     struct packed packed = { .size = pl_block_size(data), .copied = !data.type->dense };
+    schedule->exact = true;
+    schedule->cut_from = 0;
     packed.bytes = packed.copied ? pl_schedule_temp(schedule, packed.size) : pl_address(data.buf, data.type->true_lb);
     if (packed.copied && coll->comm->rank == coll->root)
         pl_schedule_copy(schedule, data, pl_block_bytes(packed.bytes, packed.size));
@@ -50,7 +71,7 @@ static void bcast_unpack(struct pl_schedule *schedule, const struct pl_coll *col
 /* Segments `from` to `to` (exclusive) of equal size, of which the last ones may be short or empty. */
 static struct pl_block bcast_segments(struct packed packed, size_t segment, int from, int to)
 {
-    size_t begin = (size_t)from * segment, end = (size_t)to * segment;
+    size_t begin = from > 0 ? (size_t)from * segment - packed.ahead : 0, end = (size_t)to * segment - packed.ahead;
     if (begin > packed.size)
         begin = packed.size;
     if (end > packed.size)
@@ -110,11 +131,6 @@ static void append_scatter_allgather(struct pl_schedule *schedule, const struct 
 
 /* --- chain: segments flow from rank to rank, two under way in each direction ------------------------------------ */
 
-/* The last rank has all after as many further segments as there are ranks before it, so short ones are better; but each
- * costs a rendezvous at every rank. 64 KiB is also what the node transport copies before it notifies the receiver
- * (plugins/shm/fifo.c). The limit bounds the steps of the schedule. */
-enum { SEGMENT = 64 * 1024, SEGMENTS_MAX = 1024 };
-
 static void append_chain(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
@@ -122,7 +138,8 @@ static void append_chain(struct pl_schedule *schedule, const struct pl_coll *col
     bool first = me == 0, last = me == size - 1;
     struct packed packed = bcast_pack(schedule, coll);
     size_t segment = packed.size / SEGMENTS_MAX > SEGMENT ? packed.size / SEGMENTS_MAX + 1 : SEGMENT;
-    int n = (int)((packed.size + segment - 1) / segment);
+    packed.ahead = packed.size > SEGMENT ? (packed.size / SEGMENT) % AHEAD_MAX * ALIGNED : 0;
+    int n = (int)((packed.size + packed.ahead + segment - 1) / segment);
     int received[2] = { 0, 0 }; /* marks behind the receives of even and of odd segments */
 
     for (int i = 0; i < n + 1; i++) {

@@ -11,6 +11,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/json.h"
 #include "core/base/memory.h"
 #include "core/coll/agree.h"
@@ -178,13 +179,6 @@ static int coll_table_read_file(const char *path)
 
 /* --- the number that processes compare ---------------------------------------------------------------------------- */
 
-static uint64_t coll_table_mix(uint64_t sum, const void *data, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        sum = (sum ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
-    return sum;
-}
-
 /* The algorithm that is forced from outside. The number leaves out what a tool writes while the process runs: other
  * processes have their numbers by then, and the tool must write the same everywhere. */
 static const struct pl_algorithm *forced_outside(enum pl_coll_kind kind)
@@ -196,21 +190,21 @@ static const struct pl_algorithm *forced_outside(enum pl_coll_kind kind)
 
 static uint32_t number_of_settings(void)
 {
-    uint64_t sum = 0xcbf29ce484222325u;
+    uint64_t sum = PL_HASH_BEGIN;
     bool area = pl_config_bool("coll_shm"), fast = area && !pl_coll_agreeing;
-    sum = coll_table_mix(sum, &area, sizeof area);
-    sum = coll_table_mix(sum, &pl_coll_agreeing, sizeof pl_coll_agreeing);
+    sum = pl_hash_bytes(sum, &area, sizeof area);
+    sum = pl_hash_bytes(sum, &pl_coll_agreeing, sizeof pl_coll_agreeing);
     for (int kind = 0; kind < PL_COLL_KINDS; kind++) {
         const struct pl_algorithm *forced = forced_outside((enum pl_coll_kind)kind);
         fast &= !forced && tables[kind].count == 0;
-        sum = coll_table_mix(sum, &kind, sizeof kind);
+        sum = pl_hash_bytes(sum, &kind, sizeof kind);
         if (forced)
-            sum = coll_table_mix(sum, forced->name, strlen(forced->name));
+            sum = pl_hash_text(sum, forced->name);
         for (int i = 0; i < tables[kind].count; i++) {
             const struct pl_coll_rule *rule = &tables[kind].rules[i];
-            sum = coll_table_mix(sum, &rule->ranks, sizeof rule->ranks);
-            sum = coll_table_mix(sum, &rule->bytes, sizeof rule->bytes);
-            sum = coll_table_mix(sum, rule->algorithm->name, strlen(rule->algorithm->name));
+            sum = pl_hash_bytes(sum, &rule->ranks, sizeof rule->ranks);
+            sum = pl_hash_bytes(sum, &rule->bytes, sizeof rule->bytes);
+            sum = pl_hash_text(sum, rule->algorithm->name);
         }
     }
     uint32_t folded = (uint32_t)(sum ^ sum >> 32);

@@ -2,11 +2,13 @@
 /* Schedules: appending steps, executing them, blocking and from the engine's progress. Locking: schedule.h. */
 #include "core/coll/schedule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/coll/collective.h"
 #include "core/coll/statement.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
@@ -29,7 +31,7 @@ enum {
 };
 
 static int run_hook(struct pl_hook *hook);
-static void schedule_run_deferred(struct pl_deferred *deferred);
+static const struct pl_deferred_ops schedule_deferred;
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
 
@@ -43,11 +45,12 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
     schedule->steps = schedule->few;
     schedule->chunks = NULL;
     schedule->scratch_used = 0;
-    schedule->retains = schedule->busy = false;
+    schedule->retains = schedule->exact = schedule->busy = false;
+    schedule->cut_from = SIZE_MAX;
     schedule->request = NULL;
     pl_list_init(&schedule->hook.link);
     schedule->hook.run = run_hook;
-    schedule->deferred.run = schedule_run_deferred;
+    schedule->deferred.ops = &schedule_deferred;
 }
 
 /* The objects that a step uses, NULL where it uses none. */
@@ -284,15 +287,25 @@ static int schedule_post(struct pl_schedule *schedule, int end)
     return rc;
 }
 
+static inline int schedule_check_amount(struct pl_schedule *schedule, const struct pl_step *step, size_t bytes)
+{
+    size_t expected = pl_block_size(step->data);
+    if (pl_likely(!schedule->exact || bytes == expected))
+        return MPI_SUCCESS;
+    schedule->wrong = bytes > expected ? bytes : expected;
+    return pl_coll_fail_amount(step->peer, bytes, expected);
+}
+
 /* The first receive that is not complete: receives its message if it has arrived, else posts all deferred ones. */
 static int schedule_take(struct pl_schedule *schedule, const struct pl_step *step)
 {
     bool blocking = !schedule->request;
-    if (!pl_coll_recv_fast(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer, schedule->tag,
-                           blocking))
+    ptrdiff_t bytes = pl_coll_recv_fast(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
+                                        schedule->tag, blocking);
+    if (bytes < 0)
         return schedule_post(schedule, schedule->next);
     schedule->begun = schedule->settled + 1;
-    return MPI_SUCCESS;
+    return schedule_check_amount(schedule, step, (size_t)bytes);
 }
 
 /* Releases a message that is complete; its error. */
@@ -301,8 +314,11 @@ static int schedule_finish(struct pl_schedule *schedule, struct pl_step *step)
     int error = MPI_SUCCESS;
     if (step->request->outcome.error) {
         error = pl_request_report(step->request);
+        schedule->wrong = step->request->in.size;
         if (schedule->request)
             schedule->request->args.peer_rank = step->peer; /* the rank that its record names */
+    } else if (step->kind == PL_STEP_RECV) {
+        error = schedule_check_amount(schedule, step, (size_t)step->request->outcome.bytes);
     }
     pl_request_recycle(step->request);
     step->request = NULL;
@@ -387,10 +403,17 @@ static void schedule_cancel(struct pl_schedule *schedule)
 }
 
 /* After MPI_ERR_TRUNCATE only the contents of one buffer are wrong: the other ranks expect what this one sends, and
- * send what it expects. After any other error this rank does not know what they do. */
+ * send what it expects, unless the amount decides on that. After any other error this rank does not know what they do.
+ */
 static bool goes_on(const struct pl_schedule *schedule)
 {
-    return schedule->error == MPI_SUCCESS || schedule->error == MPI_ERR_TRUNCATE;
+    return schedule->error == MPI_SUCCESS ||
+           (schedule->error == MPI_ERR_TRUNCATE && schedule->wrong < schedule->cut_from);
+}
+
+static inline struct pl_engine *schedule_engine_of(const struct pl_schedule *schedule)
+{
+    return &schedule->comm->instance->engine;
 }
 
 /* Executes until the end, or until a message is not complete (PL_PENDING): that at `awaited`. No lock held. */
@@ -407,6 +430,8 @@ static int schedule_advance(struct pl_schedule *schedule)
         if (!goes_on(schedule)) {
             schedule->begun = schedule->next;
             schedule_cancel(schedule);
+            if (schedule->error == MPI_ERR_TRUNCATE)
+                pl_coll_tell_amounts(schedule->comm);
         }
     }
 }
@@ -417,7 +442,12 @@ int pl_schedule_run_for(struct pl_schedule *schedule, const struct pl_coll *coll
         return schedule->broken;
     int rc;
     while ((rc = schedule_advance(schedule)) == PL_PENDING) {
-        const struct pl_waiting what = { .describe = coll ? pl_coll_describe : NULL, .context = coll };
+        const struct pl_waiting what = {
+            .comm = schedule->comm,
+            .schedule = schedule,
+            .describe = coll ? pl_coll_describe : NULL,
+            .context = coll,
+        };
         struct pl_request *request = schedule->steps[schedule->awaited].request;
         pl_engine_wait_among(request->engine, request, &what);
     }
@@ -430,11 +460,6 @@ int pl_schedule_run(struct pl_schedule *schedule)
 }
 
 /* --- nonblocking ----------------------------------------------------------------------------------------------- */
-
-static inline struct pl_engine *schedule_engine_of(const struct pl_schedule *schedule)
-{
-    return &schedule->comm->instance->engine;
-}
 
 static inline bool can_advance(const struct pl_schedule *schedule)
 {
@@ -473,6 +498,23 @@ static void schedule_run_deferred(struct pl_deferred *deferred)
     schedule_drive(PL_CONTAINER(deferred, struct pl_schedule, deferred));
 }
 
+/* Does a step use an operation of MPI_Op_create()? */
+static bool schedule_calls_user(const struct pl_deferred *deferred)
+{
+    const struct pl_schedule *schedule = PL_CONTAINER(deferred, struct pl_schedule, deferred);
+    for (int i = schedule->next; i < schedule->count; i++) {
+        const struct pl_step *step = &schedule->steps[i];
+        if (step->kind == PL_STEP_REDUCE && !step->reduce.op->obj.predefined)
+            return true;
+    }
+    return false;
+}
+
+static const struct pl_deferred_ops schedule_deferred = {
+    .run = schedule_run_deferred,
+    .calls_user = schedule_calls_user,
+};
+
 static int run_hook(struct pl_hook *hook)
 {
     struct pl_schedule *schedule = PL_CONTAINER(hook, struct pl_schedule, hook);
@@ -481,6 +523,11 @@ static int run_hook(struct pl_hook *hook)
     schedule->busy = true;
     pl_list_append(&schedule_engine_of(schedule)->deferred.work, &schedule->deferred.link);
     return 1;
+}
+
+struct pl_schedule *pl_schedule_of_hook(struct pl_hook *hook)
+{
+    return hook->run == run_hook ? PL_CONTAINER(hook, struct pl_schedule, hook) : NULL;
 }
 
 int pl_schedule_start(struct pl_schedule *schedule, struct pl_request *request)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/hash.h"
 #include "core/coll/algorithm.h"
 #include "core/coll/rules_file.h"
 #include "core/datatype/signature.h"
@@ -158,9 +159,9 @@ static struct pl_block statement_same(const struct pl_coll *coll)
 
 static uint64_t statement_counts(const struct pl_coll *coll)
 {
-    uint64_t sum = 1;
+    uint64_t sum = PL_HASH_BEGIN;
     for (int i = 0; coll->kind == PL_COLL_REDUCE_SCATTER && i < coll->comm->size; i++)
-        sum = (sum ^ (uint64_t)pl_count_at(coll->recvcounts, i)) * 0x100000001b3u;
+        sum = pl_hash_add(sum, (uint64_t)pl_count_at(coll->recvcounts, i));
     return sum;
 }
 

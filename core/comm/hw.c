@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/comm/create.h"
@@ -159,8 +160,7 @@ static struct wish hw_wish_of(const struct pl_comm *parent, int type, const char
     wish.type = type;
     if (!name || !members || pl_group_find(members, pl_group_proc(parent->group, parent->rank)) < 0)
         return wish;
-    for (wish.pset = 0xcbf29ce484222325u; *name; name++)
-        wish.pset = (wish.pset ^ (unsigned char)*name) * 0x100000001b3u;
+    wish.pset = pl_hash_text(PL_HASH_BEGIN, name);
     return wish;
 }
 

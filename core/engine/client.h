@@ -14,6 +14,7 @@
 
 struct pl_comm;
 struct pl_engine;
+struct pl_waiting;
 
 /* What a kind of message means to the room that sends it. */
 struct pl_message_ops {
@@ -60,6 +61,10 @@ struct pl_engine_client {
 
     /* A rank's peer has become known, and has these settings. Locked. */
     void (*resolved)(struct pl_comm *comm, int rank, uint32_t settings);
+
+    /* A thread waits for long: for this request, or for `what`, of which one is NULL. Ends what the room knows will
+     * not come. Locked. */
+    void (*awaited)(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
 
     /* A member of the communicator has died, or a message from one was dropped for lack of memory: ends what only
      * that room knows. Locked. */

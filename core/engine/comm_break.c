@@ -16,6 +16,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
 #include "core/engine/p2p.h"
+#include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
 #include "core/engine/wait.h"
@@ -23,8 +24,9 @@
 
 enum { BREAK_WORDS = 256 };
 
-/* The header's `part`: what is at fault, that rank or the link to it. */
-enum break_part { PART_RANK, PART_LINK };
+/* The header's `part`: what is at fault. That rank; the link to it; or that rank has freed the communicator, which it
+ * tells only one member: the one that waits for it. */
+enum break_part { PART_RANK, PART_LINK, PART_FREED };
 
 /* The data of PL_MSG_BROKEN; its header names the communicator, and the member at fault as the source. */
 struct break_notice {
@@ -154,24 +156,34 @@ static void break_tell_all(struct pl_comm *root, int rank, enum break_part part,
         break_tell(root, root, i, rank, part, notice);
 }
 
-/* Only what the arguments of the call do not explain: the others cannot know it either. */
-static bool break_is_due(const struct pl_comm *root, int class)
-{
-    bool unforeseen = class == MPI_ERR_NO_MEM || class == MPI_ERR_PROC_ABORTED || class == MPI_ERR_INTERN;
-    return unforeseen && !atomic_load(&root->health.failed);
-}
-
 void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *why)
 {
     struct pl_comm *root = break_root(comm);
     struct break_notice notice = { .class = class,
                                    .made = atomic_load_explicit(&root->coll.made, memory_order_relaxed) };
-    if (!break_is_due(root, class))
+    if (atomic_load(&root->health.failed))
         return;
     snprintf(notice.words, sizeof notice.words, "%.64s is broken: an operation failed on rank %d: %.128s",
              pl_comm_label(root), root->rank, why);
     pl_comm_break(root, root->rank, class, notice.words);
     break_tell_all(root, root->rank, PART_RANK, &notice);
+}
+
+void pl_comm_break_sender(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *message,
+                          int rank)
+{
+    struct pl_peer *peer;
+    struct break_notice notice = { .class = MPI_ERR_OTHER };
+    struct pl_header header = {
+        .home = message->home, .serial = message->serial, .source = rank, .kind = PL_MSG_BROKEN, .part = PART_FREED
+    };
+    snprintf(notice.words, sizeof notice.words,
+             "the calls differ: rank %d sends %llu bytes in a collective, and rank %d has freed the communicator "
+             "without receiving them",
+             message->source, (unsigned long long)message->size, rank);
+    if (pl_engine_peer(engine, from->card, from->card_length, UINT64_MAX, &peer) != MPI_SUCCESS ||
+        pl_engine_control(engine, peer, &header, &notice, sizeof notice) != MPI_SUCCESS)
+        pl_log("engine", 1, "out of memory to tell a sender that its communicator is freed");
 }
 
 int pl_comm_break_for_all(struct pl_comm *comm, int class)
@@ -182,7 +194,9 @@ int pl_comm_break_for_all(struct pl_comm *comm, int class)
         return class;
     char why[PL_DETAIL_MAX];
     snprintf(why, sizeof why, "%s", pl_error_detail(&recorded));
-    if (comm->health.orphan || (comm->size == 1 && !comm->inter.remote && !comm->role.serves))
+    /* Only what the arguments of the call do not explain: the others cannot know it either. */
+    bool unforeseen = class == MPI_ERR_NO_MEM || class == MPI_ERR_PROC_ABORTED || class == MPI_ERR_INTERN;
+    if (!unforeseen || comm->health.orphan || (comm->size == 1 && !comm->inter.remote && !comm->role.serves))
         return class; /* no other process waits */
     pl_engine_enter(engine);
     pl_comm_break_for_all_locked(comm, class, recorded == class ? why : pl_error_class_text(class));
@@ -297,6 +311,11 @@ void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, co
     pl_comm_break(comm, rank, known ? notice.class : MPI_ERR_OTHER, notice.words);
     if (news && header->part == PART_LINK && !comm->inter.remote && break_is_next(comm, rank))
         break_tell(comm, comm, rank, rank, PART_LINK, &notice);
+    if (news && header->part == PART_FREED) {
+        struct pl_comm *root = break_root(comm);
+        notice.made = atomic_load_explicit(&root->coll.made, memory_order_relaxed);
+        break_tell_all(root, rank, PART_RANK, &notice);
+    }
 }
 
 /* --- afterwards --------------------------------------------------------------------------------------------------- */

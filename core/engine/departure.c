@@ -79,7 +79,7 @@ static bool all_have_departed(struct pl_comm *comm)
 {
     const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
     int self = comm->inter.remote ? -1 : comm->rank;
-    if (self >= 0 && (group->size == 1 || comm->instance->engine.lock.real))
+    if (self >= 0 && (group->size == 1 || comm->instance->engine.threads.several))
         return false;
     for (int i = 0; i < group->size; i++)
         if (i != self && !rank_has_departed(comm, i))
@@ -158,12 +158,10 @@ static void departure_end_all(const struct pl_engine *engine, const struct pl_wa
 
 void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
 {
-    pl_engine_enter(engine);
     if (request)
         departure_end(request);
     else if (what)
         departure_end_all(engine, what);
-    pl_engine_leave(engine);
 }
 
 int pl_departure_record(const struct pl_comm *comm)

@@ -22,7 +22,7 @@ struct pl_request;
 struct pl_waiting;
 
 /* A wait takes long: for this request, or for one of those in `what` if `request` is NULL. Completes it if
- * some part of it waits for a departed rank; several, if each does. Lock not held. */
+ * some part of it waits for a departed rank; several, if each does. Lock held. */
 void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
 
 /* Has this rank departed, and all that it sent arrived? For MPI_ANY_SOURCE: have all other ranks? (False where another

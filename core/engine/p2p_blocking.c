@@ -184,20 +184,20 @@ static inline ptrdiff_t take_next_coll(struct pl_engine *engine, struct pl_comm 
                                           (size_t)count * (size_t)type->size);
 }
 
-bool pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
-                       int tag, bool wait)
+ptrdiff_t pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
+                            int tag, bool wait)
 {
     struct pl_engine *engine = &comm->instance->engine;
     ptrdiff_t bytes;
     int polls = wait && !pl_engine_should_yield(engine) ? FAST_POLLS : 1;
     if (comm->health.orphan || !may_be_fast(engine, type, source, tag))
-        return false;
+        return PL_PENDING;
     do {
         pl_lock_take(&engine->lock);
         bytes = take_next_coll(engine, comm, buf, count, type, source, tag, engine->lock.real ? 1 : polls);
         pl_lock_drop(&engine->lock);
     } while (bytes == PL_AGAIN && engine->lock.real && --polls > 0);
-    return bytes >= 0;
+    return bytes;
 }
 
 /* Uses a spare request and a predefined datatype, so that nothing is retained. Posts the receive if its message has not

@@ -26,10 +26,10 @@ bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_t
                    struct pl_request **request);
 
 /* The fast paths of messages of collectives, with a tag for which no receive from that rank is posted. A receive takes
- * what is there; with `wait` it polls for some microseconds. */
+ * what is there, and returns its bytes; with `wait` it polls for some microseconds. Negative: it takes nothing. */
 bool pl_coll_send_fast(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
                        int tag);
-bool pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
-                       int tag, bool wait);
+ptrdiff_t pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
+                            int tag, bool wait);
 
 #endif

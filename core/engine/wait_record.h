@@ -17,12 +17,14 @@
 
 struct pl_comm;
 struct pl_request;
+struct pl_schedule;
 
 /* What a wait is for, if not for one request. On the waiting thread's stack. */
 struct pl_waiting {
     enum pl_item_what what;
     struct pl_comm *comm;               /* NULL: none */
     int peer, tag;                      /* as in struct pl_job_item */
+    struct pl_schedule *schedule;       /* a collective that this thread executes, in `comm`; NULL: none */
     struct pl_request *const *requests; /* [count] handles, null ones among them */
     int count;                          /* of requests */
     /* Fills in more; NULL: nothing. Engine lock held. */

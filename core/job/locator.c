@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/job/locator.h"
+#include "core/base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,13 +28,10 @@ static uint64_t locator_node(void)
 {
     char boot[64] = "";
     struct stat st = { .st_ino = 0 };
-    uint64_t sum = 0xcbf29ce484222325u;
     locator_read_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
     if (stat("/proc/self/ns/pid", &st) != 0)
         st.st_ino = 0;
-    for (const char *at = boot; *at; at++)
-        sum = (sum ^ (unsigned char)*at) * 0x100000001b3u;
-    return sum ^ st.st_ino;
+    return pl_hash_text(PL_HASH_BEGIN, boot) ^ st.st_ino;
 }
 
 /* Reads the state and the start time (field 22) from a process's stat line, which contains the program's name. False:

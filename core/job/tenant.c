@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/hash.h"
 #include "core/object/plugin_place.h"
 
 enum { ADDRESS_BITS = 48 };
@@ -39,19 +40,9 @@ void pl_tenant_name(uint32_t number, char name[PL_TENANT_NAME])
         snprintf(name, PL_TENANT_NAME, "%.255s", file);
 }
 
-/* FNV-1a */
-static uint64_t tenant_hash(const void *data, size_t bytes)
-{
-    const unsigned char *at = data;
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ at[i]) * 0x100000001b3ull;
-    return hash;
-}
-
 uint64_t pl_tenant_key(const char *name)
 {
-    uint64_t key = tenant_hash(name, strlen(name));
+    uint64_t key = pl_hash_text(PL_HASH_BEGIN, name);
     return key ? key : 1;
 }
 
@@ -134,7 +125,7 @@ static uint64_t tenant_program(void)
 {
     enum { RANDOM_BYTES = 16 };
     const void *random = (const void *)getauxval(AT_RANDOM); /* NOLINT: the kernel says where */
-    return random ? tenant_hash(random, RANDOM_BYTES) << ADDRESS_BITS : 0;
+    return random ? pl_hash_bytes(PL_HASH_BEGIN, random, RANDOM_BYTES) << ADDRESS_BITS : 0;
 }
 
 uint64_t pl_tenant_copy(void)

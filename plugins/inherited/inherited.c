@@ -20,6 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/memory.h"
 #include "core/engine/transport.h"
 #include "core/job/card.h"
@@ -122,7 +123,7 @@ static uint64_t inherited_home(void)
         struct stat st;
         if (stat(names[i], &st) != 0)
             return 0;
-        home = (home ^ (uint64_t)st.st_ino ^ (uint64_t)st.st_dev << 32) * 0x100000001b3u;
+        home = pl_hash_add(home, (uint64_t)st.st_ino ^ (uint64_t)st.st_dev << 32);
     }
     return home;
 }

@@ -3,6 +3,7 @@
 #include "plugins/pmi/copies.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -64,17 +65,30 @@ static bool copies_have(const char *lines, const char *name)
     return false;
 }
 
+/* Each copy has opened the file for itself, and its position is not that of the others. */
+static void copies_append(const char *line, size_t bytes, size_t at)
+{
+    ssize_t written;
+    do
+        written = pwrite(copies_fd, line, bytes, (off_t)at);
+    while (written < 0 && errno == EINTR);
+}
+
 void pl_pmi_copies_enter(char name[PL_TENANT_NAME])
 {
     char lines[COPIES_BYTES] = "";
     uint32_t number = 0;
     pl_pmi_copies_lock();
-    ssize_t length = copies_fd < 0 ? 0 : pread(copies_fd, lines, sizeof lines - 1, 0);
-    lines[length > 0 ? length : 0] = '\0';
+    ssize_t got = copies_fd < 0 ? 0 : pread(copies_fd, lines, sizeof lines - 1, 0);
+    size_t length = got > 0 ? (size_t)got : 0;
+    lines[length] = '\0';
     do
         pl_tenant_name(++number, name);
     while (copies_have(lines, name));
-    if (copies_fd >= 0)
-        dprintf(copies_fd, "%s\n", name);
+    if (copies_fd >= 0) {
+        int more = snprintf(lines + length, sizeof lines - length, "%s\n", name);
+        if (more < (int)(sizeof lines - length)) /* else there are too many */
+            copies_append(lines + length, (size_t)more, length);
+    }
     pl_pmi_copies_unlock();
 }

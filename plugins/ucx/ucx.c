@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/hash.h"
 #include "core/base/memory.h"
 #include "plugins/ucx/control.h"
 #include "plugins/ucx/devices.h"
@@ -280,11 +281,11 @@ static int ucx_init_guarded(struct pl_ucx *ucx)
 static uint64_t ucx_node_id(void)
 {
     static const char *const parts[] = { "/proc/self/ns/pid", "/proc/self/ns/ipc", "/dev/shm" };
-    uint64_t node = 0xcbf29ce484222325u;
+    uint64_t node = PL_HASH_BEGIN;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct stat st;
         if (stat(parts[i], &st) == 0)
-            node = (node ^ (uint64_t)st.st_ino ^ (uint64_t)st.st_dev << 32) * 0x100000001b3u;
+            node = pl_hash_add(node, (uint64_t)st.st_ino ^ (uint64_t)st.st_dev << 32);
     }
     char boot[64] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -293,9 +294,7 @@ static uint64_t ucx_node_id(void)
             boot[0] = '\0';
         fclose(file);
     }
-    for (const char *c = boot; *c; c++)
-        node = (node ^ (unsigned char)*c) * 0x100000001b3u;
-    return node;
+    return pl_hash_text(node, boot);
 }
 
 static void ucx_destroy(struct pl_ucx *ucx)

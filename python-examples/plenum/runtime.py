@@ -263,7 +263,9 @@ class Runtime:
     def _await_event(self) -> None:
         """Until there may be an event, or the runtime is being closed."""
         with self._use as handle:
-            select.select([_lib.plenum_runtime_fd(handle)], [], [])
+            ready = select.poll()  # select() fails where the process has many descriptors
+            ready.register(_lib.plenum_runtime_fd(handle), select.POLLIN)
+            ready.poll()
 
 
 class Job:

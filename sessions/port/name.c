@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 
 #define PREFIX "plenum:"
 enum {
@@ -40,12 +41,10 @@ uint64_t pl_port_name_read(struct pl_reader *from, struct pl_locator *process)
     return port;
 }
 
-/* Reveals a text that was truncated or mistyped (FNV-1a). */
+/* Reveals a text that was truncated or mistyped. */
 static uint32_t port_name_checksum(const unsigned char *data, size_t length)
 {
-    uint64_t sum = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < length; i++)
-        sum = (sum ^ data[i]) * 0x100000001b3u;
+    uint64_t sum = pl_hash_bytes(PL_HASH_BEGIN, data, length);
     return (uint32_t)(sum ^ sum >> 32);
 }
 

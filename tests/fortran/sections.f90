@@ -313,7 +313,7 @@ contains
     type(MPI_Request) :: request
     type(MPI_Status) :: status
     integer :: a(n, n), b(n, n), count
-    write (name, '(a, i0)') '/tmp/plenum-fortran-sections.', rank
+    write (name, '(a, i0)') '/tmp/plenum-fortran-sections.', getpid() ! other runs have other files
     a = matrix(rank); b = -1
     call MPI_File_open(MPI_COMM_SELF, trim(name), ior(MPI_MODE_CREATE, ior(MPI_MODE_RDWR, MPI_MODE_DELETE_ON_CLOSE)), &
                        MPI_INFO_NULL, file)

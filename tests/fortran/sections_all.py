@@ -66,7 +66,7 @@ program sections_all
   call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, session)
   call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
   call MPI_Win_set_errhandler(dynamic, MPI_ERRORS_RETURN)
-  write (name, '(a, i0)') '/tmp/plenum-fortran-NAME.', rank
+  write (name, '(a, i0)') '/tmp/plenum-fortran-NAME.', getpid() ! other runs have other files
   calls = 0
 '''
 

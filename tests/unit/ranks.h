@@ -121,8 +121,8 @@ static bool ranks_send_short(struct pl_comm *comm, const void *buf, MPI_Count co
 }
 
 /* A message that has arrived is sometimes received without a request. */
-static bool ranks_recv_short(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
-                             int tag, bool wait)
+static ptrdiff_t ranks_recv_short(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type,
+                                  int source, int tag, bool wait)
 {
     struct message *first = NULL;
     struct pl_block to = pl_block(buf, count, type);
@@ -138,10 +138,10 @@ static bool ranks_recv_short(struct pl_comm *comm, void *buf, MPI_Count count, c
     }
     bool fits = first && pl_block_size(first->data) == pl_block_size(to);
     if (!fits || rank == ranks_failing || source == ranks_failing || random_below(2) == 0)
-        return false;
+        return PL_PENDING;
     pl_type_copy(first->data.buf, first->data.count, first->data.type, buf, count, type);
     first->moved = true;
-    return true;
+    return (ptrdiff_t)pl_block_size(to);
 }
 
 static void finish_message(int i, int error)
@@ -197,15 +197,21 @@ static int ranks_broken(struct pl_comm *comm, int class)
     return class;
 }
 
-#define pl_coll_isend         ranks_isend
-#define pl_coll_irecv         ranks_irecv
-#define pl_coll_send_fast     ranks_send_short
-#define pl_coll_recv_fast     ranks_recv_short
-#define pl_cancel             ranks_cancel
-#define pl_op_apply           ranks_apply
-#define pl_comm_break_for_all ranks_broken
-#define pl_coll_select        ranks_select
-#define pl_engine_wait_among  ranks_wait_among
+static void ranks_broken_locked(struct pl_comm *comm, int class, const char *why)
+{
+    (void)comm, (void)class, (void)why;
+}
+
+#define pl_coll_isend                ranks_isend
+#define pl_coll_irecv                ranks_irecv
+#define pl_coll_send_fast            ranks_send_short
+#define pl_coll_recv_fast            ranks_recv_short
+#define pl_cancel                    ranks_cancel
+#define pl_op_apply                  ranks_apply
+#define pl_comm_break_for_all        ranks_broken
+#define pl_comm_break_for_all_locked ranks_broken_locked
+#define pl_coll_select               ranks_select
+#define pl_engine_wait_among         ranks_wait_among
 #include "core/coll/collective.c"
 #include "core/coll/schedule.c"
 #include "core/datatype/cursor.h"
@@ -257,6 +263,7 @@ static void deliver(int send, int receive)
         error = MPI_ERR_TRUNCATE;
     pl_type_copy(from->data.buf, from->data.count, from->data.type, to->data.buf, to->data.count, to->data.type);
     from->moved = true;
+    to->request->outcome.bytes = (MPI_Count)(bytes < capacity ? bytes : capacity);
     finish_message(receive, error);
 }
 
@@ -306,7 +313,7 @@ static bool run_hooks(int rank)
     struct pl_list *node;
     while ((node = pl_list_pop(&deferred)) != NULL) {
         struct pl_deferred *work = PL_CONTAINER(node, struct pl_deferred, link);
-        work->run(work);
+        work->ops->run(work);
     }
     return events > 0;
 }

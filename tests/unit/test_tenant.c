@@ -21,8 +21,10 @@ static int emptied[100], emptied_count;
 
 static void setup(void)
 {
-    first = calloc(1, sizeof *first + sizeof(struct pl_job_rank));
+    size_t bytes = sizeof *first + sizeof(struct pl_job_rank);
+    first = aligned_alloc(64, (bytes + 63) / 64 * 64);
     ck_assert_ptr_nonnull(first);
+    memset(first, 0, bytes);
     in_use = 0;
     emptied_count = 0;
 }

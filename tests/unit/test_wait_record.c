@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/compiler.h"
 #include "unit.h"
 #include "world/runtime/job.h"
 #include "world/runtime/keeper/keeper_link.h"
@@ -260,10 +261,16 @@ START_TEST(symbols_of_a_program)
     ck_assert(!symbols.running);
     expect_known(&symbols, file, address);
     ck_assert(!symbols.running);
-    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
-    ck_assert_int_eq(errno, ECHILD);
-    close_symbols(&symbols);
-    ck_assert_int_eq(children, 0);
+    if (PL_THREAD_SANITIZER) { /* there the keeper is an ordinary child (keeper_link.c), and the only one */
+        ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), 0);
+        ck_assert_int_eq(children, 0);
+        close_symbols(&symbols);
+    } else {
+        ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+        ck_assert_int_eq(errno, ECHILD);
+        close_symbols(&symbols);
+        ck_assert_int_eq(children, 0);
+    }
 }
 END_TEST
 

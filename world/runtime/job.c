@@ -29,8 +29,10 @@ int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
     if (err)
         return err;
     struct plenum_job *job = pl_calloc(1, sizeof *job);
-    if (!job)
+    if (!job || !pl_event_prepare_last(job)) {
+        free(job);
         return pl_runtime_leave(rt, pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a job"));
+    }
     job->runtime = rt;
     job->symbols.link = &rt->keeper.link;
     job->id = atomic_fetch_add(&last_id, 1) + 1;
@@ -94,6 +96,7 @@ void pl_job_free(struct plenum_job *job)
     pl_span_close(job);
     pl_job_segment_unmap(job);
     pl_vars_fini(&job->desc.env);
+    free(job->outcome.last);
     free(job->launch.bound);
     free(job->launch.numbers);
     free(job->ranks);

@@ -107,6 +107,7 @@ struct pl_job_outcome {
     bool failed;           /* a failure has decided `code` */
     int code;              /* the exit code so far */
     struct pl_usage usage; /* of all processes that have ended; of the root */
+    struct pl_event *last; /* the space for the event that the job has finished (event.h); NULL: it was queued */
 };
 
 /* In milliseconds of CLOCK_MONOTONIC; 0: none. */

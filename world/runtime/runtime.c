@@ -25,6 +25,7 @@
 #include "world/runtime/guard.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/host_life.h"
+#include "world/runtime/job/keeper_loss.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/runtime_error.h"
@@ -76,7 +77,7 @@ static void runtime_keeper_ready(struct pl_source *source)
         pl_follow_notice(rt, &notice);
     if (state == PL_LINK_CLOSED) {
         pl_runtime_unwatch(rt, rt->keeper.link.fd);
-        pl_follow_keeper_death(rt, pl_link_close(&rt->keeper.link));
+        pl_keeper_loss_handle(rt, pl_link_close(&rt->keeper.link));
     }
 }
 

@@ -110,13 +110,32 @@ static UNUSED struct size measure(void)
     return s;
 }
 
-/* Runs the parts that the arguments name. */
-#define RUN_PARTS(parts, argc, argv)                                                                                   \
-    for (int i = 1; i < (argc); i++)                                                                                   \
-        for (size_t p = 0; p < sizeof(parts) / sizeof((parts)[0]); p++)                                                \
-            if (strcmp((argv)[i], (parts)[p].name) == 0) {                                                             \
-                part = (argv)[i];                                                                                      \
-                (parts)[p].run();                                                                                      \
-            }
+/* --- parts ------------------------------------------------------------------------------------------------- */
+
+struct part {
+    const char *name;
+    void (*run)(void);
+};
+
+/* Runs the parts that the arguments name; all of them must exist. */
+static UNUSED int run_parts(const struct part *parts, size_t count, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        size_t p = 0;
+        while (p < count && strcmp(argv[i], parts[p].name) != 0)
+            p++;
+        part = argv[i];
+        EXPECT(p < count, "there is no such part");
+        parts[p].run();
+    }
+    return 0;
+}
+
+#define PARTS_MAIN(...)                                                                                                \
+    int main(int argc, char **argv)                                                                                    \
+    {                                                                                                                  \
+        static const struct part parts[] = { __VA_ARGS__ };                                                            \
+        return run_parts(parts, sizeof parts / sizeof *parts, argc, argv);                                             \
+    }
 
 #endif

@@ -552,27 +552,8 @@ static void part_signal(void)
     plenum_runtime_close(rt);
 }
 
-int main(int argc, char *argv[])
-{
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } parts[] = {
-        { "queue", part_queue },
-        { "queue_cancel", part_queue_cancel },
-        { "queue_fails", part_queue_fails },
-        { "queue_threads", part_queue_threads },
-        { "json", part_json },
-        { "json_wrong", part_json_wrong },
-        { "json_whole", part_json_whole },
-        { "fifos", part_fifos },
-        { "nothing", part_nothing },
-        { "queue_keeper", part_queue_keeper },
-        { "crowd", part_crowd },
-        { "bind", part_bind },
-        { "bind_free", part_bind_free },
-        { "signal", part_signal },
-    };
-    RUN_PARTS(parts, argc, argv)
-    return 0;
-}
+PARTS_MAIN({ "queue", part_queue }, { "queue_cancel", part_queue_cancel }, { "queue_fails", part_queue_fails },
+           { "queue_threads", part_queue_threads }, { "json", part_json }, { "json_wrong", part_json_wrong },
+           { "json_whole", part_json_whole }, { "fifos", part_fifos }, { "nothing", part_nothing },
+           { "queue_keeper", part_queue_keeper }, { "crowd", part_crowd }, { "bind", part_bind },
+           { "bind_free", part_bind_free }, { "signal", part_signal })

@@ -96,12 +96,4 @@ static void part_flood(void)
     close(null);
 }
 
-int main(int argc, char *argv[])
-{
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } parts[] = { { "full", part_full }, { "flood", part_flood } };
-    RUN_PARTS(parts, argc, argv)
-    return 0;
-}
+PARTS_MAIN({ "full", part_full }, { "flood", part_flood })

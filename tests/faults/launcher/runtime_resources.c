@@ -172,17 +172,5 @@ static void part_backfill(void)
     plenum_runtime_close(rt);
 }
 
-int main(int argc, char *argv[])
-{
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } parts[] = {
-        { "numbers", part_numbers },
-        { "resources", part_resources },
-        { "priorities", part_priorities },
-        { "backfill", part_backfill },
-    };
-    RUN_PARTS(parts, argc, argv)
-    return 0;
-}
+PARTS_MAIN({ "numbers", part_numbers }, { "resources", part_resources }, { "priorities", part_priorities },
+           { "backfill", part_backfill })

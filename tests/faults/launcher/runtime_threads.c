@@ -386,21 +386,6 @@ static void part_usage(void)
     plenum_runtime_close(rt);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } parts[] = {
-        { "close_waited", part_close_waited },
-        { "stop", part_stop },
-        { "stop_polled", part_stop_polled },
-        { "close_job", part_close_job },
-        { "storm", part_storm },
-        { "forked", part_forked },
-        { "order", part_order },
-        { "usage", part_usage },
-    };
-    RUN_PARTS(parts, argc, argv);
-    return 0;
-}
+PARTS_MAIN({ "close_waited", part_close_waited }, { "stop", part_stop }, { "stop_polled", part_stop_polled },
+           { "close_job", part_close_job }, { "storm", part_storm }, { "forked", part_forked }, { "order", part_order },
+           { "usage", part_usage })

@@ -437,20 +437,7 @@ static void part_embedder(void)
     EXPECT(environ == environment && now == variables, "%d variables, then %d", variables, now);
 }
 
-int main(int argc, char *argv[])
-{
-    static const struct {
-        const char *name;
-        void (*run)(void);
-    } parts[] = {
-        { "cycles", part_cycles },     { "cycles_pmix", part_cycles_pmix },
-        { "many", part_many },         { "threads", part_threads },
-        { "two", part_two },           { "wrong", part_wrong },
-        { "null", part_null },         { "wait", part_wait },
-        { "close", part_close },       { "redirect", part_redirect },
-        { "fork", part_fork },         { "keeper", part_keeper },
-        { "embedder", part_embedder }, { "user", part_user },
-    };
-    RUN_PARTS(parts, argc, argv)
-    return 0;
-}
+PARTS_MAIN({ "cycles", part_cycles }, { "cycles_pmix", part_cycles_pmix }, { "many", part_many },
+           { "threads", part_threads }, { "two", part_two }, { "wrong", part_wrong }, { "null", part_null },
+           { "wait", part_wait }, { "close", part_close }, { "redirect", part_redirect }, { "fork", part_fork },
+           { "keeper", part_keeper }, { "embedder", part_embedder }, { "user", part_user })

@@ -24,7 +24,7 @@ bool pl_resource_set(struct pl_resource *r, const char *name, int count)
     bool whole = made.taken;
     snprintf(made.name, sizeof made.name, "%s", name);
     for (int i = 0; strcmp(name, "gpu") == 0 && i < PL_DEVICE_VARS; i++) {
-        const char *value = getenv(pl_device_vars[i]);
+        const char *value = secure_getenv(pl_device_vars[i]);
         made.devices[i] = value && value[0] ? pl_strdup(value) : NULL;
         whole &= !value || !value[0] || made.devices[i];
     }

@@ -20,13 +20,27 @@ static bool event_is_silent(const struct plenum_job *job, enum plenum_event_kind
                               kind == PLENUM_EVENT_PSETS || kind == PLENUM_EVENT_QUEUED || pl_job_is_starting(job));
 }
 
+bool pl_event_prepare_last(struct plenum_job *job)
+{
+    job->outcome.last = pl_malloc(sizeof *job->outcome.last + 1);
+    return job->outcome.last != NULL;
+}
+
+static struct pl_event *event_take_last(struct plenum_job *job)
+{
+    struct pl_event *event = job->outcome.last;
+    job->outcome.last = NULL;
+    return event;
+}
+
 struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kind, int rank, size_t length)
 {
     if (event_is_silent(job, kind))
         return NULL;
     rank += rank >= 0 ? job->tree.first_rank : 0;
     job = pl_job_root(job);
-    struct pl_event *event = pl_malloc(sizeof *event + length + 1);
+    struct pl_event *event =
+        kind == PLENUM_EVENT_FINISHED ? event_take_last(job) : pl_malloc(sizeof *event + length + 1);
     if (!event)
         return NULL;
     char *text = (char *)(event + 1);

@@ -18,6 +18,10 @@ enum {
     PL_EVENT_OWN = ~0xffff,
 };
 
+/* Makes the space for the job's last event: an embedder that waits for PLENUM_EVENT_FINISHED gets it, however short
+ * memory is at the end. False: out of memory. */
+bool pl_event_prepare_last(struct plenum_job *job);
+
 /* A new event of the job with space for `length` bytes of text; the caller fills in the rest and queues it. NULL: the
  * embedder is not told of this kind (for a spawned job), or memory is short: the event is lost, and the job goes on. */
 struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kind, int rank, size_t length);

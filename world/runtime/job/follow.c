@@ -3,19 +3,15 @@
 #include "world/runtime/job/follow.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/shared.h"
-#include "core/job/stale_files.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/host_life.h"
@@ -29,7 +25,6 @@
 #include "world/runtime/job/slots.h"
 #include "world/runtime/job/span.h"
 #include "world/runtime/job/spawn_tree.h"
-#include "world/runtime/keeper/sweep.h"
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/report/report.h"
 #include "world/runtime/runtime_error.h"
@@ -57,7 +52,10 @@ static int follow_send_signal(struct plenum_job *job, int rank, int signo)
 static void follow_kill(struct plenum_job *job)
 {
     job->deadline.kill = 0;
-    follow_send_signal(job, PLENUM_ALL, SIGKILL);
+    if (follow_send_signal(job, PLENUM_ALL, SIGKILL) == PLENUM_OK)
+        return;
+    job->deadline.kill = pl_clock_ms() + PL_ROUSE_MS; /* again: otherwise the job would never end */
+    pl_runtime_set_timer(job->runtime);
 }
 
 static void follow_forgo(struct plenum_job *job)
@@ -423,73 +421,5 @@ void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *
             follow_process_failed(job, PLENUM_ALL, PL_STAGE_FORK, notice->status);
         pl_job_last_process_ended(job);
         break;
-    }
-}
-
-/* The rank's pid from the keeper's notice. If the keeper died before sending it, from the rank's slot, which the rank
- * fills in when it initializes MPI. */
-static pid_t follow_pid_of(const struct plenum_job *job, int rank)
-{
-    pid_t pid = job->ranks[rank].pid;
-    return pid > 0 || !job->segment ? pid : (pid_t)pl_job_known_pid(&job->shared->ranks[rank]);
-}
-
-/* A killed rank holds its resources until the kernel has torn it down, which takes a while with much memory. */
-static void follow_await_ends(const struct plenum_job *job)
-{
-    int64_t deadline = pl_deadline_after_ms(1000);
-    for (int r = 0; r < job->desc.size; r++) {
-        pid_t pid = follow_pid_of(job, r);
-        if (pid <= 0 || job->ranks[r].ended)
-            continue;
-        struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
-        if (p.fd < 0)
-            continue;
-        poll(&p, 1, pl_deadline_left_ms(deadline));
-        close(p.fd);
-    }
-}
-
-/* During execve() a process has no environment for a moment, and a sweep does not find it. */
-enum { QUIET_SWEEPS = 5 };
-
-/* Without the keeper the ranks are dead or dying (PR_SET_PDEATHSIG), but the processes that they started are not. */
-static void follow_kill_remains(const struct plenum_job *job)
-{
-    for (int r = 0; r < job->desc.size; r++)
-        if (job->ranks[r].pid > 0 && !job->ranks[r].ended)
-            kill(-job->ranks[r].pid, SIGKILL);
-    for (int tries = 0, none = 0; tries < 1000 && none < QUIET_SWEEPS; tries++) {
-        none = pl_sweep_machine(job->cookie) > 0 ? 0 : none + 1;
-        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-    }
-    follow_await_ends(job);
-    pl_stale_files_sweep();
-}
-
-/* The keeper was not killed: it cannot work here. */
-static void follow_keeper_failed(struct plenum_job *job)
-{
-    pl_job_fail_start(job, PLENUM_ALL, ECHILD,
-                      "the keeper, the process that starts the others, cannot work here (is a system call denied?)");
-    for (int r = 0; r < job->desc.size; r++)
-        job->ranks[r].ended = true;
-}
-
-void pl_follow_keeper_death(struct plenum_runtime *rt, bool exited)
-{
-    PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
-        if (pl_job_is_spread(job)) /* its agents lose their connections, and it ends with them */
-            continue;
-        follow_kill_remains(job);
-        bool started = false;
-        for (int r = 0; r < job->desc.size; r++)
-            started |= job->ranks[r].pid > 0 || job->ranks[r].ended;
-        if (exited && !started && job->phase == PL_JOB_RUNNING)
-            follow_keeper_failed(job);
-        for (int r = 0; r < job->desc.size; r++)
-            if (!job->ranks[r].ended && pl_job_is_here(job, r))
-                follow_process_ended(job, r, &(struct pl_keeper_notice){ .status = SIGKILL });
-        pl_job_last_process_ended(job);
     }
 }

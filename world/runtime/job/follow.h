@@ -8,7 +8,6 @@
 enum { PL_ROUSE_MS = 1000 }; /* between times that the keeper is continued, struct pl_job_deadline */
 
 void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *notice);
-void pl_follow_keeper_death(struct plenum_runtime *rt, bool exited);
 void pl_follow_deadlines(struct plenum_job *job, int64_t now);
 
 /* Ends the job and its spawn tree: SIGTERM, and SIGKILL after the grace time. */

@@ -151,10 +151,10 @@ static int launch_open_all(struct plenum_job *job, struct launch *l)
     l->fd = pl_calloc((size_t)job->desc.size, sizeof *l->fd);
     l->own = pl_calloc((size_t)job->desc.size, sizeof *l->own);
     job->ranks = pl_calloc((size_t)job->desc.size, sizeof *job->ranks);
+    for (int r = 0; job->ranks && r < job->desc.size; r++) /* before any failure, which closes what is open */
+        job->ranks[r].out[0].fd = job->ranks[r].out[1].fd = -1;
     if (!l->fd || !l->own || !job->ranks)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for %d processes", job->desc.size);
-    for (int r = 0; r < job->desc.size; r++)
-        job->ranks[r].out[0].fd = job->ranks[r].out[1].fd = -1;
     if (l->null < 0)
         return pl_rt_fail_errno("cannot open /dev/null");
     int err = PLENUM_OK;

@@ -48,21 +48,41 @@ static void notes_handle(struct plenum_runtime *rt, struct pl_job_note *note, co
     }
 }
 
-/* Reads once; false: there was nothing. Bytes that are not a whole note were not written by our library: they are
- * discarded with the rest of the read. */
-static bool notes_read(struct plenum_runtime *rt, const struct plenum_job *ended)
+/* Handles the whole notes among the bytes; our library did not write what is between them. Moves the rest, which may be
+ * the beginning of a note, to the front, and returns its length. */
+static size_t notes_find(struct plenum_runtime *rt, char *bytes, size_t length, const struct plenum_job *ended)
 {
-    struct pl_job_note note[NOTES];
-    ssize_t bytes = read(rt->notes.pipe[0], note, sizeof note);
-    for (size_t i = 0; bytes > 0 && (i + 1) * sizeof *note <= (size_t)bytes && note[i].magic == PL_NOTE_MAGIC; i++)
-        notes_handle(rt, &note[i], ended);
-    if (rt->agent && bytes > 0) /* a note of a slot may have found the pipe full */
-        PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive)
-            pl_slots_check(job);
-    return bytes > 0;
+    struct pl_job_note note;
+    size_t at = 0;
+    while (length - at >= sizeof note) {
+        memcpy(&note, bytes + at, sizeof note);
+        if (note.magic == PL_NOTE_MAGIC)
+            notes_handle(rt, &note, ended);
+        at += note.magic == PL_NOTE_MAGIC ? sizeof note : 1;
+    }
+    memmove(bytes, bytes + at, length - at);
+    return length - at;
 }
 
-/* Once: a process that writes without end must not keep the runtime here. */
+/* Reads once, or until a note that was read in part is whole; false: there was nothing. */
+static bool notes_read(struct plenum_runtime *rt, const struct plenum_job *ended)
+{
+    char bytes[NOTES * sizeof(struct pl_job_note)];
+    size_t left = 0;
+    int reads = 0;
+    for (ssize_t got; reads < NOTES_READS; reads++) {
+        got = reads == 0 || left > 0 ? read(rt->notes.pipe[0], bytes + left, sizeof bytes - left) : 0;
+        if (got <= 0)
+            break;
+        left = notes_find(rt, bytes, left + (size_t)got, ended);
+    }
+    if (rt->agent && reads > 0) /* a note of a slot may have found the pipe full */
+        PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive)
+            pl_slots_check(job);
+    return reads > 0;
+}
+
+/* Once: a process that writes notes without end must not keep the runtime here. */
 static void notes_ready(struct pl_source *source)
 {
     notes_read(PL_CONTAINER(source, struct plenum_runtime, notes.source), NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See pmi_server.h. All ranks are on this node. A rank that does not take its answers, or sends no lines, loses its
- * socket. */
+ * socket. So do those that wait in a barrier to which a rank without a socket cannot come. */
 #include "world/runtime/job/pmi_server.h"
 
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/compiler.h"
+#include "core/base/hash.h"
 #include "core/base/memory.h"
 #include "core/base/table.h"
 #include "core/base/words.h"
@@ -35,6 +36,7 @@ struct pl_pmi_rank {
 
 struct pl_pmi {
     int waiting; /* ranks in the barrier */
+    int closed;  /* ranks without a socket */
     struct pl_table values;
     struct pl_pmi_rank *ranks[]; /* [size]; NULL: not opened */
 };
@@ -46,17 +48,9 @@ struct pmi_value {
 
 /* --- what the ranks put ---------------------------------------------------------------------------------------- */
 
-static uint64_t pmi_hash(const char *key)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (; *key; key++)
-        hash = (hash ^ (unsigned char)*key) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static struct pmi_value *pmi_find(const struct pl_pmi *pmi, const char *key)
 {
-    struct pl_table_node *node = pl_table_find(&pmi->values, pmi_hash(key));
+    struct pl_table_node *node = pl_table_find(&pmi->values, pl_hash_text(PL_HASH_BEGIN, key));
     while (node && strcmp(PL_CONTAINER(node, struct pmi_value, node)->key, key) != 0)
         node = pl_table_find_next(&pmi->values, node);
     return node ? PL_CONTAINER(node, struct pmi_value, node) : NULL;
@@ -70,7 +64,7 @@ static bool pmi_store(struct pl_pmi *pmi, const char *key, const char *value)
         if (!entry)
             return false;
         strcpy(entry->key, key);
-        pl_table_insert(&pmi->values, &entry->node, pmi_hash(key));
+        pl_table_insert(&pmi->values, &entry->node, pl_hash_text(PL_HASH_BEGIN, key));
     }
     strcpy(entry->value, value);
     return true;
@@ -78,13 +72,26 @@ static bool pmi_store(struct pl_pmi *pmi, const char *key, const char *value)
 
 /* --- lines ----------------------------------------------------------------------------------------------------- */
 
-static void pmi_hang_up(struct pl_pmi_rank *r)
+static void pmi_close_socket(struct pl_pmi_rank *r)
 {
+    struct pl_pmi *pmi = r->job->launch.pmi_server;
     if (r->fd < 0)
         return;
     pl_runtime_unwatch(r->job->runtime, r->fd);
     close(r->fd);
     r->fd = -1;
+    pmi->closed++;
+    pmi->waiting -= r->waiting;
+    r->waiting = false;
+}
+
+static void pmi_hang_up(struct pl_pmi_rank *r)
+{
+    struct pl_pmi *pmi = r->job->launch.pmi_server;
+    pmi_close_socket(r);
+    for (int i = 0; pmi->waiting > 0 && i < r->job->desc.size; i++)
+        if (pmi->ranks[i]->waiting)
+            pmi_close_socket(pmi->ranks[i]);
 }
 
 PL_PRINTF(2, 3)
@@ -161,17 +168,20 @@ static void pmi_serve_get(struct pl_pmi_rank *r, const char *line)
 
 static void pmi_serve_barrier(struct pl_pmi_rank *r, const char *line)
 {
-    struct plenum_job *job = r->job;
+    struct pl_pmi *pmi = r->job->launch.pmi_server;
+    int size = r->job->desc.size;
     (void)line;
-    job->launch.pmi_server->waiting += !r->waiting;
+    pmi->waiting += !r->waiting;
     r->waiting = true;
-    if (job->launch.pmi_server->waiting < job->desc.size)
+    if (pmi->closed > 0)
+        pmi_hang_up(r);
+    if (pmi->waiting < size)
         return;
-    job->launch.pmi_server->waiting = 0;
-    for (int i = 0; i < job->desc.size; i++) {
-        job->launch.pmi_server->ranks[i]->waiting = false;
-        pmi_answer(job->launch.pmi_server->ranks[i], "cmd=barrier_out rc=0\n");
-    }
+    pmi->waiting = 0;
+    for (int i = 0; i < size; i++)
+        pmi->ranks[i]->waiting = false;
+    for (int i = 0; i < size; i++)
+        pmi_answer(pmi->ranks[i], "cmd=barrier_out rc=0\n");
 }
 
 static void pmi_serve_finalize(struct pl_pmi_rank *r, const char *line)
@@ -276,7 +286,8 @@ static void pmi_ready(struct pl_source *source)
 
 void pl_pmi_drain(struct plenum_job *job, int rank)
 {
-    struct pl_pmi_rank *r = job->launch.pmi_server ? job->launch.pmi_server->ranks[rank] : NULL;
+    struct pl_pmi *pmi = job->launch.pmi_server;
+    struct pl_pmi_rank *r = pmi ? pmi->ranks[rank] : NULL;
     for (int i = 0; r && r->fd >= 0 && i < DRAIN_MAX; i++)
         if (!pmi_read(r))
             break;
@@ -287,10 +298,11 @@ void pl_pmi_drain(struct plenum_job *job, int rank)
 int pl_pmi_open(struct plenum_job *job, int rank, int *rank_end)
 {
     int pair[2];
-    if (!job->launch.pmi_server)
-        job->launch.pmi_server = pl_calloc(1, sizeof *job->launch.pmi_server +
-                                                  (size_t)job->desc.size * sizeof *job->launch.pmi_server->ranks);
-    struct pl_pmi_rank *r = job->launch.pmi_server ? pl_calloc(1, sizeof *r) : NULL;
+    struct pl_pmi *pmi = job->launch.pmi_server;
+    if (!pmi)
+        pmi = pl_calloc(1, sizeof *pmi + (size_t)job->desc.size * sizeof *pmi->ranks);
+    job->launch.pmi_server = pmi;
+    struct pl_pmi_rank *r = pmi ? pl_calloc(1, sizeof *r) : NULL;
     if (!r)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the PMI server of %d processes", job->desc.size);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -305,31 +317,33 @@ int pl_pmi_open(struct plenum_job *job, int rank, int *rank_end)
         free(r);
         return err;
     }
-    job->launch.pmi_server->ranks[rank] = r;
+    pmi->ranks[rank] = r;
     *rank_end = pair[1];
     return PLENUM_OK;
 }
 
 bool pl_pmi_in_use(const struct plenum_job *job, int rank)
 {
-    return job->launch.pmi_server && job->launch.pmi_server->ranks[rank] && job->launch.pmi_server->ranks[rank]->in_use;
+    const struct pl_pmi *pmi = job->launch.pmi_server;
+    return pmi && pmi->ranks[rank] && pmi->ranks[rank]->in_use;
 }
 
 void pl_pmi_close(struct plenum_job *job)
 {
-    if (!job->launch.pmi_server)
+    struct pl_pmi *pmi = job->launch.pmi_server;
+    struct pl_table_node *node;
+    if (!pmi)
         return;
     for (int i = 0; i < job->desc.size; i++)
-        if (job->launch.pmi_server->ranks[i]) {
-            pmi_hang_up(job->launch.pmi_server->ranks[i]);
-            free(job->launch.pmi_server->ranks[i]);
+        if (pmi->ranks[i]) {
+            pmi_close_socket(pmi->ranks[i]);
+            free(pmi->ranks[i]);
         }
-    struct pl_table_node *node;
-    while ((node = pl_table_first(&job->launch.pmi_server->values))) {
-        pl_table_remove(&job->launch.pmi_server->values, node);
+    while ((node = pl_table_first(&pmi->values))) {
+        pl_table_remove(&pmi->values, node);
         free(PL_CONTAINER(node, struct pmi_value, node));
     }
-    pl_table_fini(&job->launch.pmi_server->values);
-    free(job->launch.pmi_server);
+    pl_table_fini(&pmi->values);
+    free(pmi);
     job->launch.pmi_server = NULL;
 }

@@ -113,7 +113,8 @@ static void keeper_add_rejected(struct keeper *k, uint32_t id, int number)
 {
     struct pl_kept_job *job = keeper_map(sizeof *job, MAP_PRIVATE);
     if (!job) {
-        keeper_send(&(struct pl_keeper_notice){ PL_KEEPER_GONE, id, .status = number });
+        if (!keeper_send(&(struct pl_keeper_notice){ PL_KEEPER_GONE, id, .status = number }))
+            shutdown(SOCKET_FD, SHUT_RDWR); /* the embedder would wait for the job for ever */
         return;
     }
     *job = (struct pl_kept_job){
