@@ -433,10 +433,12 @@ static bool inherited_other_died(int own_rank)
 }
 
 /* If this process aborts because another rank died, the user must see that death, not its consequence. So this process
- * waits, for up to a second, for the launcher to report the death and end the job. */
-static void inherited_wait_for_launcher(int rank)
+ * waits, for up to a second, for the launcher to report the death and end the job. Of a rank on another host only the
+ * lost connection is known. */
+static void inherited_wait_for_launcher(int rank, int code)
 {
-    for (int i = 0; i < 50 && inherited_other_died(rank); i++)
+    bool far = job->hosts > 1 && code == MPI_ERR_PROC_ABORTED;
+    for (int i = 0; i < 50 && (far || inherited_other_died(rank)); i++)
         pl_clock_sleep_ns(20 * PL_NS_PER_MS);
 }
 
@@ -452,7 +454,7 @@ static void inherited_tell(int rank, int code, const char *object, const char *m
 {
     struct pl_job_abort *record = &common->abort;
     if (shared) {
-        inherited_wait_for_launcher(rank);
+        inherited_wait_for_launcher(rank, code);
         atomic_store(&shared->ranks[rank].state, PL_PROCESS_ABORTED);
     }
     atomic_store(&common->ranks[rank].state, PL_PROCESS_ABORTED);
