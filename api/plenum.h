@@ -204,15 +204,15 @@ struct plenum_host {
 };
 
 /** Adds a host to a runtime, and starts an agent there, which starts and ends the ranks of that host.
- *  A runtime with hosts starts all jobs on them, and none on the machine of the embedding program unless that is one of
- *  them. A job goes to the first host with a free slot for each of its ranks, else to the free slots of all hosts in the
- *  order in which they were added. Ranks beyond the slots are spread in that order too. Unless PLENUM_RUNTIME_SLOTS is
- *  set, the slots of the hosts are those of the runtime.
+ *  A runtime with hosts starts all jobs on them, and none on the machine of the embedding program unless that is one
+ *  of them. A job goes to the first host with a free slot for each of its ranks, else to the free slots of all hosts in
+ *  the order in which they were added. Ranks beyond the slots are spread in that order too. Unless PLENUM_RUNTIME_SLOTS
+ *  is set, the slots of the hosts are those of the runtime.
  *
- *  `command` starts a program on the host and passes on its standard streams. These are the only connection: the runtime
- *  opens no port. The words of the command are separated by blanks; %h is the name of the host. The program of the agent
- *  is added as the last word: lib/plenum/plenum-agent of this installation, which must be at the same place there.
- *  Examples: "docker exec -i %h", "kubectl exec -i %h --", and "" for this machine. NULL is
+ *  `command` starts a program on the host and passes on its standard streams. These are the only connection: the
+ *  runtime opens no port. The words of the command are separated by blanks; %h is the name of the host. The program of
+ *  the agent is added as the last word: lib/plenum/plenum-agent of this installation, which must be at the same place
+ *  there. Examples: "docker exec -i %h", "kubectl exec -i %h --", and "" for this machine. NULL is
  *  "ssh -x -o BatchMode=yes -o ServerAliveInterval=15 %h".
  *
  *  Does not wait for the agent: an event HOST tells when it is ready or lost. A lost host may be added again. Any
@@ -244,8 +244,8 @@ PLENUM_API int plenum_runtime_host_add(struct plenum_runtime *runtime, const cha
 PLENUM_API int plenum_runtime_host_remove(struct plenum_runtime *runtime, const char *name);
 
 /** Is the agent of a host, from the call until the connection to the runtime ends: the program plenum-agent.
- *  Speaks on descriptors 0 and 1, ignores SIGPIPE, and kills what it has started before it returns. An embedding program
- *  that is to be an agent itself calls it in a process of its own, before it has other threads. Blocks.
+ *  Speaks on descriptors 0 and 1, ignores SIGPIPE, and kills what it has started before it returns. An embedding
+ *  program that is to be an agent itself calls it in a process of its own, before it has other threads. Blocks.
  *  @return the exit code of the process
  *  @since 0.1 */
 PLENUM_API int plenum_agent_main(void);

@@ -269,7 +269,9 @@ bool apply_hostfile(struct parse *p, char *const *arg)
 
 bool apply_launcher(struct parse *p, char *const *arg)
 {
-    static const char *const words[] = { "auto", "embedded", "slurm", "prte", "openmpi", "ssh" }; /* as in enum launcher */
+    static const char *const words[] = {
+        "auto", "embedded", "slurm", "prte", "openmpi", "ssh"
+    }; /* as in enum launcher */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], arg[0]) == 0) {
             p->o->launcher = (enum launcher)i;

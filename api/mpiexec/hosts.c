@@ -58,14 +58,13 @@ int hosts_add(struct run *run)
     const struct options *o = run->options;
     int err = PLENUM_OK;
     for (int i = 0; !err && i < o->host_count; i++)
-        err = plenum_runtime_host_add(run->runtime, o->host[i].name, o->host[i].slots,
-                                      hosts_command(o, o->host[i].name));
+        err =
+            plenum_runtime_host_add(run->runtime, o->host[i].name, o->host[i].slots, hosts_command(o, o->host[i].name));
     return err;
 }
 
 void hosts_print(const struct options *o)
 {
     for (int i = 0; i < o->host_count; i++)
-        printf(o->host[i].slots == 1 ? "host %s: %d slot\n" : "host %s: %d slots\n", o->host[i].name,
-               o->host[i].slots);
+        printf(o->host[i].slots == 1 ? "host %s: %d slot\n" : "host %s: %d slots\n", o->host[i].name, o->host[i].slots);
 }

@@ -3,8 +3,8 @@
  * The job segment: what a launched process inherits instead of asking a server.
  *
  * The runtime (world/runtime) creates two anonymous memory files (memfd) per job and node, and lets every process of
- * the job inherit their descriptors. They have no name, so nothing can be left behind. On each of several hosts there is
- * a segment for all ranks of the job; the agent of that host keeps the slots of the ranks of other hosts up to date.
+ * the job inherit their descriptors. They have no name, so nothing can be left behind. On each of several hosts there
+ * is a segment for all ranks of the job; the agent of that host keeps the slots of the ranks of other hosts up to date.
  *
  *     struct pl_job_segment   the description: only the runtime writes it
  *     struct pl_job_shared    slots of the ranks, abort record, published process sets, record pages: all write it;

@@ -36,8 +36,8 @@ static struct pl_job_shared *shared;     /* this copy's part */
 static size_t job_bytes;
 static struct pl_job_rank *own;
 static uint32_t generation;
-static int held;   /* the rank */
-static bool apart; /* struct pl_identity.apart */
+static int held;         /* the rank */
+static bool apart;       /* struct pl_identity.apart */
 static char *neighbours; /* struct pl_identity.local_ranks */
 
 static int inherited_bad(const char *text, const char *why)
@@ -241,10 +241,11 @@ static int inherited_settle(const char *text)
     for (uint32_t number = 1; rc == PL_AGAIN && number <= PL_JOB_TENANTS; number++) {
         pl_tenant_name(number, name);
         if (name[0] && job->hosts > 1)
-            return pl_fail(MPI_ERR_OTHER,
-                           "the copy of MPI in \"%.100s\" cannot communicate in a job over several hosts: build it with "
-                           "the program's MPI, or set PLENUM_ALONE=1",
-                           name);
+            return pl_fail(
+                MPI_ERR_OTHER,
+                "the copy of MPI in \"%.100s\" cannot communicate in a job over several hosts: build it with "
+                "the program's MPI, or set PLENUM_ALONE=1",
+                name);
         if (name[0] && !locked)
             pl_tenant_lock(common);
         locked = name[0] != '\0';
@@ -310,10 +311,11 @@ static int inherited_tell_hosts(void)
     if (job->hosts <= 1 || pl_job_note_send(job, &(struct pl_job_note){ .kind = PL_NOTE_SLOT, .rank = held }) ||
         errno == EAGAIN)
         return MPI_SUCCESS;
-    return pl_fail(MPI_ERR_OTHER,
-                   "cannot reach the agent of this host, process %d, through /proc: the processes of other hosts do not "
-                   "learn the address of this one",
-                   (int)job->runtime_pid);
+    return pl_fail(
+        MPI_ERR_OTHER,
+        "cannot reach the agent of this host, process %d, through /proc: the processes of other hosts do not "
+        "learn the address of this one",
+        (int)job->runtime_pid);
 }
 
 /* --- the identity -------------------------------------------------------------------------------------------- */

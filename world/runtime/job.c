@@ -12,8 +12,8 @@
 #include "world/runtime/guard.h"
 #include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/segment_make.h"
-#include "world/runtime/job/slots.h"
 #include "world/runtime/job/span.h"
+#include "world/runtime/job/span_slots.h"
 #include "world/runtime/runtime_error.h"
 
 long pl_job_option_default(long option)

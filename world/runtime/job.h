@@ -76,13 +76,13 @@ struct pl_job_desc {
 /* A job whose processes are started by agents (hosts/host.h). The runtime that has the hosts describes and follows it,
  * and starts nothing; the runtime of each agent has the same job, starts the ranks of its host and decides nothing. */
 struct pl_span {
-    uint32_t id;       /* of the job between the two */
-    int hosts;         /* that the job is on */
-    int here;          /* in an agent: the number of this host; -1: this runtime has the hosts */
-    int ranks_here;    /* in an agent */
-    uint32_t *host_of; /* [desc.size] */
-    struct pl_span_parts *parts; /* not in an agent: job/span.c */
-    struct pl_slot_seen *seen;   /* in an agent: job/slots.c */
+    uint32_t id;                 /* of the job between the two */
+    int hosts;                   /* that the job is on */
+    int here;                    /* in an agent: the number of this host; -1: this runtime has the hosts */
+    int ranks_here;              /* in an agent */
+    uint32_t *host_of;           /* [desc.size] */
+    struct pl_span_parts *parts; /* not in an agent: job/span_parts.h */
+    struct pl_slot_seen *seen;   /* in an agent: job/span_slots.c */
 };
 
 /* How the job is started (launch.c). */

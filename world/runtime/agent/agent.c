@@ -13,6 +13,7 @@
 
 #include "api/plenum.h"
 #include "world/runtime/agent/inputs.h"
+#include "world/runtime/agent/orders.h"
 #include "world/runtime/event/event_pack.h"
 #include "world/runtime/guard.h"
 
@@ -64,7 +65,7 @@ static bool agent_take_orders(void)
     int got = pl_wire_fill(&pl_agent.wire);
     while (pl_wire_next(&pl_agent.wire, &frame)) {
         if (frame.kind != PL_FRAME_HELLO)
-            pl_agent_obey(&frame);
+            pl_orders_obey(&frame);
         else if (!pl_wire_same_version(&frame, version, sizeof version))
             return false; /* the runtime says so */
     }
@@ -92,7 +93,7 @@ static void agent_loop(void)
 }
 
 /* Nothing else may read from, or write to, the connection. */
-static bool agent_keep_streams(int stream[2])
+static bool agent_keep_descriptors(int stream[2])
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < 2; i++)
@@ -106,7 +107,7 @@ int plenum_agent_main(void)
 {
     int stream[2];
     signal(SIGPIPE, SIG_IGN);
-    if (!agent_keep_streams(stream)) {
+    if (!agent_keep_descriptors(stream)) {
         fprintf(stderr, "plenum-agent: it has no standard streams\n");
         return EXIT_FAILURE;
     }

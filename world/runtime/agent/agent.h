@@ -8,7 +8,7 @@
 #ifndef PLENUM_WORLD_RUNTIME_AGENT_AGENT_H
 #define PLENUM_WORLD_RUNTIME_AGENT_AGENT_H
 
-#include "world/runtime/hosts/wire.h"
+#include "world/runtime/hosts/host_wire.h"
 #include "world/runtime/job.h"
 
 /* A part of a job. */
@@ -21,13 +21,10 @@ struct pl_agent_part {
 struct pl_agent {
     struct plenum_runtime *runtime;
     struct pl_wire wire;
-    struct pl_list parts; /* struct pl_agent_part.node */
+    struct pl_list parts;  /* struct pl_agent_part.node */
     struct pl_list inputs; /* agent/inputs.h */
-    uint32_t next_id;     /* of the part that is being described */
+    uint32_t next_id;      /* of the part that is being described */
 };
 extern struct pl_agent pl_agent;
-
-/* What the runtime has sent. */
-void pl_agent_obey(struct pl_frame *frame);
 
 #endif

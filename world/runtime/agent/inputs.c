@@ -99,11 +99,11 @@ static bool inputs_wait(const struct input *input)
     return input->fd >= 0 && input->held.length > input->written;
 }
 
-int pl_inputs_poll(struct pollfd *p, int room)
+int pl_inputs_poll(struct pollfd *p, int space)
 {
     int count = 0;
     PL_LIST_EACH(input, &pl_agent.inputs, struct input, node)
-        if (count < room && inputs_wait(input))
+        if (count < space && inputs_wait(input))
             p[count++] = (struct pollfd){ .fd = input->fd, .events = POLLOUT };
     return count;
 }

@@ -13,8 +13,8 @@ int pl_inputs_open(struct plenum_job *job, int rank);
 /* The body of a PL_FRAME_INPUT. */
 void pl_inputs_feed(uint32_t job, struct pl_reader *from);
 
-/* Fills in what is to be polled, at most `room`, and returns the number; then writes to those that are ready. */
-int pl_inputs_poll(struct pollfd *p, int room);
+/* Fills in what is to be polled, at most `space`, and returns the number; then writes to those that are ready. */
+int pl_inputs_poll(struct pollfd *p, int space);
 void pl_inputs_write(void);
 
 /* The part has ended. */

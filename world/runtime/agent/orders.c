@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an agent does with the frames of the runtime. */
+/* See orders.h. */
+#include "world/runtime/agent/orders.h"
+
 #include <stdlib.h>
 
 #include "core/base/memory.h"
-#include "world/runtime/agent/agent.h"
 #include "world/runtime/agent/inputs.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/follow.h"
-#include "world/runtime/job/slots.h"
 #include "world/runtime/job/span_pack.h"
+#include "world/runtime/job/span_slots.h"
 #include "world/runtime/runtime_error.h"
 
 static struct pl_agent_part *orders_find(uint32_t id)
@@ -71,7 +72,7 @@ static void orders_inside(struct pl_agent_part *part, struct pl_frame *frame)
     pl_job_leave(part->job, PLENUM_OK);
 }
 
-void pl_agent_obey(struct pl_frame *frame)
+void pl_orders_obey(struct pl_frame *frame)
 {
     struct pl_agent_part *part = orders_find(frame->job);
     if (frame->kind == PL_FRAME_JOB && !part)

@@ -2,14 +2,14 @@
 /*
  * A host of a runtime: a machine where an agent starts the ranks. The runtime starts the agent once, by a command such
  * as ssh, and talks to it over that command's standard streams. The command runs as a job of the runtime that the
- * embedder does not see (the placer), so the keeper ends it whatever happens. job/host_life.c has its life. The caller of
- * everything here holds the runtime's lock.
+ * embedder does not see (the placer), so the keeper ends it whatever happens. job/host_life.c has its life. The caller
+ * of everything here holds the runtime's lock.
  */
 #ifndef PLENUM_WORLD_RUNTIME_HOSTS_HOST_H
 #define PLENUM_WORLD_RUNTIME_HOSTS_HOST_H
 
 #include "core/base/list.h"
-#include "world/runtime/hosts/wire.h"
+#include "world/runtime/hosts/host_wire.h"
 #include "world/runtime/runtime.h"
 
 struct plenum_job;
@@ -22,11 +22,11 @@ struct pl_host {
     int slots;
     int ranks; /* that run there, or are about to */
     enum plenum_host_state state;
-    bool leaving;            /* ends with its last rank */
-    bool over;               /* the placer has ended: pl_hosts_advance() does the rest */
-    bool told;               /* the embedder knows that it is lost */
+    bool leaving;              /* ends with its last rank */
+    bool over;                 /* the placer has ended: pl_hosts_advance() does the rest */
+    bool told;                 /* the embedder knows that it is lost */
     struct plenum_job *placer; /* NULL: it has ended */
-    int code;                /* the exit code of the placer */
+    int code;                  /* the exit code of the placer */
     struct pl_wire wire;
     struct pl_source source; /* the agent has sent something, or takes more */
     bool full;               /* the agent does not take everything: the source waits for that, too */
@@ -36,8 +36,5 @@ struct pl_host {
     bool line_ended;
     char reason[256]; /* why it is lost */
 };
-
-/* Sends what was written to its wire, now or when the agent takes it. */
-void pl_host_flush(struct pl_host *host);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-struct pl_room {
+struct pl_capacity {
     int slots; /* at least 1 */
     int ranks; /* that run there already */
 };
@@ -15,6 +15,6 @@ struct pl_room {
  * all in their order. What is left over goes around again, to as many ranks of each host as it has slots. Stores the
  * number of each rank's host.
  */
-void pl_place(const struct pl_room *room, int hosts, int size, uint32_t *host_of);
+void pl_placement_choose(const struct pl_capacity *capacity, int hosts, int size, uint32_t *host_of);
 
 #endif

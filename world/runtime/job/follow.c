@@ -17,13 +17,13 @@
 #include "world/runtime/job/host_life.h"
 #include "world/runtime/job/job_psets.h"
 #include "world/runtime/job/job_resources.h"
-#include "world/runtime/job/outcome.h"
 #include "world/runtime/job/notes.h"
+#include "world/runtime/job/outcome.h"
 #include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/job/segment_make.h"
-#include "world/runtime/job/slots.h"
 #include "world/runtime/job/span.h"
+#include "world/runtime/job/span_slots.h"
 #include "world/runtime/job/spawn_tree.h"
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/report/report.h"
@@ -311,8 +311,9 @@ void pl_job_finish(struct plenum_job *job)
         event->public.code = job->outcome.code;
         event->public.flags = job->outcome.cancelled ? PLENUM_EVENT_CANCELLED : 0;
         pl_outcome_write_usage(&event->public,
-                           job->launch.started_us ? pl_clock_read(CLOCK_MONOTONIC) / 1000 - job->launch.started_us : 0,
-                           &job->outcome.usage);
+                               job->launch.started_us ? pl_clock_read(CLOCK_MONOTONIC) / 1000 - job->launch.started_us
+                                                      : 0,
+                               &job->outcome.usage);
     }
     pl_event_queue(job->runtime, event);
     if (job->launch.placer)

@@ -20,7 +20,7 @@ void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object
 /* The same for an abort of some of the ranks, after which the others go on. */
 void pl_job_abort_some(struct plenum_job *job, int rank, int code, const char *object, const char *message);
 
-/* So many more ranks of the job were started, the last one at this time. */
+/* `count` more ranks of the job were started, the last at this time. */
 void pl_job_ranks_started(struct plenum_job *job, int count, int64_t time_us);
 
 /* In an agent: starts no further ranks of a part, whose job is being ended. */

@@ -98,11 +98,11 @@ static bool host_add_words(const struct pl_host *host, bool quote, struct host_w
 /* --- starting the agent ------------------------------------------------------------------------------------------ */
 
 /* The ends of the placer. */
-struct host_streams {
+struct host_ends {
     int both, errors;
 };
 
-static int host_add_open(struct pl_host *host, struct host_streams *streams)
+static int host_add_open(struct pl_host *host, struct host_ends *ends)
 {
     int pair[2], errors[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
@@ -115,12 +115,11 @@ static int host_add_open(struct pl_host *host, struct host_streams *streams)
     fcntl(errors[0], F_SETFL, O_NONBLOCK);
     pl_wire_open(&host->wire, pair[0], pair[0]);
     host->errors = errors[0];
-    *streams = (struct host_streams){ pair[1], errors[1] };
+    *ends = (struct host_ends){ pair[1], errors[1] };
     return PLENUM_OK;
 }
 
-static int host_add_describe(struct pl_host *host, bool quote, const struct host_streams *streams,
-                             struct plenum_job *job)
+static int host_add_describe(struct pl_host *host, bool quote, const struct host_ends *ends, struct plenum_job *job)
 {
     struct host_words words = { 0 };
     int err = host_add_words(host, quote, &words) ? PLENUM_OK : host_add_no_memory();
@@ -130,7 +129,7 @@ static int host_add_describe(struct pl_host *host, bool quote, const struct host
         free(words.items[i]);
     PL_VEC_FINI(&words);
     for (int number = 0; !err && number < 3; number++)
-        err = plenum_job_redirect(job, 0, number, number < 2 ? streams->both : streams->errors);
+        err = plenum_job_redirect(job, 0, number, number < 2 ? ends->both : ends->errors);
     if (!err)
         err = plenum_job_set(job, PLENUM_JOB_GRACE, PLACER_GRACE_MS);
     return err ? err : plenum_job_set(job, PLENUM_JOB_REPORT, 0);
@@ -167,8 +166,8 @@ static int host_add_enter(struct plenum_runtime *rt, struct pl_host *host, struc
     return pl_runtime_leave(rt, PLENUM_OK);
 }
 
-/* The placer alone has its end of the connection: when it closes that, the connection has ended. Another thread may have
- * seen the end of the placer already. */
+/* The placer alone has its end of the connection: when it closes that, the connection has ended. Another thread may
+ * have seen the end of the placer already. */
 static void host_add_release(struct plenum_runtime *rt, uint64_t id)
 {
     if (pl_runtime_enter(rt) != PLENUM_OK)
@@ -198,13 +197,13 @@ static void host_add_undo(struct plenum_runtime *rt, struct pl_host *host)
 static int host_add_start(struct plenum_runtime *rt, struct pl_host *host, bool quote)
 {
     struct plenum_job *job = NULL;
-    struct host_streams streams = { -1, -1 };
+    struct host_ends ends = { -1, -1 };
     bool entered = false;
-    int err = host_add_open(host, &streams);
+    int err = host_add_open(host, &ends);
     if (!err)
         err = plenum_job_create(rt, &job);
     if (!err)
-        err = host_add_describe(host, quote, &streams, job);
+        err = host_add_describe(host, quote, &ends, job);
     if (!err)
         err = host_add_enter(rt, host, job);
     entered = !err;
@@ -213,9 +212,9 @@ static int host_add_start(struct plenum_runtime *rt, struct pl_host *host, bool 
         err = plenum_job_launch(job);
     if (!err)
         host_add_release(rt, id);
-    if (streams.both >= 0) {
-        close(streams.both);
-        close(streams.errors);
+    if (ends.both >= 0) {
+        close(ends.both);
+        close(ends.errors);
     }
     if (err && entered)
         host_add_undo(rt, host);

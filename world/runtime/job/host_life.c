@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See host_life.h. What an agent sends is handled as it comes; that a host is lost, after the handlers of sources, since
- * it ends jobs. */
+/* See host_life.h. What an agent sends is handled as it comes; that a host is lost, after the handlers of sources,
+ * since it ends jobs. */
 #include "world/runtime/job/host_life.h"
 
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include "world/runtime/guard.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/span.h"
+#include "world/runtime/job/span_follow.h"
 #include "world/runtime/runtime_error.h"
 
 enum {
@@ -191,7 +192,7 @@ static void host_find_reason(struct pl_host *host)
 }
 
 /* The agent is gone, and with it all that it had started. */
-static void host_lose(struct pl_host *host)
+static void host_end_lost(struct pl_host *host)
 {
     struct plenum_runtime *rt = host->runtime;
     host->over = false;
@@ -230,7 +231,7 @@ void pl_hosts_advance(struct plenum_runtime *rt)
 {
     PL_LIST_EACH(host, &rt->hosts, struct pl_host, node) {
         if (host->over)
-            host_lose(host);
+            host_end_lost(host);
         else if (host->leaving && host->ranks == 0 && host->placer)
             host_dismiss(host);
     }

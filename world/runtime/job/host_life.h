@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a runtime's hosts (hosts/host.h): added, connected, lost, removed. The caller holds the runtime's lock. */
+/* The life of a runtime's hosts (hosts/host.h): added, connected, lost, removed. The caller holds the runtime's lock.
+ * */
 #ifndef PLENUM_WORLD_RUNTIME_JOB_HOST_LIFE_H
 #define PLENUM_WORLD_RUNTIME_JOB_HOST_LIFE_H
 
@@ -9,6 +10,9 @@
 /* The handlers of its sources. */
 void pl_host_ready(struct pl_source *source);
 void pl_host_errors_ready(struct pl_source *source);
+
+/* Sends what was written to its wire, now or when the agent takes it. */
+void pl_host_flush(struct pl_host *host);
 
 /* Takes it off the list, whatever its agent does. */
 void pl_host_free(struct pl_host *host);
@@ -28,7 +32,7 @@ void pl_hosts_advance(struct plenum_runtime *rt);
 /* The slots of the hosts are those of the runtime, unless the embedder has set a number. */
 void pl_hosts_supply(struct plenum_runtime *rt);
 
-/* So many ranks more, or less, run on the host. */
+/* `ranks` more, or fewer if negative, run on the host. */
 void pl_host_count(struct pl_host *host, int ranks);
 
 /* The runtime stops: the agents kill their ranks and end. Waits for it, for a few seconds at most. */

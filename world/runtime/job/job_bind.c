@@ -66,7 +66,8 @@ int pl_job_bind(const struct plenum_job *job, cpu_set_t **chosen)
     enum plenum_bind bind = (enum plenum_bind)job->desc.option[PLENUM_JOB_BIND];
     *chosen = NULL;
     bool elsewhere = pl_job_is_spread(job) || !pl_list_empty(&job->runtime->hosts);
-    if (elsewhere || bind == PLENUM_BIND_NONE || job->desc.size == 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    if (elsewhere || bind == PLENUM_BIND_NONE || job->desc.size == 0 ||
+        sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return PLENUM_OK;
     if (!pl_binding_find("/sys", &allowed, bind, (enum plenum_map)job->desc.option[PLENUM_JOB_MAP],
                          job->desc.option[PLENUM_JOB_BIND_COUNT], &places))

@@ -14,7 +14,7 @@
 #include "core/job/note.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/job/job_psets.h"
-#include "world/runtime/job/slots.h"
+#include "world/runtime/job/span_slots.h"
 #include "world/runtime/job/spawn_tree.h"
 
 enum {

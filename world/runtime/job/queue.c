@@ -19,7 +19,7 @@ enum { QUEUE_END_MS = 1000 };
 void pl_queue_describe(struct plenum_job *job)
 {
     const long *option = job->desc.option;
-    job->task.takes.of[0] = job->launch.placer        ? 0
+    job->task.takes.of[0] = job->launch.placer         ? 0
                             : option[PLENUM_JOB_SLOTS] ? option[PLENUM_JOB_SLOTS]
                                                        : job->desc.size;
     job->task.priority = option[PLENUM_JOB_PRIORITY];

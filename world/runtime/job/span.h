@@ -24,10 +24,4 @@ void pl_span_hold(struct plenum_job *job, bool hold);
 /* For the standard input of a rank; no bytes: the end. */
 void pl_span_send_input(struct plenum_job *job, int rank, const void *data, size_t bytes);
 
-/* The agent of a host tells something of a job. */
-void pl_span_frame(struct pl_host *host, struct pl_frame *frame);
-
-/* A host is lost, with all ranks of the job that it had. */
-void pl_span_lose(struct plenum_job *job, const struct pl_host *host);
-
 #endif

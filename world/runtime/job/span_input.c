@@ -15,8 +15,8 @@ enum { INPUT_READ = 16384 };
 struct pl_span_input {
     struct pl_source source;
     struct pl_span_inputs *all;
-    int rank, fd;   /* of the job's redirection */
-    size_t untaken; /* bytes under way */
+    int rank, fd;          /* of the job's redirection */
+    size_t untaken;        /* bytes under way */
     bool polled, unpolled; /* it is in the set of descriptors; it cannot be */
     bool ended;
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Standard input of ranks on other hosts: this runtime reads the embedder's descriptors, and the agents write what comes
- * into pipes. At most PL_INPUT_AHEAD bytes are under way for a rank that does not read. The caller holds the runtime's
- * lock. */
+/* Standard input of ranks on other hosts: this runtime reads the embedder's descriptors, and the agents write what
+ * comes into pipes. At most PL_INPUT_AHEAD bytes are under way for a rank that does not read. The caller holds the
+ * runtime's lock. */
 #ifndef PLENUM_WORLD_RUNTIME_JOB_SPAN_INPUT_H
 #define PLENUM_WORLD_RUNTIME_JOB_SPAN_INPUT_H
 
-#include "world/runtime/hosts/wire.h"
+#include "world/runtime/hosts/host_wire.h"
 #include "world/runtime/job.h"
 
 enum { PL_INPUT_AHEAD = 1 << 18 };

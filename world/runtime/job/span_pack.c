@@ -10,7 +10,7 @@
 #include "world/runtime/runtime_error.h"
 
 enum { SPAN_TEXT_MAX = 1 << 24, SPAN_COUNT_MAX = 1 << 20, SPAN_HOSTS_MAX = 65536 };
-enum span_stream { SPAN_FILE, SPAN_NULL, SPAN_INPUT };
+enum span_kind { SPAN_FILE, SPAN_NULL, SPAN_INPUT };
 
 /* --- writing ------------------------------------------------------------------------------------------------- */
 
@@ -75,8 +75,8 @@ static void span_write_redirects(struct pl_writer *to, const struct pl_job_desc 
 /* The runtime that has the hosts watches the time; the slots and servers of this machine are not those of others. */
 static void span_write_options(struct pl_writer *to, const struct pl_job_desc *desc)
 {
-    static const enum plenum_job_option passed[] = { PLENUM_JOB_GRACE, PLENUM_JOB_KEEP_GOING, PLENUM_JOB_BIND,
-                                                     PLENUM_JOB_UNIVERSE, PLENUM_JOB_MAP, PLENUM_JOB_TERMINAL,
+    static const enum plenum_job_option passed[] = { PLENUM_JOB_GRACE,     PLENUM_JOB_KEEP_GOING, PLENUM_JOB_BIND,
+                                                     PLENUM_JOB_UNIVERSE,  PLENUM_JOB_MAP,        PLENUM_JOB_TERMINAL,
                                                      PLENUM_JOB_BIND_COUNT };
     pl_write_leb128(to, sizeof passed / sizeof *passed);
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
@@ -223,12 +223,12 @@ static void span_read_redirect(struct span_source *s, int (*input)(struct plenum
 {
     int rank = (int)pl_read_folded(s->from);
     int number = pl_read_u8(s->from);
-    enum span_stream stream = (enum span_stream)pl_read_u8(s->from);
+    enum span_kind kind = (enum span_kind)pl_read_u8(s->from);
     char *file = span_read_text(s);
     if (!span_reads_on(s)) {
-    } else if (stream == SPAN_FILE) {
+    } else if (kind == SPAN_FILE) {
         s->err = plenum_job_redirect_file(s->job, rank, number, file);
-    } else if (stream == SPAN_NULL) {
+    } else if (kind == SPAN_NULL) {
         s->err = plenum_job_redirect(s->job, rank, number, -1);
     } else if (rank < 0 || rank >= s->job->desc.size) {
         pl_reader_fail(s->from);

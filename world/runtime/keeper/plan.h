@@ -13,7 +13,7 @@ struct pl_plan {
     uint64_t cookie; /* of the job: identifies its processes by their environment */
     uint32_t ranks;  /* offset and number of struct pl_plan_rank */
     uint32_t rank_count;
-    uint32_t here;   /* ranks that this keeper starts: all, unless the job is on several hosts */
+    uint32_t here;      /* ranks that this keeper starts: all, unless the job is on several hosts */
     uint32_t job_fd;    /* the descriptor of the job's description in the processes, */
     uint32_t shared_fd; /* ... and that of its shared part, which is one less */
     uint32_t pmi_fd;    /* the descriptor of a rank's socket to the PMI server, which is one less again; 0: none */

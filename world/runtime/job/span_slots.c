@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See slots.h. What ranks write is read once and bounded. */
-#include "world/runtime/job/slots.h"
+/* See span_slots.h. What ranks write is read once and bounded. */
+#include "world/runtime/job/span_slots.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "core/base/memory.h"
 #include "core/job/card.h"
-#include "world/runtime/hosts/wire.h"
+#include "world/runtime/hosts/host_wire.h"
 
 /* What the other hosts know of a rank. */
 struct pl_slot_seen {

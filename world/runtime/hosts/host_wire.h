@@ -6,10 +6,11 @@
  *     greeting, frame, frame, ...        frame: length of the body, kind, job (0: none), body
  *
  * A login shell may print something before the agent runs. So a reader discards everything before the greeting. The
- * first frame is PL_FRAME_HELLO; both sides refuse another version. The bodies are read with bounds (core/base/bytes.h).
+ * first frame is PL_FRAME_HELLO; both sides refuse another version. The bodies are read with bounds
+ * (core/base/bytes.h).
  */
-#ifndef PLENUM_WORLD_RUNTIME_HOSTS_WIRE_H
-#define PLENUM_WORLD_RUNTIME_HOSTS_WIRE_H
+#ifndef PLENUM_WORLD_RUNTIME_HOSTS_HOST_WIRE_H
+#define PLENUM_WORLD_RUNTIME_HOSTS_HOST_WIRE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,7 +34,7 @@ enum pl_frame_kind {
     PL_FRAME_DOOMED,  /* u32: a rank of another host that an abort of some of the ranks ends, too */
     PL_FRAME_TAKEN,   /* u32: rank; u32: bytes of PL_FRAME_INPUT that it has taken */
     /* both */
-    PL_FRAME_SLOT, /* the slot of a rank has changed: job/slots.h */
+    PL_FRAME_SLOT, /* the slot of a rank has changed: job/span_slots.h */
 };
 
 struct pl_wire {
@@ -68,7 +69,8 @@ static inline size_t pl_wire_waiting(const struct pl_wire *wire)
     return wire->broken ? 0 : wire->unsent.length - wire->sent;
 }
 
-/* Reads what has come. Returns the bytes, 0: nothing now, -1: the other side has closed the connection, or it is broken.
+/* Reads what has come. Returns the bytes, 0: nothing now, -1: the other side has closed the connection, or it is
+ * broken.
  */
 int pl_wire_fill(struct pl_wire *wire);
 

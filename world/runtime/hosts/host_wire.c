@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See wire.h. */
-#include "world/runtime/hosts/wire.h"
+/* See host_wire.h. */
+#include "world/runtime/hosts/host_wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

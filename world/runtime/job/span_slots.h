@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slots of a job over several hosts (struct pl_job_rank), in an agent. The segment of each host has a slot for each rank
- * of the job. A rank writes its own, and sends a note; the agent then sends what has changed to the runtime, which
+ * Slots of a job over several hosts (struct pl_job_rank), in an agent. The segment of each host has a slot for each
+ * rank of the job. A rank writes its own, and sends a note. The agent sends what has changed to the runtime, which
  * passes it on to the agents of the other hosts of the job, and these write it into their segments. So a rank finds the
  * address of another as it does on one host, without asking for it.
  */
-#ifndef PLENUM_WORLD_RUNTIME_JOB_SLOTS_H
-#define PLENUM_WORLD_RUNTIME_JOB_SLOTS_H
+#ifndef PLENUM_WORLD_RUNTIME_JOB_SPAN_SLOTS_H
+#define PLENUM_WORLD_RUNTIME_JOB_SPAN_SLOTS_H
 
 #include "core/base/bytes.h"
 #include "world/runtime/job.h"

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the runtime keeps of a job that agents start, for span.c and span_follow.c. */
+#ifndef PLENUM_WORLD_RUNTIME_JOB_SPAN_PARTS_H
+#define PLENUM_WORLD_RUNTIME_JOB_SPAN_PARTS_H
+
+#include "world/runtime/job.h"
+#include "world/runtime/job/span_input.h"
+
+/* What one host has of the job. */
+struct pl_span_part {
+    struct pl_host *host; /* NULL: nothing runs there any more */
+    int ranks;            /* that are counted there */
+};
+
+struct pl_span_rank {
+    bool doomed;  /* an abort of some of the ranks ends it, or its host is lost */
+    bool aborted; /* it has told so itself */
+};
+
+/* A frame that tells of an end too early. */
+struct pl_span_early {
+    struct pl_list node;
+    int part;
+    size_t length;
+    unsigned char body[];
+};
+
+struct pl_span_parts {
+    struct pl_vars env;        /* that all programs share */
+    struct pl_span_part *part; /* [span->hosts] */
+    int running;               /* parts with a host */
+    struct pl_list early;      /* struct pl_span_early.node */
+    struct pl_span_rank *rank; /* [desc.size] */
+    bool consequence;          /* an abort has decided the exit code that tells only that another process was lost */
+    struct pl_span_inputs inputs;
+};
+
+/* The host of a part, if it is still there. */
+static inline struct pl_host *pl_span_host_of(const struct plenum_job *job, int part)
+{
+    return job->launch.span->parts->part[part].host;
+}
+
+#endif
