@@ -11,7 +11,7 @@ import os
 import shutil
 import sysconfig
 from collections.abc import Mapping
-from ctypes import POINTER, c_char_p, c_int, c_int64, c_long, c_size_t, c_uint, c_uint64, c_void_p
+from ctypes import POINTER, c_char, c_char_p, c_int, c_int64, c_long, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,11 @@ class NativeEvent(ctypes.Structure):
                 ("peak", c_int64)]
 
 
+class NativeHost(ctypes.Structure):
+    """struct plenum_host; test_module compares it with the compiler's."""
+    _fields_ = [("name", c_char * 256), ("reason", c_char * 256), ("state", c_int), ("slots", c_int), ("ranks", c_int)]
+
+
 EventPointer = POINTER(NativeEvent)
 _PROTOTYPES = {
     "plenum_error": (c_char_p,),
@@ -89,6 +94,9 @@ _PROTOTYPES = {
     "plenum_runtime_fd": (c_int, c_void_p),
     "plenum_runtime_next_event": (c_int, c_void_p, POINTER(EventPointer)),
     "plenum_runtime_resource": (c_int, c_void_p, c_char_p, c_int),
+    "plenum_runtime_host": (c_int, c_void_p, c_int, POINTER(NativeHost), c_size_t),
+    "plenum_runtime_host_add": (c_int, c_void_p, c_char_p, c_int, c_char_p),
+    "plenum_runtime_host_remove": (c_int, c_void_p, c_char_p),
     "plenum_runtime_set": (c_int, c_void_p, c_int, c_long),
     "plenum_runtime_want_pmix": (c_int, c_void_p),
     "plenum_event_free": (None, EventPointer),

@@ -25,7 +25,7 @@ from typing import Any
 
 from .enums import ErrorCode, EventFlag, EventKind, RuntimeOption
 from .errors import PlenumClosed
-from .runtime import Event, Job, Runtime, Usage
+from .runtime import Event, Host, Job, Runtime, Usage
 
 QUEUE = 256
 """Events that a job may have in its queue before its output is held back."""
@@ -166,6 +166,18 @@ class AsyncRuntime:
     def set(self, option: RuntimeOption, value: int) -> None:
         """Runtime.set()."""
         self._runtime.set(option, value)
+
+    def add_host(self, name: str, slots: int = 1, command: str | None = None) -> None:
+        """As Runtime.add_host()."""
+        self._runtime.add_host(name, slots, command)
+
+    def remove_host(self, name: str) -> None:
+        """As Runtime.remove_host()."""
+        self._runtime.remove_host(name)
+
+    def hosts(self) -> list[Host]:
+        """As Runtime.hosts()."""
+        return self._runtime.hosts()
 
     def job(self, description: str | Mapping[str, Any] | None = None) -> Job:
         """A new job for run(), events() or launch(): Runtime.job()."""

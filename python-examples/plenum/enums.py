@@ -32,6 +32,7 @@ class EventKind(enum.IntEnum):
     PSETS = 10
     REPORT = 11
     ERROR = 12
+    HOST = 13
 
 
 class EventFlag(enum.IntFlag):
@@ -63,6 +64,14 @@ class RuntimeOption(enum.IntEnum):
     """enum plenum_runtime_option."""
     SLOTS = 1
     POLICY = 2
+
+
+class HostState(enum.IntEnum):
+    """enum plenum_host_state."""
+    STARTING = 0
+    READY = 1
+    LEAVING = 2
+    LOST = 3
 
 
 class Policy(enum.IntEnum):

@@ -19,8 +19,8 @@ from types import TracebackType
 from typing import Any
 
 from ._handle import Handle
-from ._native import EventPointer, NativeEvent, load_runtime, take_text
-from .enums import ErrorCode, EventFlag, EventKind, JobOption, RuntimeOption, Scope
+from ._native import EventPointer, NativeEvent, NativeHost, load_runtime, take_text
+from .enums import ErrorCode, EventFlag, EventKind, HostState, JobOption, RuntimeOption, Scope
 from .errors import PlenumClosed, PlenumError, PlenumTimeout
 
 _lib = load_runtime()
@@ -54,6 +54,18 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Host:
+    """A host of a runtime."""
+    name: str
+    state: HostState
+    slots: int
+    ranks: int
+    """That run there, or are being started."""
+    reason: str
+    """Why it is lost, in a line."""
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """What happened, copied out of a struct plenum_event."""
     kind: int
@@ -71,7 +83,7 @@ class Event:
     data: bytes
     """OUTPUT: whole lines as they were written."""
     object: str
-    """ABORTED: the communicator, window, file or session by name."""
+    """ABORTED: the communicator, window, file or session by name; HOST: the name of the host."""
     message: str
     """The event in words; for OUTPUT and REPORT the text itself."""
     report: dict[str, Any] | None = None
@@ -212,6 +224,34 @@ class Runtime:
         for name, count in counts.items():
             with self._use as handle:
                 _check(_lib.plenum_runtime_resource(handle, name.encode(), count))
+
+    def add_host(self, name: str, slots: int = 1, command: str | None = None) -> None:
+        """Starts an agent on a host; from now on all jobs run on hosts that were added.
+
+        `command` starts a program there and passes its standard streams on: words, with %h for the name, such as
+        "docker exec -i %h". None is ssh, and "" is this machine. An event HOST tells when the host is ready or lost.
+        """
+        with self._use as handle:
+            _check(_lib.plenum_runtime_host_add(handle, name.encode(), slots,
+                                                None if command is None else command.encode()))
+
+    def remove_host(self, name: str) -> None:
+        """The host gets no further ranks, and leaves with the last one that runs there."""
+        with self._use as handle:
+            _check(_lib.plenum_runtime_host_remove(handle, name.encode()))
+
+    def hosts(self) -> list[Host]:
+        """The hosts in the order in which they were added."""
+        found: list[Host] = []
+        native = NativeHost()
+        with self._use as handle:
+            while True:
+                code = _lib.plenum_runtime_host(handle, len(found), ctypes.byref(native), ctypes.sizeof(native))
+                if code == ErrorCode.NOT_FOUND:
+                    return found
+                _check(code)
+                found.append(Host(native.name.decode(), HostState(native.state), native.slots, native.ranks,
+                                  native.reason.decode(errors="replace")))
 
     def job(self, description: str | Mapping[str, Any] | None = None) -> Job:
         """A new job: without programs, or described by JSON text or by what json.loads() would make of it."""

@@ -3,8 +3,8 @@
  * See span_follow.h. The agents tell what happens to the ranks, and here it is decided what follows, as follow.c does
  * with the notices of the keeper.
  *
- * STARTED comes before every EXITED and LOST, but a host may be faster than another. So what tells of an end waits until
- * all ranks were started, or until the job ends anyway.
+ * STARTED comes before every EXITED and LOST, but a host may be faster than another. So what tells of an end waits
+ * until all ranks were started, or until the job ends anyway.
  */
 #include "world/runtime/job/span_follow.h"
 
