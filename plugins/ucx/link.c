@@ -277,11 +277,15 @@ void pl_ucx_links_check(struct pl_ucx *ucx, bool all)
             continue;
         if (ucp_worker_progress(ucx->worker) > 0) /* its last messages may still be unread */
             return;
-        if (link->gone_at == 0)
+        if (link->gone_at == 0) {
             link->gone_at = now;
+            link->abandoned = pl_scratch_dir_is_abandoned(link->scratch_dir);
+        }
         if (all && now - link->gone_at < GONE_MS)
             continue;
-        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, "it has ended without closing the connection");
+        link->departed = !link->abandoned; /* it has closed before it knew of this link */
+        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED,
+                         link->departed ? "it has ended" : "it has ended without closing the connection");
     }
 }
 

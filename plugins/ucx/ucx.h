@@ -107,7 +107,9 @@ struct pl_ucx_link {
     bool deaf;                  /* a message was lost before there was a link: no later one can be in turn */
     bool watched;               /* UCX reports the peer's death */
     uint64_t scratch_dir;       /* of a peer that is not watched: its lock tells whether the peer lives; 0: none */
+    int unreached;              /* how often UCX could not connect to it, although its gate had answered */
     int64_t gone_at;            /* ms: its lock was first found free; 0: never */
+    bool abandoned;             /* then: the process had died, not closed */
 
     uint32_t next_out;     /* number of the next outgoing message */
     uint32_t due;          /* one past the number of the engine's last message */
