@@ -106,6 +106,8 @@ const struct pl_config pl_config_table[] = {
       PL_CONFIG_FIXED },
     { "ucx_eager", PL_CONFIG_SIZE, "65536", NULL, 0, 1 << 20, "bytes of the longest eager message over UCX",
       PL_CONFIG_FIXED },
+    { "ucx_rma", PL_CONFIG_BOOL, "0", NULL, 0, 0,
+      "puts and gets of contiguous data go by one-sided transfers of UCX, for networks that have RDMA", PL_CONFIG_FIXED },
     { "ucx_tls", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "UCX's own transports, as in UCX_TLS; empty: the network, and with transport=ucx all that UCX finds",
       PL_CONFIG_FIXED },

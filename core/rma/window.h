@@ -41,6 +41,7 @@ struct pl_win_target {
     uint32_t posts, completes; /* its MPI_Win_post and MPI_Win_complete that were not waited for yet; engine lock */
     struct pl_message_target msg;
     struct pl_cma_target cma;
+    struct pl_remote_target remote;
     struct pl_win_origin origin;
 };
 
