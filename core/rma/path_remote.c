@@ -158,7 +158,7 @@ static bool remote_is_locked(const struct pl_win *win, const struct pl_remote_ta
 }
 
 /* The target's endpoint, with its key imported; NULL: it cannot be used yet, or not at all. Engine lock held. */
-static struct pl_endpoint *remote_reach(struct pl_win *win, int rank)
+static struct pl_endpoint *remote_endpoint(struct pl_win *win, int rank)
 {
     struct pl_remote_target *target = &win->targets[rank].remote;
     struct pl_peer *peer = pl_comm_peer(win->comm, rank);
@@ -183,7 +183,7 @@ static int remote_start(struct remote_transfer *made, const struct pl_move *want
     struct pl_engine *engine = &win->comm->instance->engine;
     struct pl_request *user = made->user;
     pl_engine_enter(engine);
-    struct pl_endpoint *endpoint = remote_is_locked(win, target) ? remote_reach(win, made->rank) : NULL;
+    struct pl_endpoint *endpoint = remote_is_locked(win, target) ? remote_endpoint(win, made->rank) : NULL;
     struct pl_move move = *wanted;
     move.imported = target->imported;
     int rc = endpoint ? endpoint->ops->move(endpoint, &move, &made->transfer) : PL_AGAIN;
@@ -246,7 +246,7 @@ static int remote_accumulate(const struct pl_rma *rma, int64_t offset, struct pl
     return pl_rma_path_message.accumulate(rma, offset, request);
 }
 
-/* --- flushes and locks --------------------------------------------------------------------------------------------- */
+/* --- flushes and locks ------------------------------------------------------------------------------------------ */
 
 static bool remote_is_settled(struct pl_win *win, int rank)
 {
@@ -257,7 +257,7 @@ static bool remote_is_settled(struct pl_win *win, int rank)
 static int remote_flush(struct pl_win *win, int rank)
 {
     struct pl_remote_target *target = &win->targets[rank].remote;
-    struct pl_endpoint *endpoint = remote_reach(win, rank);
+    struct pl_endpoint *endpoint = remote_endpoint(win, rank);
     if (!endpoint)
         return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d in %s has ended", rank, pl_win_label(win));
     struct remote_transfer *made = remote_create(win, rank, false);

@@ -13,7 +13,7 @@ struct pl_ucx_transfer {
     struct pl_list entry; /* in link->transfers */
     struct pl_ucx_link *link;
     struct pl_moving *owner; /* NULL: it has been told of the link's failure */
-    bool starting, done;       /* inside the call that starts it; completed there */
+    bool starting, done;     /* inside the call that starts it; completed there */
 };
 
 /* --- memory ------------------------------------------------------------------------------------------------------ */
@@ -150,9 +150,10 @@ int pl_ucx_move(struct pl_endpoint *owner, const struct pl_move *move, struct pl
     if (!made)
         return link->ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a one-sided transfer");
     ucp_request_param_t params = ucx_transfer_params(made);
-    return ucx_transfer_started(
-        made, move->write ? ucp_put_nbx(link->ep, move->here, move->bytes, move->there, move->imported, &params)
-                          : ucp_get_nbx(link->ep, move->here, move->bytes, move->there, move->imported, &params));
+    return ucx_transfer_started(made, move->write ? ucp_put_nbx(link->ep, move->here, move->bytes, move->there,
+                                                                move->imported, &params)
+                                                  : ucp_get_nbx(link->ep, move->here, move->bytes, move->there,
+                                                                move->imported, &params));
 }
 
 int pl_ucx_complete(struct pl_endpoint *owner, struct pl_moving *transfer)

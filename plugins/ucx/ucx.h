@@ -114,12 +114,12 @@ struct pl_ucx_link {
     uint32_t asked, acked; /* the number that the last ASK and the last ACK were for */
     uint32_t next_in;      /* number of the next message to be handed on */
 
-    struct pl_list sends;   /* of pl_ucx_send.entry: those that UCX has */
+    struct pl_list sends;     /* of pl_ucx_send.entry: those that UCX has */
     struct pl_list transfers; /* of pl_ucx_transfer.entry (remote.c): those that UCX has */
-    struct pl_list early;   /* of pl_ucx_early.entry, by number */
-    struct pl_list rndvs;   /* of pl_ucx_rndv.entry: waiting, being fetched or being cancelled */
-    struct pl_list failure; /* in ucx->failed */
-    struct pl_list entry;   /* in ucx->links */
+    struct pl_list early;     /* of pl_ucx_early.entry, by number */
+    struct pl_list rndvs;     /* of pl_ucx_rndv.entry: waiting, being fetched or being cancelled */
+    struct pl_list failure;   /* in ucx->failed */
+    struct pl_list entry;     /* in ucx->links */
     struct pl_table_node by_engine;
 };
 
