@@ -39,6 +39,30 @@ static bool astray_was_left(const struct pl_comm *comm, int source, int tag)
     return false;
 }
 
+/* The nonblocking collective with this tag, if it has to wait; NULL. No other thread starts one. */
+static const struct pl_schedule *astray_nonblocking(struct pl_engine *engine, const struct pl_comm *comm, int tag)
+{
+    PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link) {
+        const struct pl_schedule *schedule = pl_schedule_of_hook(hook);
+        if (schedule && schedule->comm == comm && schedule->tag == tag)
+            return schedule;
+    }
+    return NULL;
+}
+
+static const char *astray_nonblocking_reason(struct pl_engine *engine, const struct pl_comm *comm,
+                                             const struct pl_header *message)
+{
+    int started = message->tag - PL_NONBLOCKING_TAGS;
+    if (engine->threads.several || comm->coll.persistent || started >= PL_AGREE_TAGS - PL_NONBLOCKING_TAGS ||
+        (uint32_t)started >= comm->coll.nonblocking)
+        return NULL;
+    const struct pl_schedule *schedule = astray_nonblocking(engine, comm, message->tag);
+    if (!schedule)
+        return "this rank has completed that collective without it";
+    return schedule->busy || astray_will_receive(schedule, message->source) ? NULL : "this rank expects none from it";
+}
+
 /* How the calls of the ranks differ, as far as a message tells; NULL: nothing is wrong with it. `counted`: no other
  * thread begins a blocking collective in this communicator. */
 static const char *astray_reason(const struct pl_comm *comm, const struct pl_schedule *schedule, bool counted,
@@ -46,8 +70,9 @@ static const char *astray_reason(const struct pl_comm *comm, const struct pl_sch
 {
     if (schedule && schedule->comm == comm && message->tag == schedule->tag)
         return astray_will_receive(schedule, message->source) ? NULL : "this rank expects none from it";
-    bool blocking = message->tag >= 0 && message->tag < PL_NONBLOCKING_TAGS;
-    if (!counted || !blocking || comm->coll.blocking >= PL_NONBLOCKING_TAGS)
+    if (message->tag >= PL_NONBLOCKING_TAGS)
+        return astray_nonblocking_reason(&comm->instance->engine, comm, message);
+    if (!counted || message->tag < 0 || comm->coll.blocking >= PL_NONBLOCKING_TAGS)
         return NULL;
     int current = (int)comm->coll.blocking - 1;
     if (message->tag < current)

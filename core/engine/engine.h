@@ -68,9 +68,20 @@ struct pl_closer {
     void (*close)(struct pl_closer *closer); /* called when it is out of the list */
 };
 
+/* A communicator that this process has freed: what still arrives for it will not be received. */
+struct pl_comm_freed {
+    uint64_t home; /* pl_comm_id */
+    uint32_t serial;
+    int rank; /* this process's */
+};
+
+enum { PL_COMMS_FREED = 64 }; /* as many as are remembered */
+
 struct pl_engine_comms {
     struct pl_table by_id; /* of pl_comm.by_id; the key is pl_comm_key() */
     struct pl_comm *last;  /* the last one found */
+    struct pl_comm_freed freed[PL_COMMS_FREED];
+    unsigned next_freed;
 };
 
 /* Sends under way: lists of pl_request.link unless said. */

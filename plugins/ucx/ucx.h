@@ -108,6 +108,7 @@ struct pl_ucx_link {
     bool deaf;                  /* a message was lost before there was a link: no later one can be in turn */
     bool watched;               /* UCX reports the peer's death */
     uint64_t scratch_dir;       /* of a peer that is not watched: its lock tells whether the peer lives; 0: none */
+    int64_t gone_at;            /* ms: its lock was first found free; 0: never */
 
     uint32_t next_out;     /* number of the next outgoing message */
     uint32_t due;          /* one past the number of the engine's last message */
