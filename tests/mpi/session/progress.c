@@ -2,7 +2,7 @@
 /*
  * The progress thread of a session comes and goes with it. A session says whether it has one, beside one without; fifty
  * cycles leave nothing behind; a forked child has no such thread and ends; a process that exits without finalization
- * ends, too.
+ * ends, too. With nothing to do the thread sleeps.
  */
 #include <errno.h>
 #include <signal.h>
@@ -147,15 +147,32 @@ static void exits(void)
 static void signals(void)
 {
     MPI_Session session = open_session("thread", "false");
-    unsigned long long blocked = 0;
+    unsigned long long blocked;
     do /* a new thread begins with all signals blocked */
-        CHECK(progress_threads_blocking(&blocked) == 1);
+        blocked = progress_look().blocked;
     while ((blocked >> (SIGSEGV - 1) & 1) && usleep(1000) == 0);
     for (int number = 1; number < 32; number++) {
         int own = number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP ||
                   number == SIGSYS || number == SIGKILL || number == SIGSTOP;
         CHECK((blocked >> (number - 1) & 1) == !own);
     }
+    CHECK_OK(MPI_Session_finalize(&session));
+}
+
+/* With nothing to do the thread sleeps. One that polls would never be found asleep so often in a row. */
+static void idles(void)
+{
+    enum { IN_A_ROW = 20 };
+    MPI_Session session = open_session("thread", "false");
+    MPI_Comm comm = all_of(session);
+    MPI_Barrier(comm);
+    for (int row = 0; row < IN_A_ROW; row++) {
+        usleep(2000);
+        if (progress_look().state != 'S')
+            row = -1;
+    }
+    CHECK(progress_threads() == 1);
+    CHECK_OK(MPI_Comm_free(&comm));
     CHECK_OK(MPI_Session_finalize(&session));
 }
 
@@ -175,5 +192,6 @@ int main(void)
     choose();
     forks();
     signals();
+    idles();
     MTEST_END;
 }
