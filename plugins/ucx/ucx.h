@@ -68,6 +68,7 @@ struct pl_ucx {
     bool shared_memory;  /* UCX may use it between processes of a node, with files in `scratch_dir` */
     bool memory_refused; /* it could not open it: /dev/shm is full, or cannot be written */
     struct pl_scratch_dir scratch_dir;
+    bool rma;                         /* one-sided transfers are possible */
     size_t eager;                     /* bytes of data in the longest eager message */
     ucp_datatype_t send_type;         /* packs by the cursor of a struct pl_ucx_send */
     ucp_datatype_t fetch_type;        /* unpacks by the cursor of a struct pl_ucx_rndv */
@@ -116,11 +117,12 @@ struct pl_ucx_link {
     uint32_t asked, acked; /* the number that the last ASK and the last ACK were for */
     uint32_t next_in;      /* number of the next message to be handed on */
 
-    struct pl_list sends;   /* of pl_ucx_send.entry: those that UCX has */
-    struct pl_list early;   /* of pl_ucx_early.entry, by number */
-    struct pl_list rndvs;   /* of pl_ucx_rndv.entry: waiting, being fetched or being cancelled */
-    struct pl_list failure; /* in ucx->failed */
-    struct pl_list entry;   /* in ucx->links */
+    struct pl_list sends;     /* of pl_ucx_send.entry: those that UCX has */
+    struct pl_list transfers; /* of pl_ucx_transfer.entry (remote.c): those that UCX has */
+    struct pl_list early;     /* of pl_ucx_early.entry, by number */
+    struct pl_list rndvs;     /* of pl_ucx_rndv.entry: waiting, being fetched or being cancelled */
+    struct pl_list failure;   /* in ucx->failed */
+    struct pl_list entry;     /* in ucx->links */
     struct pl_table_node by_engine;
 };
 
