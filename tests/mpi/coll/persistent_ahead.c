@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank starts a persistent collective several times while another has not come to the first start yet, and a third
- * one waits for both: the messages of later starts are no mistake, however long the third waits.
+ * A rank starts a persistent collective several times before another rank starts it once, and a third rank waits for
+ * both. The messages of later starts are correct, and the third rank's wait may be long.
  */
 /* ranks: 3 5 */
 #include <unistd.h>
