@@ -39,8 +39,8 @@ static bool astray_was_left(const struct pl_comm *comm, int source, int tag)
     return false;
 }
 
-/* The nonblocking collective with this tag, if it has to wait, or one that may be: in the checking mode a collective has
- * another tag first. NULL: there is none. No other thread starts one. */
+/* The nonblocking collective with this tag, if it has to wait, or one that may have it: in the checking mode a
+ * collective has another tag first. NULL: there is none. No other thread starts one. */
 static const struct pl_schedule *astray_nonblocking(struct pl_engine *engine, const struct pl_comm *comm, int tag)
 {
     PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link) {
