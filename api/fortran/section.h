@@ -34,6 +34,7 @@ struct plf_section {
     bool typed; /* type is ours */
     void *copy;
     struct plf_section_shape *shape; /* of the copied section */
+    struct plf_pending *pending;     /* for a request that uses the copy */
 };
 
 /* True if the elements lie one behind the other, or the size is not known, which compilers permit for these alone. */
