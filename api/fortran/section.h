@@ -41,6 +41,8 @@ struct plf_section {
 static inline bool plf_section_is_whole(const CFI_cdesc_t *descriptor)
 {
     CFI_index_t stride = (CFI_index_t)descriptor->elem_len;
+    if (PLF_LIKELY(descriptor->rank == 1 && descriptor->dim[0].sm == stride))
+        return true; /* the usual one, without a loop */
     for (int i = 0; i < descriptor->rank; i++) {
         if (descriptor->dim[i].extent < 0)
             return true;
