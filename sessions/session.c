@@ -8,6 +8,7 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/engine/leak_report.h"
+#include "core/engine/progress.h"
 #include "core/job/process.h"
 #include "core/object/alloc_kinds.h"
 #include "core/object/errhandler.h"
@@ -80,8 +81,9 @@ static int session_read_truth(struct pl_info *info, const char *key, bool *value
 static int session_check_keys(struct pl_info *info)
 {
     static const char *const keys[] = {
-        OTHER_LEVEL_KEY,          STRICT_KEY,         ALONE_KEY, PL_ALLOC_KINDS_KEY, PL_ALLOC_KINDS_ASSERT_KEY,
-        "mpi_initial_errhandler", "plenum_errhandler"
+        OTHER_LEVEL_KEY,           STRICT_KEY,          ALONE_KEY,
+        PL_ALLOC_KINDS_KEY,        PL_PROGRESS_KEY,     "mpi_initial_errhandler",
+        PL_ALLOC_KINDS_ASSERT_KEY, "plenum_errhandler",
     };
     char key[MPI_MAX_INFO_KEY];
     for (int n = 0; info && pl_info_nth(info, n, key); n++) {
@@ -92,6 +94,20 @@ static int session_check_keys(struct pl_info *info)
             return pl_fail(MPI_ERR_INFO_KEY, "info key %s is not a key of sessions", key);
     }
     return MPI_SUCCESS;
+}
+
+/* NULL: the key is not there. */
+static int session_read_progress(struct pl_info *info, char **progress)
+{
+    int rc = pl_info_get(info, PL_PROGRESS_KEY, progress);
+    if (*progress && strcmp(*progress, PL_PROGRESS_NONE) != 0 && strcmp(*progress, PL_PROGRESS_THREAD) != 0) {
+        rc = pl_fail(MPI_ERR_INFO_VALUE,
+                     "info key " PL_PROGRESS_KEY " is \"%s\", allowed are " PL_PROGRESS_NONE " and " PL_PROGRESS_THREAD,
+                     *progress);
+        free(*progress);
+        *progress = NULL;
+    }
+    return rc;
 }
 
 /* What MPI_Session_get_info returns. */
@@ -106,6 +122,8 @@ static int session_set_hints(struct pl_instance *session, struct pl_info *info)
         rc = pl_info_set(session->info, PL_ALLOC_KINDS_ASSERT_KEY, asserted);
     if (rc == MPI_SUCCESS)
         rc = pl_info_set(session->info, STRICT_KEY, session->strict ? "true" : "false");
+    if (rc == MPI_SUCCESS)
+        rc = pl_info_set(session->info, PL_PROGRESS_KEY, session->served ? PL_PROGRESS_THREAD : PL_PROGRESS_NONE);
     free(kinds);
     free(asserted);
     return rc;
@@ -116,15 +134,19 @@ static int session_open_instance(struct pl_info *info, struct pl_instance **made
 {
     int level;
     bool alone = false;
-    char *kinds;
+    char *kinds = NULL, *progress = NULL;
     int rc = session_read_level(info, &level);
     rc = rc ? rc : session_read_truth(info, ALONE_KEY, &alone);
+    rc = rc ? rc : session_read_progress(info, &progress);
     rc = rc ? rc : alone ? pl_process_open_alone() : pl_process_check_joined();
-    if (rc)
+    if (rc) {
+        free(progress);
         return rc;
+    }
     rc = pl_info_get(info, PL_ALLOC_KINDS_KEY, &kinds);
-    rc = rc ? rc : pl_instance_open(false, level, kinds, made);
+    rc = rc ? rc : pl_instance_open(false, level, kinds, progress, made);
     free(kinds);
+    free(progress);
     if (alone)
         pl_process_close(); /* the instance holds it open */
     return rc;
@@ -142,6 +164,8 @@ int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, stru
         rc = session_check_keys(info);
     if (rc == MPI_SUCCESS)
         rc = session_set_hints(made, info);
+    if (rc == MPI_SUCCESS)
+        rc = pl_instance_serve(made);
     if (rc) {
         pl_session_close(made);
         return rc;
@@ -160,6 +184,7 @@ int pl_session_check(struct pl_instance *session, bool *ours)
     *ours = pl_process_check_forked() == MPI_SUCCESS;
     if (!*ours)
         return MPI_ERR_OTHER;
+    pl_instance_serve_no_more(session);
     int count = pl_leak_report(session, left, sizeof left);
     if (count == 0 || !session->strict)
         return MPI_SUCCESS;

@@ -70,7 +70,7 @@ int pl_world_init(int required, int *provided)
                            ? " and finalized: the World Model can be initialized only once"
                            : "");
     int rc = pl_process_check_joined();
-    rc = rc ? rc : pl_instance_open(true, world_level_of(required), NULL, &world);
+    rc = rc ? rc : pl_instance_open(true, world_level_of(required), NULL, NULL, &world);
     if (rc)
         return rc;
     const struct pl_identity *identity = &pl_process.identity;
@@ -82,6 +82,8 @@ int pl_world_init(int required, int *provided)
         rc = pl_engine_publish(&world->engine, PL_CARD_WORLD);
     if (rc == MPI_SUCCESS)
         rc = pl_spawn_connect_parents();
+    if (rc == MPI_SUCCESS)
+        rc = pl_instance_serve(world);
     if (rc) {
         world_close(world);
         return rc;
@@ -112,6 +114,7 @@ int pl_world_finalize(void)
     pl_bsend_detach(pl_bsend_of_process(), &buffer, &size);
     pl_process.bootstrap->state(PL_PROCESS_FINALIZED);
     struct pl_instance *world = pl_world;
+    pl_instance_serve_no_more(world);
     int count = pl_leak_report(world, leaks, sizeof leaks);
     bool strict = count > 0 && world->strict;
     world_close(world);

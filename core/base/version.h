@@ -7,6 +7,6 @@
 
 /* What processes send to each other. Those with different numbers refuse to connect: a change of a message, of a card
  * or of how processes meet raises it. Below 256. */
-#define PL_WIRE_VERSION 1u
+#define PL_WIRE_VERSION 2u
 
 #endif

@@ -11,8 +11,6 @@
 
 bool pl_coll_agreeing;
 
-enum { AGREE_TAGS = PL_NONBLOCKING_TAGS | PL_NONBLOCKING_TAGS / 2 }; /* a quarter of the nonblocking ones' tags */
-
 /* What a rank has found. */
 struct agree_verdict {
     int32_t class; /* MPI_SUCCESS: no mistake */
@@ -159,7 +157,7 @@ static void agree_append(struct pl_schedule *schedule, const struct pl_coll *col
     struct agreement *a = pl_schedule_temp(schedule, sizeof *a);
     struct pl_statement *told = pl_schedule_temp(schedule, 2 * (size_t)targets * sizeof *told);
     struct agree_verdict *verdicts = pl_schedule_temp(schedule, (size_t)targets * sizeof *verdicts);
-    schedule->tag = AGREE_TAGS | (int)(coll->comm->coll.agreements++ & (PL_NONBLOCKING_TAGS / 2 - 1));
+    schedule->tag = PL_AGREE_TAGS | (int)(coll->comm->coll.agreements++ & (PL_NONBLOCKING_TAGS / 2 - 1));
     if (!a || !told || !verdicts)
         return;
     *a = (struct agreement){ coll->comm, tag, targets, told, told + targets, { .class = MPI_SUCCESS }, verdicts };

@@ -5,12 +5,29 @@
  */
 #include "core/coll/algorithm.h"
 
+/* Ranks that give different amounts find it at the first segment of a chain: it is the shorter, the more there are. */
+enum { AHEAD_MAX = 512, ALIGNED = 64 };
+
+/* The last rank of a chain has all after as many further segments as there are ranks before it, so short ones are
+ * better; but each costs a rendezvous at every rank. 64 KiB is also what the node transport copies before it notifies
+ * the receiver (plugins/shm/fifo.c). The limit bounds the steps of the schedule. */
+enum { SEGMENT = 64 * 1024, SEGMENTS_MAX = 1024 };
+
+/* A rank that uses the binomial tree, while the root cuts a longer vector, gets a part of at least this size. */
+static size_t bcast_part_min(int size)
+{
+    size_t first = SEGMENT - AHEAD_MAX * ALIGNED, scattered = (size_t)SEGMENT / (size_t)size;
+    return first < scattered ? first : scattered;
+}
+
 static void bcast_append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit = 1;
     struct pl_block data = pl_coll_received(coll);
 
     schedule->exact = true; /* a rank that gives less than the root passes on less */
+    if (size > 2)
+        schedule->cut_from = bcast_part_min(size);
     while (bit < size && !(me & bit))
         bit *= 2;
     if (me != 0) {
@@ -35,7 +52,8 @@ static struct packed bcast_pack(struct pl_schedule *schedule, const struct pl_co
 {
     struct pl_block data = pl_coll_received(coll);
     struct packed packed = { .size = pl_block_size(data), .copied = !data.type->dense };
-    schedule->exact = schedule->cut = true;
+    schedule->exact = true;
+    schedule->cut_from = 0;
     packed.bytes = packed.copied ? pl_schedule_temp(schedule, packed.size) : pl_address(data.buf, data.type->true_lb);
     if (packed.copied && coll->comm->rank == coll->root)
         pl_schedule_copy(schedule, data, pl_block_bytes(packed.bytes, packed.size));
@@ -112,14 +130,6 @@ static void append_scatter_allgather(struct pl_schedule *schedule, const struct 
 }
 
 /* --- chain: segments flow from rank to rank, two under way in each direction ------------------------------------ */
-
-/* Ranks that give different amounts find it at once: the first segment is the shorter, the more segments there are. */
-enum { AHEAD_MAX = 512, ALIGNED = 64 };
-
-/* The last rank has all after as many further segments as there are ranks before it, so short ones are better; but each
- * costs a rendezvous at every rank. 64 KiB is also what the node transport copies before it notifies the receiver
- * (plugins/shm/fifo.c). The limit bounds the steps of the schedule. */
-enum { SEGMENT = 64 * 1024, SEGMENTS_MAX = 1024 };
 
 static void append_chain(struct pl_schedule *schedule, const struct pl_coll *coll)
 {

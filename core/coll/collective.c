@@ -2,6 +2,7 @@
 /* Collectives in their three forms, from one schedule, and those that the library uses itself. */
 #include "core/coll/collective.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/error.h"
@@ -12,6 +13,7 @@
 #include "core/coll/schedule.h"
 #include "core/coll/select.h"
 #include "core/engine/comm_break.h"
+#include "core/engine/instance.h"
 #include "core/engine/request.h"
 
 int pl_coll_check(const struct pl_comm *comm)
@@ -40,9 +42,31 @@ PL_COLD int pl_coll_fail_amount(int rank, size_t given, size_t expected)
                    rank, given, expected);
 }
 
+void pl_coll_tell_amounts(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    int recorded;
+    char why[PL_DETAIL_MAX];
+    snprintf(why, sizeof why, "%s", pl_error_detail(&recorded));
+    pl_engine_enter(engine);
+    pl_comm_break_for_all_locked(comm, MPI_ERR_COUNT, why);
+    pl_engine_leave(engine);
+    pl_fail(MPI_ERR_TRUNCATE, "%s", why);
+}
+
 int pl_coll_truncated(const struct pl_request *request)
 {
     return pl_coll_fail_amount(request->outcome.source, (size_t)request->in.size, request->in.data.total);
+}
+
+void pl_coll_append(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    pl_coll_select(coll)->append(schedule, coll);
+    if (!coll->op)
+        return;
+    schedule->exact = true;
+    if (schedule->cut_from > PL_CUT_REDUCTION)
+        schedule->cut_from = PL_CUT_REDUCTION;
 }
 
 int pl_coll_run(const struct pl_coll *coll)
@@ -55,7 +79,7 @@ int pl_coll_run(const struct pl_coll *coll)
     if (rc)
         return rc;
     pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
-    pl_coll_select(coll)->append(&schedule, coll);
+    pl_coll_append(&schedule, coll);
     rc = pl_schedule_run_for(&schedule, coll);
     pl_schedule_fini(&schedule);
     return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
@@ -114,7 +138,7 @@ static inline __attribute__((always_inline)) int coll_request_end(const struct p
     struct pl_schedule *schedule = made->coll.schedule;
     schedule->kind = coll->kind;
     schedule->root = coll->root;
-    pl_coll_select(coll)->append(schedule, coll);
+    pl_coll_append(schedule, coll);
     int rc = schedule->broken;
     if (rc) {
         pl_handle_drop(made);
@@ -150,6 +174,7 @@ int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request)
 {
     int rc = coll_request_begin(coll, request);
     rc = rc ? rc : coll_request_end(coll, true, *request);
+    coll->comm->coll.persistent = true;
     return rc ? pl_comm_break_for_all(coll->comm, rc) : MPI_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 #include "core/engine/comm.h"
 
 struct pl_request;
+struct pl_schedule;
 
 enum pl_coll_kind {
     PL_COLL_BARRIER,
@@ -89,6 +90,14 @@ int pl_coll_truncated(const struct pl_request *request);
 
 /* MPI_ERR_TRUNCATE, recorded: a rank gives more or other bytes than this one expects. */
 int pl_coll_fail_amount(int rank, size_t given, size_t expected);
+
+/* Appends the collective by the algorithm for it (select.h). In a reduction all ranks give the same amount, and that
+ * selects the algorithm: a wrong one of at least PL_CUT_REDUCTION bytes may mean another algorithm. */
+enum { PL_CUT_REDUCTION = 256 };
+void pl_coll_append(struct pl_schedule *schedule, const struct pl_coll *coll);
+
+/* After that, where the amount decides what the ranks wait for: breaks the communicator for all. Lock not held. */
+PL_COLD void pl_coll_tell_amounts(struct pl_comm *comm);
 
 /* For the library itself, on intracommunicators; pl_allgather() also between the groups of an intercommunicator. */
 int pl_barrier(struct pl_comm *comm);

@@ -31,7 +31,7 @@ enum {
 };
 
 static int run_hook(struct pl_hook *hook);
-static void schedule_run_deferred(struct pl_deferred *deferred);
+static const struct pl_deferred_ops schedule_deferred;
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
 
@@ -45,11 +45,12 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
     schedule->steps = schedule->few;
     schedule->chunks = NULL;
     schedule->scratch_used = 0;
-    schedule->retains = schedule->exact = schedule->cut = schedule->busy = false;
+    schedule->retains = schedule->exact = schedule->busy = false;
+    schedule->cut_from = SIZE_MAX;
     schedule->request = NULL;
     pl_list_init(&schedule->hook.link);
     schedule->hook.run = run_hook;
-    schedule->deferred.run = schedule_run_deferred;
+    schedule->deferred.ops = &schedule_deferred;
 }
 
 /* The objects that a step uses, NULL where it uses none. */
@@ -286,11 +287,13 @@ static int schedule_post(struct pl_schedule *schedule, int end)
     return rc;
 }
 
-static inline int schedule_check_amount(const struct pl_schedule *schedule, const struct pl_step *step, size_t bytes)
+static inline int schedule_check_amount(struct pl_schedule *schedule, const struct pl_step *step, size_t bytes)
 {
     size_t expected = pl_block_size(step->data);
-    return pl_likely(!schedule->exact || bytes == expected) ? MPI_SUCCESS
-                                                            : pl_coll_fail_amount(step->peer, bytes, expected);
+    if (pl_likely(!schedule->exact || bytes == expected))
+        return MPI_SUCCESS;
+    schedule->wrong = bytes > expected ? bytes : expected;
+    return pl_coll_fail_amount(step->peer, bytes, expected);
 }
 
 /* The first receive that is not complete: receives its message if it has arrived, else posts all deferred ones. */
@@ -311,6 +314,7 @@ static int schedule_finish(struct pl_schedule *schedule, struct pl_step *step)
     int error = MPI_SUCCESS;
     if (step->request->outcome.error) {
         error = pl_request_report(step->request);
+        schedule->wrong = step->request->in.size;
         if (schedule->request)
             schedule->request->args.peer_rank = step->peer; /* the rank that its record names */
     } else if (step->kind == PL_STEP_RECV) {
@@ -403,25 +407,13 @@ static void schedule_cancel(struct pl_schedule *schedule)
  */
 static bool goes_on(const struct pl_schedule *schedule)
 {
-    return schedule->error == MPI_SUCCESS || (schedule->error == MPI_ERR_TRUNCATE && !schedule->cut);
+    return schedule->error == MPI_SUCCESS ||
+           (schedule->error == MPI_ERR_TRUNCATE && schedule->wrong < schedule->cut_from);
 }
 
 static inline struct pl_engine *schedule_engine_of(const struct pl_schedule *schedule)
 {
     return &schedule->comm->instance->engine;
-}
-
-/* The others wait for messages that do not come. */
-static void schedule_tell_amounts(struct pl_schedule *schedule)
-{
-    struct pl_engine *engine = schedule_engine_of(schedule);
-    int recorded;
-    char why[PL_DETAIL_MAX];
-    snprintf(why, sizeof why, "%s", pl_error_detail(&recorded));
-    pl_engine_enter(engine);
-    pl_comm_break_for_all_locked(schedule->comm, MPI_ERR_COUNT, why);
-    pl_engine_leave(engine);
-    pl_fail(schedule->error, "%s", why);
 }
 
 /* Executes until the end, or until a message is not complete (PL_PENDING): that at `awaited`. No lock held. */
@@ -439,7 +431,7 @@ static int schedule_advance(struct pl_schedule *schedule)
             schedule->begun = schedule->next;
             schedule_cancel(schedule);
             if (schedule->error == MPI_ERR_TRUNCATE)
-                schedule_tell_amounts(schedule);
+                pl_coll_tell_amounts(schedule->comm);
         }
     }
 }
@@ -506,6 +498,23 @@ static void schedule_run_deferred(struct pl_deferred *deferred)
     schedule_drive(PL_CONTAINER(deferred, struct pl_schedule, deferred));
 }
 
+/* Does a step use an operation of MPI_Op_create()? */
+static bool schedule_calls_user(const struct pl_deferred *deferred)
+{
+    const struct pl_schedule *schedule = PL_CONTAINER(deferred, struct pl_schedule, deferred);
+    for (int i = schedule->next; i < schedule->count; i++) {
+        const struct pl_step *step = &schedule->steps[i];
+        if (step->kind == PL_STEP_REDUCE && !step->reduce.op->obj.predefined)
+            return true;
+    }
+    return false;
+}
+
+static const struct pl_deferred_ops schedule_deferred = {
+    .run = schedule_run_deferred,
+    .calls_user = schedule_calls_user,
+};
+
 static int run_hook(struct pl_hook *hook)
 {
     struct pl_schedule *schedule = PL_CONTAINER(hook, struct pl_schedule, hook);
@@ -514,6 +523,11 @@ static int run_hook(struct pl_hook *hook)
     schedule->busy = true;
     pl_list_append(&schedule_engine_of(schedule)->deferred.work, &schedule->deferred.link);
     return 1;
+}
+
+struct pl_schedule *pl_schedule_of_hook(struct pl_hook *hook)
+{
+    return hook->run == run_hook ? PL_CONTAINER(hook, struct pl_schedule, hook) : NULL;
 }
 
 int pl_schedule_start(struct pl_schedule *schedule, struct pl_request *request)

@@ -107,7 +107,10 @@ struct pl_schedule {
     size_t scratch_used;
     bool retains; /* holds references to the types and operations of its steps */
     bool exact;   /* a message that is too short is as wrong as one that is too long */
-    bool cut;     /* the amount decides how many messages there are: if ranks differ in it, some wait in vain */
+    /* The amount decides which messages there are. If one is wrong, and it or the right one has at least this many
+     * bytes, some ranks wait in vain. SIZE_MAX: it does not decide. */
+    size_t cut_from;
+    size_t wrong; /* the larger one of the two */
 
     /* of a request */
     int kind; /* enum pl_coll_kind */
@@ -128,6 +131,9 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
 
 /* Empties it and frees its memory. It must not be under way. */
 void pl_schedule_fini(struct pl_schedule *schedule);
+
+/* The schedule that this hook runs: one that was started, and waits; NULL: the hook is another's. */
+struct pl_schedule *pl_schedule_of_hook(struct pl_hook *hook);
 
 /* For the engine (core/engine/client.h): empties the schedule of a request that is kept; tells at whose message the
  * schedule stands, unless a thread executes it at this moment. */

@@ -80,6 +80,7 @@ struct pl_comm_coll {
     const void *named;              /* what job reports describe in place of its collective: pl_coll_describe() */
     uint32_t agreements;            /* of the checking mode (core/coll/agree.h) */
     uint32_t nonblocking;           /* the same for nonblocking and persistent ones */
+    bool persistent;                /* there was a persistent one: its messages may arrive before it is started */
     _Atomic int unlike;             /* a rank, plus 1, with other settings (core/coll/rules_file.h); 0: none */
 };
 
@@ -193,7 +194,7 @@ extern const struct pl_kind_errors pl_comm_errors;
 /* Tags in the collectives' queues. Blocking and nonblocking collectives are counted apart. The standard demands one
  * order of all of them on all ranks; but programs start a nonblocking one before a barrier on one rank and after it on
  * another, and expect it to work. A third range is for tags that the user gives. */
-enum { PL_NONBLOCKING_TAGS = 0x40000000 };
+enum { PL_NONBLOCKING_TAGS = 0x40000000, PL_AGREE_TAGS = 0x60000000 /* those of core/coll/agree.c */ };
 static inline int pl_comm_next_tag(struct pl_comm *comm)
 {
     return (int)(comm->coll.blocking++ & INT32_MAX);

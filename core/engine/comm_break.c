@@ -16,6 +16,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
 #include "core/engine/p2p.h"
+#include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
 #include "core/engine/wait.h"
@@ -23,8 +24,9 @@
 
 enum { BREAK_WORDS = 256 };
 
-/* The header's `part`: what is at fault, that rank or the link to it. */
-enum break_part { PART_RANK, PART_LINK };
+/* The header's `part`: what is at fault. That rank; the link to it; or that rank has freed the communicator, which it
+ * tells only one member: the one that waits for it. */
+enum break_part { PART_RANK, PART_LINK, PART_FREED };
 
 /* The data of PL_MSG_BROKEN; its header names the communicator, and the member at fault as the source. */
 struct break_notice {
@@ -167,6 +169,23 @@ void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *w
     break_tell_all(root, root->rank, PART_RANK, &notice);
 }
 
+void pl_comm_break_sender(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *message,
+                          int rank)
+{
+    struct pl_peer *peer;
+    struct break_notice notice = { .class = MPI_ERR_OTHER };
+    struct pl_header header = {
+        .home = message->home, .serial = message->serial, .source = rank, .kind = PL_MSG_BROKEN, .part = PART_FREED
+    };
+    snprintf(notice.words, sizeof notice.words,
+             "the calls differ: rank %d sends %llu bytes in a collective, and rank %d has freed the communicator "
+             "without receiving them",
+             message->source, (unsigned long long)message->size, rank);
+    if (pl_engine_peer(engine, from->card, from->card_length, UINT64_MAX, &peer) != MPI_SUCCESS ||
+        pl_engine_control(engine, peer, &header, &notice, sizeof notice) != MPI_SUCCESS)
+        pl_log("engine", 1, "out of memory to tell a sender that its communicator is freed");
+}
+
 int pl_comm_break_for_all(struct pl_comm *comm, int class)
 {
     struct pl_engine *engine = &comm->instance->engine;
@@ -292,6 +311,11 @@ void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, co
     pl_comm_break(comm, rank, known ? notice.class : MPI_ERR_OTHER, notice.words);
     if (news && header->part == PART_LINK && !comm->inter.remote && break_is_next(comm, rank))
         break_tell(comm, comm, rank, rank, PART_LINK, &notice);
+    if (news && header->part == PART_FREED) {
+        struct pl_comm *root = break_root(comm);
+        notice.made = atomic_load_explicit(&root->coll.made, memory_order_relaxed);
+        break_tell_all(root, rank, PART_RANK, &notice);
+    }
 }
 
 /* --- afterwards --------------------------------------------------------------------------------------------------- */

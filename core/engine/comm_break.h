@@ -23,6 +23,7 @@
 struct pl_comm;
 struct pl_engine;
 struct pl_header;
+struct pl_origin;
 struct pl_peer;
 
 /* Breaks a communicator here. `rank` is the member at fault, which the caller may also name in `words`, a line without
@@ -40,6 +41,11 @@ void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *w
 /* The link to a peer is lost: breaks the communicators that it is a member of, for all their members. `why`: the cause;
  * NULL: its process has died. */
 void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, int class, const char *why);
+
+/* A message of a collective will not be received, since this process, `rank` of its communicator, has freed that:
+ * breaks the communicator at the sender, which waits. */
+PL_COLD void pl_comm_break_sender(struct pl_engine *engine, const struct pl_origin *from,
+                                  const struct pl_header *message, int rank);
 
 /* PL_MSG_BROKEN has arrived for a communicator, with `bytes` bytes of data. */
 void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, const void *data);

@@ -4,6 +4,7 @@
 
 #include "core/base/compiler.h"
 #include "core/engine/comm.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/engine.h"
 #include "core/engine/match.h"
 #include "core/engine/match_index.h"
@@ -27,9 +28,23 @@ void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
     if (engine->comms.last == comm)
         engine->comms.last = NULL;
     pl_match_index_drop(comm);
+    if (!atomic_load(&comm->health.failed)) /* else the others have been told */
+        engine->comms.freed[engine->comms.next_freed++ % PL_COMMS_FREED] =
+            (struct pl_comm_freed){ .home = comm->id.home, .serial = comm->id.serial, .rank = comm->rank };
     for (int i = 0; i < PL_QUEUES; i++)
         PL_LIST_EACH(unexpected, &comm->match.queues[i].unexpected, struct pl_unexpected, link) {
             pl_list_remove(&unexpected->link);
+            bool waits = unexpected->rndv || (unexpected->header.flags & PL_FLAG_SYNC);
+            if (i == PL_MSG_COLL && waits && !atomic_load(&comm->health.failed))
+                pl_comm_break_sender(engine, unexpected->from, &unexpected->header, comm->rank);
             pl_match_drop(engine, unexpected, false);
         }
+}
+
+const struct pl_comm_freed *pl_engine_freed_comm(const struct pl_engine *engine, const struct pl_header *header)
+{
+    for (int i = 0; i < PL_COMMS_FREED; i++)
+        if (engine->comms.freed[i].serial == header->serial && engine->comms.freed[i].home == header->home)
+            return &engine->comms.freed[i];
+    return NULL;
 }

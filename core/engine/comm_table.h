@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The communicators of an engine, by id. The engine's lock is held in both functions. */
+/* The communicators of an engine, by id. The engine's lock is held in all functions. */
 #ifndef PLENUM_CORE_ENGINE_COMM_TABLE_H
 #define PLENUM_CORE_ENGINE_COMM_TABLE_H
 
 #include <stdint.h>
 
 struct pl_comm;
+struct pl_comm_freed;
 struct pl_engine;
+struct pl_header;
 
 /* The key of a communicator's id in the table. Two ids may have the same. */
 static inline uint64_t pl_comm_key(uint64_t home, uint32_t serial)
@@ -17,7 +19,10 @@ static inline uint64_t pl_comm_key(uint64_t home, uint32_t serial)
 /* Enters a communicator: messages find it. Delivers those that have arrived early. */
 void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm);
 
-/* Takes it out, if it is in, and drops its unexpected messages. */
+/* Takes it out, if it is in, and drops its unexpected messages. A sender that waits in a collective is told. */
 void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm);
+
+/* The communicator of this message if it was removed, and not long ago; NULL. */
+const struct pl_comm_freed *pl_engine_freed_comm(const struct pl_engine *engine, const struct pl_header *header);
 
 #endif

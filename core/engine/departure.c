@@ -79,7 +79,7 @@ static bool all_have_departed(struct pl_comm *comm)
 {
     const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
     int self = comm->inter.remote ? -1 : comm->rank;
-    if (self >= 0 && (group->size == 1 || comm->instance->engine.lock.real))
+    if (self >= 0 && (group->size == 1 || comm->instance->engine.threads.several))
         return false;
     for (int i = 0; i < group->size; i++)
         if (i != self && !rank_has_departed(comm, i))

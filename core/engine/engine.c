@@ -18,6 +18,7 @@
 #include "core/engine/p2p.h"
 #include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/progress.h"
 #include "core/engine/request.h"
 #include "core/job/jobs.h"
 
@@ -206,7 +207,7 @@ void pl_engine_run_deferred(struct pl_list *deferred)
     struct pl_list *node;
     while ((node = pl_list_pop(deferred)) != NULL) {
         struct pl_deferred *work = PL_CONTAINER(node, struct pl_deferred, link);
-        work->run(work);
+        work->ops->run(work);
     }
 }
 
@@ -215,6 +216,8 @@ void pl_engine_leave_busy(struct pl_engine *engine)
     struct pl_list dead, deferred, *node;
     pl_list_move(&dead, &engine->deferred.frees);
     pl_list_move(&deferred, &engine->deferred.work);
+    if (pl_unlikely(engine->threads.progress != NULL) && pl_progress_is_this_thread())
+        pl_progress_leave_to_user(engine, &deferred);
     pl_lock_drop(&engine->lock);
     while ((node = pl_list_pop(&dead)) != NULL)
         pl_object_release(PL_CONTAINER(node, struct pl_request, link));

@@ -20,6 +20,7 @@
 
 struct pl_comm;
 struct pl_instance;
+struct pl_progress;
 struct pl_request;
 
 enum {
@@ -50,8 +51,14 @@ struct pl_hook {
 
 /* Work to do once the lock is dropped, by the thread that drops it: local steps of a collective, which may call the
  * user's operations. Appended to engine->deferred.work under the lock; taken out before it runs. */
-struct pl_deferred {
+struct pl_deferred;
+struct pl_deferred_ops {
     void (*run)(struct pl_deferred *deferred);
+    /* May it run functions of the program? Then a progress thread leaves it to the program's threads. NULL: it may. */
+    bool (*calls_user)(const struct pl_deferred *deferred);
+};
+struct pl_deferred {
+    const struct pl_deferred_ops *ops;
     struct pl_list link;
 };
 
@@ -61,9 +68,20 @@ struct pl_closer {
     void (*close)(struct pl_closer *closer); /* called when it is out of the list */
 };
 
+/* A communicator that this process has freed: what still arrives for it will not be received. */
+struct pl_comm_freed {
+    uint64_t home; /* pl_comm_id */
+    uint32_t serial;
+    int rank; /* this process's */
+};
+
+enum { PL_COMMS_FREED = 64 }; /* as many as are remembered */
+
 struct pl_engine_comms {
     struct pl_table by_id; /* of pl_comm.by_id; the key is pl_comm_key() */
     struct pl_comm *last;  /* the last one found */
+    struct pl_comm_freed freed[PL_COMMS_FREED];
+    unsigned next_freed;
 };
 
 /* Sends under way: lists of pl_request.link unless said. */
@@ -107,8 +125,15 @@ struct pl_engine_wait {
     _Atomic long moved_apart;  /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
 };
 
+/* Which threads may enter. */
+struct pl_engine_threads {
+    pthread_t opener;             /* the only one of the program below MPI_THREAD_SERIALIZED */
+    bool several;                 /* several of the program may: above MPI_THREAD_FUNNELED */
+    struct pl_progress *progress; /* its progress thread (progress.h); NULL: none */
+};
+
 struct pl_engine {
-    struct pl_lock lock;
+    struct pl_lock lock; /* real if `threads.several`, or if it has a progress thread */
     uint64_t id;
     struct pl_instance *instance; /* NULL: the listener */
     _Atomic int transports;       /* open ones; raised when one is ready, since pl_engine_wake() takes no lock */
@@ -138,7 +163,7 @@ struct pl_engine {
     struct pl_list siblings; /* in the process's list of engines */
     _Atomic unsigned rounds; /* rounds of progress */
     unsigned rounds_seen;    /* `rounds` when another engine's thread last compared; with `siblings` */
-    pthread_t thread;        /* opened the engine; the only one that may enter below MPI_THREAD_SERIALIZED */
+    struct pl_engine_threads threads;
     struct pl_engine_wait wait;
     struct pl_failure *failure;     /* watches for failed processes (peer_failure.h); NULL: none is watched */
     unsigned long dropped_messages; /* for lack of memory, or of an unknown kind */

@@ -2,12 +2,15 @@
 /* Instances: opening, closing, error handling. */
 #include "core/engine/instance.h"
 
+#include <string.h>
+
 #include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/engine/bsend.h"
 #include "core/engine/comm.h"
 #include "core/engine/life.h"
+#include "core/engine/progress.h"
 #include "core/job/process.h"
 #include "core/object/alloc_kinds.h"
 #include "core/object/errhandler.h"
@@ -31,7 +34,8 @@ static int make_info(const char *kinds, struct pl_info **info)
     return rc;
 }
 
-int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_instance **instance)
+int pl_instance_open(bool world, int thread_level, const char *kinds, const char *progress,
+                     struct pl_instance **instance)
 {
     struct pl_instance *made = world ? &world_instance : pl_object_create(PL_SESSION);
     if (!made)
@@ -45,6 +49,7 @@ int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_
         goto process;
     made->world = world;
     made->strict = pl_config_bool("strict");
+    made->served = strcmp(progress ? progress : pl_config_text("progress"), PL_PROGRESS_THREAD) == 0;
     made->thread_level = thread_level;
     made->serial = atomic_fetch_add(&serials, 1) + 1;
     pl_lock_init(&made->lock, PL_RANK_INSTANCE, true);
@@ -52,7 +57,7 @@ int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_
     pl_list_init(&made->children);
     rc = pl_errhandler_initial(&made->errhandler);
     if (rc == MPI_SUCCESS)
-        rc = pl_engine_open(&made->engine, made, thread_level);
+        rc = pl_engine_open(&made->engine, made, thread_level, made->served);
     if (rc)
         goto info;
     made->open = true;
@@ -70,6 +75,16 @@ process:
 object:
     pl_object_release(made);
     return rc;
+}
+
+int pl_instance_serve(struct pl_instance *instance)
+{
+    return instance->served ? pl_progress_start(&instance->engine) : MPI_SUCCESS;
+}
+
+void pl_instance_serve_no_more(struct pl_instance *instance)
+{
+    pl_progress_stop(&instance->engine);
 }
 
 /* Takes the first remaining communicator out of the list, retained; NULL: none is left. */
@@ -120,6 +135,7 @@ void pl_instance_close(struct pl_instance *instance)
     struct pl_comm *comm;
     void *buffer;
     MPI_Count size;
+    pl_instance_serve_no_more(instance);
     while ((child = first_child(instance)) != NULL) {
         void *object = child->object;
         child->orphan(object);

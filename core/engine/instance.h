@@ -31,6 +31,7 @@ struct pl_instance {
     bool world;
     bool open;
     bool strict;      /* objects that the user has not freed at the end are an error */
+    bool served;      /* by a progress thread */
     int thread_level; /* MPI_THREAD_* */
     uint64_t serial;  /* unique among all instances of this process */
     struct pl_engine engine;
@@ -44,8 +45,14 @@ struct pl_instance {
 };
 
 /* Opens an instance, and the process with the first one (core/job/process.h). Never waits for another process. `kinds`:
- * the requested kinds of memory; NULL: those of the configuration. */
-int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_instance **instance);
+ * the requested kinds of memory; `progress`: as the configuration variable; NULL: what the configuration has. */
+int pl_instance_open(bool world, int thread_level, const char *kinds, const char *progress,
+                     struct pl_instance **instance);
+
+/* Starts the progress thread, if there is to be one, and ends it. It runs while no thread opens or closes the
+ * instance. */
+int pl_instance_serve(struct pl_instance *instance);
+void pl_instance_serve_no_more(struct pl_instance *instance);
 
 /* Closes children, orphans all communicators that are left, waits until sends are delivered, and releases all
  * resources except the locks, which objects that the user still holds may take. The instance stays referenced. */

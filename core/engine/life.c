@@ -219,13 +219,14 @@ static int engine_draw_id(struct pl_engine *engine)
     return MPI_SUCCESS;
 }
 
-int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level)
+int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level, bool served)
 {
+    bool several = thread_level > MPI_THREAD_FUNNELED;
     const struct pl_identity *identity = &pl_process.identity;
     memset(engine, 0, sizeof *engine);
-    pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_LISTENER, thread_level > MPI_THREAD_FUNNELED);
+    pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_LISTENER, several || served);
     engine->instance = instance;
-    engine->thread = pthread_self();
+    engine->threads = (struct pl_engine_threads){ .opener = pthread_self(), .several = several };
     struct pl_list *lists[] = { &engine->sends.busy,     &engine->sends.awaiting, &engine->sends.moving,
                                 &engine->deferred.frees, &engine->deferred.work,  &engine->sends.unresolved,
                                 &engine->hooks,          &engine->slow_hooks,     &engine->closers,
@@ -448,7 +449,7 @@ int pl_engine_nudge_others(struct pl_engine *engine)
         return 0;
     pl_list_init(&deferred);
     PL_LIST_EACH(other, &engines, struct pl_engine, siblings) {
-        if (other == engine || (!other->lock.real && !pthread_equal(other->thread, pthread_self())))
+        if (other == engine || (!other->threads.several && !pthread_equal(other->threads.opener, pthread_self())))
             continue;
         if (take_progress_since_last(other) || !pl_lock_try(&other->lock))
             continue;

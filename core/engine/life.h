@@ -8,8 +8,9 @@
 #include "core/engine/engine.h"
 #include "core/job/segment.h"
 
-/* Opens the transports that PLENUM_TRANSPORT and the job ask for. Above MPI_THREAD_FUNNELED the lock is real. */
-int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level);
+/* Opens the transports that PLENUM_TRANSPORT and the job ask for. Above MPI_THREAD_FUNNELED the lock is real, and also
+ * if a progress thread will serve the engine. */
+int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level, bool served);
 
 /* Waits until the receivers have taken all that was sent, or are gone; then releases everything except the lock. The
  * owner releases the lock once no thread can enter any more. */

@@ -105,10 +105,22 @@ void pl_match_refuse(struct pl_engine *engine, struct pl_rndv *rndv)
     rndv->ops->drop(match_transport_self(engine, rndv->ops), rndv, false);
 }
 
+/* A message will not be received. Completes its send: it may wait for the receive. */
+static PL_COLD PL_NOINLINE void match_decline(struct pl_engine *engine, const struct pl_origin *from,
+                                              const struct pl_header *header, struct pl_rndv *rndv)
+{
+    if (rndv)
+        pl_match_refuse(engine, rndv);
+    else if (header->flags & PL_FLAG_SYNC)
+        match_answer(engine, from, header, PL_MSG_ACK, 0);
+}
+
 void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, bool cancelled)
 {
-    if (unexpected->rndv)
-        unexpected->rndv->ops->drop(match_transport_self(engine, unexpected->rndv->ops), unexpected->rndv, cancelled);
+    if (!cancelled)
+        match_decline(engine, unexpected->from, &unexpected->header, unexpected->rndv);
+    else if (unexpected->rndv)
+        unexpected->rndv->ops->drop(match_transport_self(engine, unexpected->rndv->ops), unexpected->rndv, true);
     free(unexpected);
 }
 
@@ -144,11 +156,21 @@ static PL_COLD PL_NOINLINE void match_starve(struct pl_engine *engine, struct pl
                                              const struct pl_origin *from, const struct pl_header *header,
                                              struct pl_rndv *rndv)
 {
-    if (rndv)
-        pl_match_refuse(engine, rndv);
-    else if (header->flags & PL_FLAG_SYNC)
-        match_answer(engine, from, header, PL_MSG_ACK, 0);
+    match_decline(engine, from, header, rndv);
     pl_failure_message_dropped(engine, comm, header);
+}
+
+/* A message of a collective whose communicator is freed here is dropped. */
+static PL_COLD PL_NOINLINE bool match_drop_late(struct pl_engine *engine, const struct pl_origin *from,
+                                                const struct pl_header *header, struct pl_rndv *rndv)
+{
+    const struct pl_comm_freed *freed = header->kind == PL_MSG_COLL ? pl_engine_freed_comm(engine, header) : NULL;
+    if (!freed)
+        return false;
+    if (rndv || (header->flags & PL_FLAG_SYNC))
+        pl_comm_break_sender(engine, from, header, freed->rank);
+    match_decline(engine, from, header, rndv);
+    return true;
 }
 
 /* No receive is posted yet; `comm` NULL: the communicator is not made yet. */
@@ -156,10 +178,11 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
                           const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     if (pl_unlikely(!comm && engine->state != PL_ENGINE_OPEN)) {
-        if (rndv)
-            pl_match_refuse(engine, rndv);
+        match_decline(engine, from, header, rndv);
         return;
     }
+    if (pl_unlikely(!comm) && match_drop_late(engine, from, header, rndv))
+        return;
     struct pl_unexpected *unexpected = match_keep(from, header, data, rndv);
     if (!unexpected) {
         match_starve(engine, comm, from, header, rndv);

@@ -91,6 +91,8 @@ enum {
     SLEEP_FIRST_US = 100,   /* every further sleep is twice as long ... */
     SLEEP_DOUBLINGS = 7,    /* ... until here: 12.8 ms */
     SLEEP_BLIND_US = 500,   /* the longest, when events may come that do not wake the thread */
+    ATTEND_DOUBLINGS = 10,  /* a progress thread's: to 102 ms ... */
+    ATTEND_BLIND_US = 4000, /* ... or to this, after SLEEP_DOUBLINGS sleeps */
     SLEEPS_DEPARTED = 8,    /* before a wait, 25 ms old by then, checks whether its peers have departed */
 };
 
@@ -174,15 +176,16 @@ static void wait_disarm(struct pl_engine *engine)
             engine->transport[i].ops->disarm(engine->transport[i].self);
 }
 
-/* Sleeps in the transport that can; in several of them by turns and briefly; beside them if none can. Lock not held. */
-static void sleep_in(struct pl_engine *engine, unsigned slept, unsigned activity, long microseconds)
+/* Sleeps in the transport that can; in several of them by turns and no longer than `blind`; beside them if none can.
+ * Lock not held. */
+static void sleep_in(struct pl_engine *engine, unsigned slept, unsigned activity, long microseconds, long blind)
 {
     int able[PL_TRANSPORTS_MAX], count = 0;
     for (int i = 0; i < engine->transports; i++)
         if (can_sleep(engine, i))
             able[count++] = i;
-    if (count != 1 && microseconds > SLEEP_BLIND_US)
-        microseconds = SLEEP_BLIND_US;
+    if (count != 1 && microseconds > blind)
+        microseconds = blind;
     if (count == 0) {
         sleep_beside(engine, activity, microseconds);
         return;
@@ -205,7 +208,7 @@ static void wait_sleep(struct pl_engine *engine, const struct pl_awaited *awaite
         quiet = wait_arm(engine) && !wait_is_there(awaited); /* wait_arm() does not see shared memory */
         pl_engine_leave(engine);
         if (quiet)
-            sleep_in(engine, slept, activity, microseconds);
+            sleep_in(engine, slept, activity, microseconds, SLEEP_BLIND_US);
         pl_engine_enter(engine);
         wait_disarm(engine);
         engine->wait.asleep = false;
@@ -218,6 +221,33 @@ static void wait_sleep(struct pl_engine *engine, const struct pl_awaited *awaite
     pl_engine_leave(engine);
     if (first && others)
         wake_beside(engine);
+}
+
+bool pl_engine_attend(struct pl_engine *engine, const struct pl_awaited *stop, unsigned sleeps)
+{
+    pl_engine_enter(engine);
+    bool first = !engine->wait.asleep;
+    if (!first) {
+        pl_engine_leave(engine);
+        return false;
+    }
+    bool pending = !pl_list_empty(&engine->hooks) || !pl_list_empty(&engine->sends.unresolved);
+    unsigned most = pending ? SLEEP_DOUBLINGS : ATTEND_DOUBLINGS;
+    long microseconds = (long)SLEEP_FIRST_US << (sleeps < most ? sleeps : most);
+    unsigned activity = atomic_load_explicit(&engine->wait.activity, memory_order_acquire);
+    engine->wait.asleep = true;
+    bool quiet = wait_arm(engine) && !wait_is_there(stop);
+    pl_engine_leave(engine);
+    if (quiet)
+        sleep_in(engine, sleeps, activity, microseconds, sleeps > SLEEP_DOUBLINGS ? ATTEND_BLIND_US : SLEEP_BLIND_US);
+    pl_engine_enter(engine);
+    wait_disarm(engine);
+    engine->wait.asleep = false;
+    bool others = atomic_load_explicit(&engine->wait.sleepers, memory_order_seq_cst) > 0;
+    pl_engine_leave(engine);
+    if (others)
+        wake_beside(engine);
+    return true;
 }
 
 void pl_engine_wake(struct pl_engine *engine)

@@ -52,6 +52,11 @@ static inline bool pl_awaited_is_there(const struct pl_awaited *awaited)
 /* pl_engine_idle() for a value in shared memory: the thread does not fall asleep once it is there. */
 void pl_engine_idle_for(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_wait *wait);
 
+/* A progress thread sleeps in the transports, after `sleeps` sleeps without an event in between: until a message comes,
+ * pl_engine_wake(), or `stop` is there. Unlike a waiting thread it does not count as one that a completion must wake.
+ * False: another thread sleeps there, so nothing happened. */
+bool pl_engine_attend(struct pl_engine *engine, const struct pl_awaited *stop, unsigned sleeps);
+
 /* Wakes the threads that sleep in this engine. Any thread, any locks. */
 void pl_engine_wake(struct pl_engine *engine);
 

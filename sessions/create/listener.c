@@ -43,7 +43,7 @@ int pl_listener_open(struct pl_engine **listener)
     int rc = MPI_SUCCESS;
     pl_lock_take(&listener_lock);
     if (!listener_is_open) {
-        rc = pl_engine_open(&listener_engine, NULL, MPI_THREAD_MULTIPLE);
+        rc = pl_engine_open(&listener_engine, NULL, MPI_THREAD_MULTIPLE, false);
         if (rc)
             goto out;
         listener_engine.arrived = listener_arrived;

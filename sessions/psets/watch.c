@@ -137,6 +137,8 @@ static void psets_watch_run_deferred(struct pl_deferred *deferred)
     pl_psets_release(psets);
 }
 
+static const struct pl_deferred_ops psets_watch_deferred = { .run = psets_watch_run_deferred };
+
 static uint64_t psets_watch_versions(const struct pl_psets *psets)
 {
     uint64_t all = 0;
@@ -155,7 +157,7 @@ static int psets_watch_poll(struct pl_hook *hook)
         return 0;
     psets->noticed = now;
     atomic_fetch_add(&psets->refs, 1);
-    psets->deferred.run = psets_watch_run_deferred;
+    psets->deferred.ops = &psets_watch_deferred;
     pl_list_append(&psets->instance->engine.deferred.work, &psets->deferred.link);
     return 1;
 }

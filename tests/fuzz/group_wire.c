@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (instance)
             pl_instance_close(instance);
         FUZZ_CHECK(pl_config_load() == MPI_SUCCESS);
-        FUZZ_CHECK(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance) == MPI_SUCCESS);
+        FUZZ_CHECK(pl_instance_open(false, MPI_THREAD_SINGLE, "", NULL, &instance) == MPI_SUCCESS);
     }
     if (size > 0 && data[0] != 1) {
         check(data, size);

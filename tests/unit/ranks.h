@@ -313,7 +313,7 @@ static bool run_hooks(int rank)
     struct pl_list *node;
     while ((node = pl_list_pop(&deferred)) != NULL) {
         struct pl_deferred *work = PL_CONTAINER(node, struct pl_deferred, link);
-        work->run(work);
+        work->ops->run(work);
     }
     return events > 0;
 }

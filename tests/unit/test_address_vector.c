@@ -23,7 +23,7 @@ static struct pl_instance *open_instance(void)
     struct pl_instance *instance;
     setenv("PLENUM_TRANSPORT", "shm", 1); /* the card of a process that shares its node with others */
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
-    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
+    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", NULL, &instance), MPI_SUCCESS);
     return instance;
 }
 

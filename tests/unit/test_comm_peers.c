@@ -92,7 +92,7 @@ static struct pl_comm *comm_of(struct pl_instance *instance, struct pl_group *gr
 START_TEST(a_million_processes)
 {
     struct pl_instance *instance;
-    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
+    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", NULL, &instance), MPI_SUCCESS);
     pl_handle_drop(comm_of(instance, pl_instance_group_range(instance, 1, 0, 1))); /* what is made once */
     size_t before = in_use();
     struct pl_group *all = pl_instance_group_range(instance, MANY, 0, 1);

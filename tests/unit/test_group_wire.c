@@ -20,7 +20,7 @@ static struct pl_instance *instance;
 static void set_up(void)
 {
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
-    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
+    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", NULL, &instance), MPI_SUCCESS);
 }
 
 static void tear_down(void)

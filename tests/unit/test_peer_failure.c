@@ -45,7 +45,7 @@ static void setup(void)
     pl_process.identity.rank = ME;
     pl_group_self = pl_process_self();
     pl_process.identity.watched = true;
-    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
+    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", NULL, &instance), MPI_SUCCESS);
     all = pl_instance_group_range(instance, SIZE, 0, 1);
 }
 

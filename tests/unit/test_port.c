@@ -17,7 +17,7 @@ START_TEST(texts)
     struct pl_port_name name;
     char port[MPI_MAX_PORT_NAME], other[2 * MPI_MAX_PORT_NAME];
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
-    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
+    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", NULL, &instance), MPI_SUCCESS);
     ck_assert_int_eq(pl_port_open(false, port), MPI_SUCCESS);
     ck_assert_int_eq(pl_port_name_parse(port, &name), MPI_SUCCESS);
     ck_assert_int_eq(name.process.pid, getpid());

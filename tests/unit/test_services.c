@@ -21,7 +21,7 @@ static struct pl_instance *open_instance(void)
     struct pl_instance *instance;
     snprintf(name, sizeof name, "unit test of names %d", (int)getpid());
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
-    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
+    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", NULL, &instance), MPI_SUCCESS);
     return instance;
 }
 

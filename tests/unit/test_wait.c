@@ -94,7 +94,7 @@ static struct bed bed[2];
 static void open_engine(int beds, bool oversubscribed)
 {
     memset(bed, 0, sizeof bed);
-    ck_assert_int_eq(pl_engine_open(&engine, NULL, MPI_THREAD_MULTIPLE), MPI_SUCCESS);
+    ck_assert_int_eq(pl_engine_open(&engine, NULL, MPI_THREAD_MULTIPLE, false), MPI_SUCCESS);
     engine.wait.oversubscribed = oversubscribed;
     for (int i = 0; i < beds; i++) {
         engine.transport[engine.transports].ops = &bed_ops;

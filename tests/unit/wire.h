@@ -159,7 +159,7 @@ static inline void set_up(void)
     memset(&wire, 0, sizeof wire);
     memcpy(card, &id, sizeof id);
     instance.obj.predefined = true;
-    ck_assert_int_eq(pl_engine_open(engine, &instance, MPI_THREAD_MULTIPLE), MPI_SUCCESS);
+    ck_assert_int_eq(pl_engine_open(engine, &instance, MPI_THREAD_MULTIPLE, false), MPI_SUCCESS);
     engine->transport[engine->transports].ops = &wire_ops;
     engine->transport[engine->transports++].self = &wire;
     comms[0] = make_comm(1);

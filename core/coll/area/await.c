@@ -11,6 +11,7 @@
 #include "core/coll/area/await.h"
 
 #include <sched.h>
+#include <stdio.h>
 
 #include "core/base/cpu.h"
 #include "core/base/error.h"
@@ -51,6 +52,24 @@ static int area_failed(const struct pl_area *area, int awaited, int *rank)
     return awaited != area->rank && pl_comm_peer(area->comm, awaited)->closed ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
+/* The rank has completed the operation without the slot that this rank waits for: it is in another collective, or gave
+ * another amount. */
+static bool area_was_left(const struct pl_area *area, int rank, const struct pl_awaited *awaited)
+{
+    uint32_t completed = atomic_load_explicit(&pl_area_completed(area, rank)->word, memory_order_acquire);
+    return awaited->word == &area->slots[rank].word && (int32_t)(completed - area->next) > 0 &&
+           !pl_awaited_is_there(awaited);
+}
+
+static void area_tell_left(struct pl_area *area, int rank)
+{
+    char why[128];
+    snprintf(why, sizeof why,
+             "the calls differ: this rank waits for rank %d in a collective that rank %d has completed without it",
+             rank, rank);
+    pl_comm_break_for_all_locked(area->comm, MPI_ERR_OTHER, why);
+}
+
 static int area_wait_in_engine(struct pl_area *area, const struct pl_coll *coll, int rank,
                                const struct pl_awaited *awaited)
 {
@@ -76,6 +95,8 @@ static int area_wait_in_engine(struct pl_area *area, const struct pl_coll *coll,
         }
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
+        if (pl_unlikely(area_was_left(area, rank, awaited)))
+            area_tell_left(area, rank);
         rc = area_failed(area, rank, &gone);
         pl_engine_leave(engine);
         if (rc && !pl_awaited_is_there(awaited)) {

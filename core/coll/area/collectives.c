@@ -195,6 +195,15 @@ static PL_NOINLINE int area_run_chunks(struct pl_area_call *call)
     return rc;
 }
 
+/* Ranks that take the data in different chunks do different numbers of operations, and wait for each other in vain. A
+ * chunk may have a part for each rank. */
+static PL_COLD void area_tell_amounts(const struct pl_area_call *call)
+{
+    size_t wrong = call->area->wrong;
+    if (call->bytes > PL_AREA_SHORT || wrong > PL_AREA_SHORT / (size_t)call->size)
+        pl_coll_tell_amounts(call->area->comm);
+}
+
 int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes)
 {
     struct pl_comm *comm = coll->comm;
@@ -207,6 +216,8 @@ int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes)
         rc = area_run_chunks(&call);
     }
     comm->coll.area_count++;
+    if (pl_unlikely(rc == MPI_ERR_TRUNCATE) && !has_private_bytes(coll->kind))
+        area_tell_amounts(&call);
     return pl_unlikely(call.elsewhere != 0) && rc == MPI_SUCCESS ? pl_area_by_messages(&call) : rc;
 }
 

@@ -144,6 +144,12 @@ static void area_renew(struct pl_area *area)
     }
 }
 
+PL_COLD int pl_area_fail_amount(struct pl_area *area, int rank, size_t given, size_t expected)
+{
+    area->wrong = given;
+    return pl_coll_fail_amount(rank, given, expected);
+}
+
 PL_COLD void pl_area_end_slow(struct pl_area *area, uint64_t wanting)
 {
     if (wanting)

@@ -78,6 +78,7 @@ struct pl_area {
     uint32_t oldest, newest;    /* of `written`: from the oldest that may still be read */
     struct pl_area_published published[PL_AREA_SETS];
     struct pl_area_written written[PL_AREA_SETS];
+    size_t wrong;                      /* the amount that another rank gave last, and this one did not expect */
     uint32_t completed[PL_AREA_RANKS]; /* by each rank, when this one read it last: those before this number */
     struct pl_shared shared;           /* the owner's; memory NULL elsewhere */
     struct pl_closer closer;           /* of the engine, once the owner uses it no more */
@@ -104,6 +105,9 @@ int pl_area_take_space(struct pl_area *area, size_t bytes, uint32_t *offset);
 /* The rest of an operation's end: wakes those of the ranks `wanting` whose space is free now, and renews numbers that
  * get old. */
 void pl_area_end_slow(struct pl_area *area, uint64_t wanting);
+
+/* A rank gives another amount than this rank expects: MPI_ERR_TRUNCATE. */
+PL_COLD int pl_area_fail_amount(struct pl_area *area, int rank, size_t given, size_t expected);
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
@@ -189,7 +193,7 @@ static inline int pl_area_wait(const struct pl_area_call *call, int rank, size_t
     if (pl_unlikely(rc != MPI_SUCCESS))
         return rc;
     if (pl_unlikely(written > *bytes))
-        return pl_coll_fail_amount(rank, written, *bytes);
+        return pl_area_fail_amount(area, rank, written, *bytes);
     *bytes = written;
     *data = pl_area_data(area, rank, written);
     return MPI_SUCCESS;
@@ -208,7 +212,7 @@ static inline int pl_area_wait_all(struct pl_area *area, const struct pl_area_ca
             wrong = i;
     }
     area->seen = area->next;
-    return pl_likely(wrong < 0) ? MPI_SUCCESS : pl_coll_fail_amount(wrong, area->slots[wrong].bytes, bytes);
+    return pl_likely(wrong < 0) ? MPI_SUCCESS : pl_area_fail_amount(area, wrong, area->slots[wrong].bytes, bytes);
 }
 
 /* The data of a slot that this rank has waited for. */

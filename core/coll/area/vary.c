@@ -37,7 +37,7 @@ static inline int area_vary_unpack(struct pl_area_call *call, int from, const vo
 {
     size_t most = pl_block_size(block);
     if (pl_unlikely(bytes > most))
-        return pl_coll_fail_amount(from, bytes, most);
+        return pl_area_fail_amount(call->area, from, bytes, most);
     if (bytes > 0)
         pl_area_unpack(call, data, bytes, block, 0);
     return MPI_SUCCESS;
@@ -119,10 +119,10 @@ static inline int area_unpack_own(struct pl_area_call *call, int from, const voi
     const uint32_t *ends = slot;
     size_t head = area_head_bytes(call);
     if (pl_unlikely(written < head || written > PL_AREA_MAX))
-        return pl_coll_fail_amount(from, written, head);
+        return pl_area_fail_amount(call->area, from, written, head);
     uint32_t begin = index > 0 ? pl_read_shared(&ends[index - 1]) : 0, end = pl_read_shared(&ends[index]);
     if (pl_unlikely(begin > end || end > written - head))
-        return pl_coll_fail_amount(from, written, head + end);
+        return pl_area_fail_amount(call->area, from, written, head + end);
     struct pl_block block =
         call->coll->kind == PL_COLL_SCATTERV ? pl_coll_received(call->coll) : pl_recv_block(call->coll, from);
     return area_vary_unpack(call, from, (const char *)slot + head + begin, end - begin, block);
@@ -186,7 +186,7 @@ PL_COLD int pl_area_by_messages(const struct pl_area_call *call)
             if (call->elsewhere & rank_bit(i))
                 pl_schedule_recv(&schedule, pl_recv_block(coll, i), i);
     } else {
-        pl_coll_select(coll)->append(&schedule, coll);
+        pl_coll_append(&schedule, coll);
     }
     int rc = pl_schedule_run(&schedule);
     pl_schedule_fini(&schedule);
@@ -224,7 +224,7 @@ int pl_area_allgatherv(struct pl_area_call *call, size_t at, size_t bytes)
         if (i == call->rank || written == 0)
             continue;
         if (written > most)
-            rc = pl_coll_fail_amount(i, written, most);
+            rc = pl_area_fail_amount(call->area, i, written, most);
         else
             pl_area_unpack(call, pl_area_read(call->area, i, written), written, block, at);
     }

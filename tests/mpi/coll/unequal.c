@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that call a collective with different amounts: no rank waits for ever, those at fault get an error, and where a
- * call succeeds the data are right. PLENUM_STRICT is off.
+ * Ranks that call a collective with different amounts, and neighbors of which only one knows the other. No rank waits
+ * for ever, those at fault get an error, and where a call succeeds the data are right. PLENUM_STRICT is off.
  */
 /* ranks: 2 3 5 */
 #include <stdbool.h>
@@ -44,6 +44,44 @@ static void gather_all(int most, int fewer, int odd)
     MPI_Comm_free(&comm);
 }
 
+/* Rank 0 sends to rank 1, and only one of them has the other as a neighbor. */
+static void neighbors(int bytes, bool sender_knows)
+{
+    MPI_Comm comm;
+    int peer = 1 - mtest_rank, sends = mtest_rank == 0 && sender_knows, receives = mtest_rank == 1 && !sender_knows;
+    CHECK_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, receives, &peer, MPI_UNWEIGHTED, sends, &peer,
+                                            MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
+    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    int rc = MPI_Neighbor_alltoall(buffer, bytes, MPI_BYTE, other, bytes, MPI_BYTE, comm);
+    CHECK(!receives || rc != MPI_SUCCESS);
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
+}
+
+/* One rank gives another amount than the others: the ranks end, and at least one has an error by the barrier. */
+static void reduction(int form, int most, int fewer, int odd)
+{
+    MPI_Comm comm = fresh();
+    MPI_Request request = MPI_REQUEST_NULL;
+    int count = mtest_rank == odd ? fewer : most, failed = 0, any, rc = MPI_SUCCESS;
+    const MPI_Datatype type = MPI_UNSIGNED_CHAR;
+    switch (form) {
+    case 0: rc = MPI_Reduce(buffer, other, count, type, MPI_MAX, 0, comm); break;
+    case 1: rc = MPI_Ireduce(buffer, other, count, type, MPI_MAX, 0, comm, &request); break;
+    case 2: rc = MPI_Allreduce(buffer, other, count, type, MPI_MAX, comm); break;
+    case 3: rc = MPI_Iallreduce(buffer, other, count, type, MPI_MAX, comm, &request); break;
+    case 4: rc = MPI_Scan(buffer, other, count, type, MPI_MAX, comm); break;
+    case 5: rc = MPI_Ireduce_scatter_block(buffer, other, count / mtest_size, type, MPI_MAX, comm, &request); break;
+    case 6: rc = MPI_Ibcast(buffer, count, type, 0, comm, &request); break;
+    }
+    failed = rc != MPI_SUCCESS;
+    failed |= MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    failed |= MPI_Barrier(comm) != MPI_SUCCESS;
+    CHECK_OK(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+    CHECK(any);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     static const int amounts[][2] = { { 131072, 196608 }, { 196608, 131072 }, { MOST, MOST / 2 }, { MOST / 2, MOST } };
@@ -55,6 +93,12 @@ int main(int argc, char **argv)
             broadcast(amounts[i][0], amounts[i][1], odd);
         gather_all(amounts[i][0], amounts[i][1], (int)i % mtest_size);
     }
+    static const int lengths[][2] = { { 70000, 20000 }, { 20000, 70000 }, { 200000, 100 }, { 100, 200000 } };
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+        for (int form = 0; form < 7; form++)
+            reduction(form, lengths[i][0], lengths[i][1], (int)(i + (size_t)form) % mtest_size);
+    for (int i = 0; i < 4; i++)
+        neighbors(i % 2 ? 400000 : 10, i / 2 == 0);
     free(buffer);
     free(other);
     MTEST_END;
