@@ -8,6 +8,24 @@
 
 #include "core/engine/comm_break.h"
 
+/* --- names --------------------------------------------------------------------------------------------------- */
+
+static _Thread_local struct {
+    const char *function, *name;
+} call_alias;
+
+void pl_call_as(const char *function, const char *name)
+{
+    call_alias.function = function;
+    call_alias.name = name;
+}
+
+/* The name of a function in messages. */
+static const char *call_name(const char *function)
+{
+    return call_alias.function && strcmp(call_alias.function, function) == 0 ? call_alias.name : function;
+}
+
 /* --- exit ---------------------------------------------------------------------------------------------------- */
 
 /* Of an error that its arguments do not explain, the processes that take part in the call learn. */
@@ -27,10 +45,11 @@ int pl_call_fail(struct pl_call *call)
     if (call->together && call->object)
         call_break(call);
     char message[MPI_MAX_ERROR_STRING];
+    const char *function = call_name(call->function);
     int code = call->err, returned = code;
-    pl_error_publish(call->function, code, message);
+    pl_error_publish(function, code, message);
     struct pl_raised raised = {
-        .function = call->function,
+        .function = function,
         .kind = call->kind,
         .object = call->object,
         .code = code,

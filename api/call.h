@@ -55,6 +55,10 @@ struct pl_call {
         .function = #name, .together = true                                                                            \
     }
 
+/* From now on, errors of this function in this thread name it so, for a binding of another language. Both strings are
+ * borrowed until the next call of this. NULL: no function. */
+void pl_call_as(const char *function, const char *name);
+
 /* Invokes the error handler and returns the error class. */
 PL_COLD PL_NOINLINE int pl_call_fail(struct pl_call *call);
 /* The same for a function without a record that failed with this class on this communicator. */

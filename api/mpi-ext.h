@@ -241,6 +241,72 @@ typedef void(MPIX_User_function_x)(void *invec, void *inoutvec, MPI_Count len, M
 int MPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor, int commute,
                      void *extra_state, MPI_Op *op);
 
+/* --- errors of a binding ------------------------------------------------------------------------------------------ */
+
+/**
+ * Gives a function another name in the messages of its errors: that under which the user of a binding has called it.
+ *
+ * Holds for the calling thread until it calls this again. Does not block. Any thread, at any time. The standard has
+ * nothing like it.
+ *
+ * @param[in] function  as C names it ("MPI_Send_c"); borrowed until the next call. NULL: no function has another name
+ * @param[in] name      its name in messages ("MPI_Send"); borrowed until the next call
+ * @since 0.1
+ */
+void MPIX_Call_as(const char *function, const char *name);
+
+/**
+ * Raises an error that a binding has found before it calls the C function, as that function would raise it: with words,
+ * through the same handler.
+ *
+ * The error handler may end the job. If it returns, this does not block. Any thread, at any time. Related to
+ * MPI_Comm_call_errhandler(): MPI-5.0, section 9.5.
+ *
+ * @param[in] comm        its error handler is called; MPI_COMM_NULL: that of errors without an object; borrowed
+ * @param[in] function    the function's name in the message; borrowed
+ * @param[in] errorclass  the error class, such as MPI_ERR_NO_MEM
+ * @param[in] detail      why, in words, without a newline; borrowed
+ * @param[in] collective  true if the others may wait for this process. After MPI_ERR_NO_MEM they get an error then
+ * @return `errorclass`, or what the error handler has put in its place; MPI_ERR_COMM if there is no such object
+ * @since 0.1
+ */
+int MPIX_Comm_raise(MPI_Comm comm, const char *function, int errorclass, const char *detail, int collective);
+/**
+ * Like MPIX_Comm_raise(), for a file; MPI_FILE_NULL has a handler of its own.
+ *
+ * @param[in] file  its error handler is called; borrowed
+ * @param[in] function    the function's name in the message; borrowed
+ * @param[in] errorclass  the error class
+ * @param[in] detail      why, in words; borrowed
+ * @param[in] collective  true if the others may wait for this process
+ * @return `errorclass`, or what the error handler has put in its place; MPI_ERR_FILE if there is no such object
+ * @since 0.1
+ */
+int MPIX_File_raise(MPI_File file, const char *function, int errorclass, const char *detail, int collective);
+/**
+ * Like MPIX_Comm_raise(), for a session.
+ *
+ * @param[in] session  its error handler is called; borrowed
+ * @param[in] function    the function's name in the message; borrowed
+ * @param[in] errorclass  the error class
+ * @param[in] detail      why, in words; borrowed
+ * @return `errorclass`, or what the error handler has put in its place; MPI_ERR_SESSION if there is no such object
+ * @since 0.1
+ */
+int MPIX_Session_raise(MPI_Session session, const char *function, int errorclass, const char *detail);
+/**
+ * Like MPIX_Comm_raise(), for a window.
+ *
+ * @param[in] win  its error handler is called; borrowed
+ * @param[in] function    the function's name in the message; borrowed
+ * @param[in] errorclass  the error class
+ * @param[in] detail      why, in words; borrowed
+ * @param[in] collective  true if the others may wait for this process
+ * @return `errorclass`, or what the error handler has put in its place; MPI_ERR_WIN if there is no such object
+ * @since 0.1
+ */
+int MPIX_Win_raise(MPI_Win win, const char *function, int errorclass, const char *detail, int collective);
+
 /* --- attributes: MPI-5.0, section 19.3.7 ------------------------------------------------------------------------- */
 
 /**
@@ -620,6 +686,16 @@ int PMPIX_Win_create_keyval_x(MPI_Win_copy_attr_function *win_copy_attr_fn,
 int PMPIX_Win_set_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val);
 /** @copydoc MPIX_Win_get_attr_as_fortran() */
 int PMPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
+/** @copydoc MPIX_Call_as() */
+void PMPIX_Call_as(const char *function, const char *name);
+/** @copydoc MPIX_Comm_raise() */
+int PMPIX_Comm_raise(MPI_Comm comm, const char *function, int errorclass, const char *detail, int collective);
+/** @copydoc MPIX_File_raise() */
+int PMPIX_File_raise(MPI_File file, const char *function, int errorclass, const char *detail, int collective);
+/** @copydoc MPIX_Session_raise() */
+int PMPIX_Session_raise(MPI_Session session, const char *function, int errorclass, const char *detail);
+/** @copydoc MPIX_Win_raise() */
+int PMPIX_Win_raise(MPI_Win win, const char *function, int errorclass, const char *detail, int collective);
 /** @copydoc MPIX_Op_create_x() */
 int PMPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor, int commute,
                       void *extra_state, MPI_Op *op);

@@ -104,6 +104,7 @@ $(B)/tests/fortran/%: tests/fortran/%.f $(MPI_BUILT) $(FORT_BUILT) tests/tests.m
 	$(fort_test)
 $(B)/tests/fortran/languages: $(wildcard tests/fortran/languages_part*)
 $(B)/tests/fortran/attributes: $(wildcard tests/fortran/attributes_part*)
+$(B)/tests/fortran/memory: $(wildcard tests/fortran/memory_part*)
 $(B)/tests/fortran/sections_all $(B)/tests/fortran/sections_large: %: %.inc
 $(B)/tests/fortran/sections_%.inc: tests/fortran/sections_all.py api/fortran/procedures.txt
 	@mkdir -p $(@D)

@@ -187,7 +187,12 @@ static MPI_Aint win_value(int keyval, const void *attribute)
     }
 }
 
-/* The procedures of one kind of object. */
+/* An error of a datatype is of no object that has a handler. */
+#define RAISE_comm(comm, name) plf_raise_comm(comm, name, MPI_ERR_NO_MEM, PLF_ALONE)
+#define RAISE_type(type, name) plf_raise_none(name, MPI_ERR_NO_MEM)
+#define RAISE_win(win, name)   plf_raise_win(win, name, MPI_ERR_NO_MEM, PLF_ALONE)
+
+/* The procedures of one kind of object; `name` is that of the procedure in messages. */
 #define ATTRIBUTES(Kind, kind, handle)                                                                                 \
     static int kind##_copy(handle object, int keyval, void *key, void *in, void *out, int *flag)                       \
     {                                                                                                                  \
@@ -206,35 +211,39 @@ static MPI_Aint win_value(int keyval, const void *attribute)
         return key_delete_held(key, MPI_##Kind##_toint(object), keyval, attribute);                                    \
     }                                                                                                                  \
     static int kind##_create(void (*copy)(void), void (*delete)(void), MPI_Fint *keyval, MPI_Aint extra_state,         \
-                             bool old)                                                                                 \
+                             bool old, const char *name)                                                               \
     {                                                                                                                  \
         struct key *key = malloc(sizeof *key);                                                                         \
         if (!key)                                                                                                      \
-            return MPI_ERR_NO_MEM;                                                                                     \
+            return plf_raise_none(name, MPI_ERR_NO_MEM);                                                               \
         *key = (struct key){ copy, delete, extra_state, old };                                                         \
         int code = PLF_HAS(MPIX_##Kind##_create_keyval_x)                                                              \
-                       ? MPIX_##Kind##_create_keyval_x(kind##_copy, kind##_delete, free, keyval, key)                  \
+                       ? PLF_CALL_AS("MPIX_" #Kind "_create_keyval_x", name,                                           \
+                                     MPIX_##Kind##_create_keyval_x(kind##_copy, kind##_delete, free, keyval, key))     \
                        : MPI_##Kind##_create_keyval(kind##_copy_held, kind##_delete_held, keyval, key);                \
         if (code != MPI_SUCCESS)                                                                                       \
             free(key);                                                                                                 \
         return code;                                                                                                   \
     }                                                                                                                  \
-    static int kind##_set(handle object, int keyval, MPI_Aint value)                                                   \
+    static int kind##_set(handle object, int keyval, MPI_Aint value, const char *name)                                 \
     {                                                                                                                  \
         if (PLF_HAS(MPIX_##Kind##_set_attr_as_fortran))                                                                \
-            return MPIX_##Kind##_set_attr_as_fortran(object, keyval, (void *)value);                                   \
+            return PLF_CALL_AS("MPIX_" #Kind "_set_attr_as_fortran", name,                                             \
+                               MPIX_##Kind##_set_attr_as_fortran(object, keyval, (void *)value));                      \
         void *holder = holder_make(value);                                                                             \
-        int code = holder ? MPI_##Kind##_set_attr(object, keyval, holder) : MPI_ERR_NO_MEM;                            \
+        int code = holder ? MPI_##Kind##_set_attr(object, keyval, holder) : RAISE_##kind(object, name);                \
         if (code != MPI_SUCCESS)                                                                                       \
             holder_free(holder);                                                                                       \
         return code;                                                                                                   \
     }                                                                                                                  \
-    static int kind##_get(handle object, int keyval, MPI_Aint *value, MPI_Fint *flag)                                  \
+    static int kind##_get(handle object, int keyval, MPI_Aint *value, MPI_Fint *flag, const char *name)                \
     {                                                                                                                  \
         void *attribute = NULL;                                                                                        \
         bool own = PLF_HAS(MPIX_##Kind##_get_attr_as_fortran);                                                         \
-        int found = 0, code = own ? MPIX_##Kind##_get_attr_as_fortran(object, keyval, &attribute, &found)              \
-                                  : MPI_##Kind##_get_attr(object, keyval, &attribute, &found);                         \
+        int found = 0;                                                                                                 \
+        int code = own ? PLF_CALL_AS("MPIX_" #Kind "_get_attr_as_fortran", name,                                       \
+                                     MPIX_##Kind##_get_attr_as_fortran(object, keyval, &attribute, &found))            \
+                       : MPI_##Kind##_get_attr(object, keyval, &attribute, &found);                                    \
         if (code == MPI_SUCCESS) {                                                                                     \
             *flag = plf_logical(found);                                                                                \
             if (found)                                                                                                 \
@@ -246,19 +255,19 @@ static MPI_Aint win_value(int keyval, const void *attribute)
     void pmpi_##kind##_create_keyval_(void (*copy)(void), void (*delete)(void), MPI_Fint *keyval,                      \
                                       const MPI_Aint *extra_state, MPI_Fint *ierror)                                   \
     {                                                                                                                  \
-        plf_return(ierror, kind##_create(copy, delete, keyval, *extra_state, false));                                  \
+        plf_return(ierror, kind##_create(copy, delete, keyval, *extra_state, false, "MPI_" #Kind "_create_keyval"));   \
     }                                                                                                                  \
     PLF_NAMES(kind##_set_attr)                                                                                         \
     void pmpi_##kind##_set_attr_(const MPI_Fint *object, const MPI_Fint *keyval, const MPI_Aint *value,                \
                                  MPI_Fint *ierror)                                                                     \
     {                                                                                                                  \
-        plf_return(ierror, kind##_set(MPI_##Kind##_fromint(*object), *keyval, *value));                                \
+        plf_return(ierror, kind##_set(MPI_##Kind##_fromint(*object), *keyval, *value, "MPI_" #Kind "_set_attr"));      \
     }                                                                                                                  \
     PLF_NAMES(kind##_get_attr)                                                                                         \
     void pmpi_##kind##_get_attr_(const MPI_Fint *object, const MPI_Fint *keyval, MPI_Aint *value, MPI_Fint *flag,      \
                                  MPI_Fint *ierror)                                                                     \
     {                                                                                                                  \
-        plf_return(ierror, kind##_get(MPI_##Kind##_fromint(*object), *keyval, value, flag));                           \
+        plf_return(ierror, kind##_get(MPI_##Kind##_fromint(*object), *keyval, value, flag, "MPI_" #Kind "_get_attr")); \
     }
 ATTRIBUTES(Comm, comm, MPI_Comm)
 ATTRIBUTES(Type, type, MPI_Datatype)
@@ -270,20 +279,20 @@ PLF_WEAK(weak mpi_keyval_create_ = pmpi_keyval_create_)
 void pmpi_keyval_create_(void (*copy)(void), void (*delete)(void), MPI_Fint *keyval, const MPI_Fint *extra_state,
                          MPI_Fint *ierror)
 {
-    plf_return(ierror, comm_create(copy, delete, keyval, *extra_state, true));
+    plf_return(ierror, comm_create(copy, delete, keyval, *extra_state, true, "MPI_Keyval_create"));
 }
 
 PLF_WEAK(weak mpi_attr_put_ = pmpi_attr_put_)
 void pmpi_attr_put_(const MPI_Fint *comm, const MPI_Fint *keyval, const MPI_Fint *value, MPI_Fint *ierror)
 {
-    plf_return(ierror, comm_set(MPI_Comm_fromint(*comm), *keyval, *value));
+    plf_return(ierror, comm_set(MPI_Comm_fromint(*comm), *keyval, *value, "MPI_Attr_put"));
 }
 
 PLF_WEAK(weak mpi_attr_get_ = pmpi_attr_get_)
 void pmpi_attr_get_(const MPI_Fint *comm, const MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *flag, MPI_Fint *ierror)
 {
     MPI_Aint long_value = 0;
-    int code = comm_get(MPI_Comm_fromint(*comm), *keyval, &long_value, flag);
+    int code = comm_get(MPI_Comm_fromint(*comm), *keyval, &long_value, flag, "MPI_Attr_get");
     if (code == MPI_SUCCESS && plf_truth(*flag))
         *value = (MPI_Fint)long_value;
     plf_return(ierror, code);

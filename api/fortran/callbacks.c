@@ -111,11 +111,14 @@ PLF_NAMES(op_create)
 void pmpi_op_create_(void (*user_fn)(void), const MPI_Fint *commute, MPI_Fint *op, MPI_Fint *ierror)
 {
     MPI_Op made = MPI_OP_NULL;
-    int code = MPI_ERR_NO_MEM, slot;
+    int code, slot;
     if (PLF_HAS(MPIX_Op_create_x))
-        code = MPIX_Op_create_x(op_call_x, NULL, plf_truth(*commute), (void *)user_fn, &made);
+        code = PLF_CALL_AS("MPIX_Op_create_x", "MPI_Op_create",
+                           MPIX_Op_create_x(op_call_x, NULL, plf_truth(*commute), (void *)user_fn, &made));
     else if ((slot = slot_of(SLOT_OP, user_fn)) >= 0)
         code = MPI_Op_create(op_slots[slot], plf_truth(*commute), &made);
+    else
+        code = plf_raise_none("MPI_Op_create", MPI_ERR_NO_MEM);
     if (code == MPI_SUCCESS)
         *op = MPI_Op_toint(made);
     plf_return(ierror, code);
@@ -125,11 +128,14 @@ PLF_WEAK(weak mpi_op_create_c_f08_ = pmpi_op_create_c_f08_)
 void pmpi_op_create_c_f08_(void (*user_fn)(void), const MPI_Fint *commute, MPI_Fint *op, MPI_Fint *ierror)
 {
     MPI_Op made = MPI_OP_NULL;
-    int code = MPI_ERR_NO_MEM, slot;
+    int code, slot;
     if (PLF_HAS(MPIX_Op_create_x))
-        code = MPIX_Op_create_x(op_call_x_c, NULL, plf_truth(*commute), (void *)user_fn, &made);
+        code = PLF_CALL_AS("MPIX_Op_create_x", "MPI_Op_create_c",
+                           MPIX_Op_create_x(op_call_x_c, NULL, plf_truth(*commute), (void *)user_fn, &made));
     else if ((slot = slot_of(SLOT_OP_C, user_fn)) >= 0)
         code = MPI_Op_create_c(op_c_slots[slot], plf_truth(*commute), &made);
+    else
+        code = plf_raise_none("MPI_Op_create_c", MPI_ERR_NO_MEM);
     if (code == MPI_SUCCESS)
         *op = MPI_Op_toint(made);
     plf_return(ierror, code);
@@ -146,11 +152,14 @@ void pmpi_op_create_c_f08_(void (*user_fn)(void), const MPI_Fint *commute, MPI_F
     void pmpi_##kind##_create_errhandler_(void (*function)(void), MPI_Fint *errhandler, MPI_Fint *ierror)              \
     {                                                                                                                  \
         MPI_Errhandler made = MPI_ERRHANDLER_NULL;                                                                     \
-        int code = MPI_ERR_NO_MEM, slot;                                                                               \
+        int code, slot;                                                                                                \
         if (PLF_HAS(MPIX_##Kind##_create_errhandler_x))                                                                \
-            code = MPIX_##Kind##_create_errhandler_x(kind##_error_x, NULL, (void *)function, &made);                   \
+            code = PLF_CALL_AS("MPIX_" #Kind "_create_errhandler_x", "MPI_" #Kind "_create_errhandler",                \
+                               MPIX_##Kind##_create_errhandler_x(kind##_error_x, NULL, (void *)function, &made));      \
         else if ((slot = slot_of(SLOT, function)) >= 0)                                                                \
             code = MPI_##Kind##_create_errhandler(kind##_slots[slot], &made);                                          \
+        else                                                                                                           \
+            code = plf_raise_none("MPI_" #Kind "_create_errhandler", MPI_ERR_NO_MEM);                                  \
         if (code == MPI_SUCCESS)                                                                                       \
             *errhandler = MPI_Errhandler_toint(made);                                                                  \
         plf_return(ierror, code);                                                                                      \
@@ -200,13 +209,15 @@ void pmpi_grequest_start_(void (*query)(MPI_Aint *, MPI_Fint *, MPI_Fint *), voi
                           MPI_Fint *request, MPI_Fint *ierror)
 {
     MPI_Request made = MPI_REQUEST_NULL;
-    int code = MPI_ERR_NO_MEM;
+    int code;
     struct grequest *g = malloc(sizeof *g);
     if (g) {
         *g = (struct grequest){ query, release, cancel, *extra_state };
         code = MPI_Grequest_start(grequest_query, grequest_free, grequest_cancel, g, &made);
+    } else {
+        code = plf_raise_none("MPI_Grequest_start", MPI_ERR_NO_MEM);
     }
-    if (code == MPI_SUCCESS)
+    if (made != MPI_REQUEST_NULL)
         *request = MPI_Request_toint(made);
     else
         free(g);
@@ -252,18 +263,20 @@ static int datarep_extent(MPI_Datatype datatype, MPI_Aint *extent, void *state)
 void mpi_conversion_fn_null_(void);
 void mpi_conversion_fn_null_c_(void);
 
-#define REGISTER_DATAREP(symbol, function, null, c_null, suffix)                                                       \
+#define REGISTER_DATAREP(symbol, function, name_f, null, c_null, suffix)                                               \
     void symbol(const char *name, void (*read)(void), void (*write)(void),                                             \
                 void (*extent)(MPI_Fint *, MPI_Aint *, MPI_Aint *, MPI_Fint *), const MPI_Aint *extra_state,           \
                 MPI_Fint *ierror, size_t name_len)                                                                     \
     {                                                                                                                  \
         struct plf_string text;                                                                                        \
-        int code = MPI_ERR_NO_MEM;                                                                                     \
+        int code;                                                                                                      \
         struct datarep *d = malloc(sizeof *d);                                                                         \
         if (plf_string(&text, name, name_len) && d) {                                                                  \
             *d = (struct datarep){ read, write, extent, *extra_state };                                                \
             code = function(text.text, read == null ? c_null : datarep_read##suffix,                                   \
                             write == null ? c_null : datarep_write##suffix, datarep_extent, d);                        \
+        } else {                                                                                                       \
+            code = plf_raise_none(name_f, MPI_ERR_NO_MEM);                                                             \
         }                                                                                                              \
         if (code != MPI_SUCCESS)                                                                                       \
             free(d);                                                                                                   \
@@ -272,9 +285,10 @@ void mpi_conversion_fn_null_c_(void);
     }
 PLF_NAMES(register_datarep)
 PLF_WEAK(weak mpi_register_datarep_c_f08_ = pmpi_register_datarep_c_f08_)
-REGISTER_DATAREP(pmpi_register_datarep_, MPI_Register_datarep, mpi_conversion_fn_null_, MPI_CONVERSION_FN_NULL, )
-REGISTER_DATAREP(pmpi_register_datarep_c_f08_, MPI_Register_datarep_c, mpi_conversion_fn_null_c_,
-                 MPI_CONVERSION_FN_NULL_C, _c)
+REGISTER_DATAREP(pmpi_register_datarep_, MPI_Register_datarep, "MPI_Register_datarep", mpi_conversion_fn_null_,
+                 MPI_CONVERSION_FN_NULL, )
+REGISTER_DATAREP(pmpi_register_datarep_c_f08_, MPI_Register_datarep_c, "MPI_Register_datarep_c",
+                 mpi_conversion_fn_null_c_, MPI_CONVERSION_FN_NULL_C, _c)
 
 /* Only their addresses are used. */
 void mpi_conversion_fn_null_(void)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "api/fortran/pending.h"
+#include "api/fortran/raise.h"
 #include "api/mpi.h"
 
 /* --- Sentinels: their addresses count --------------------------------------------------------------------------- */
@@ -81,17 +82,6 @@ PLF_HANDLE(Request, request, MPI_Request)
 PLF_HANDLE(Session, session, MPI_Session)
 PLF_HANDLE(Type, type, MPI_Datatype)
 PLF_HANDLE(Win, win, MPI_Win)
-
-/* Calls the error handler of an object for an error that is found before the C function is called. */
-#define PLF_RAISE(Kind, kind)                                                                                          \
-    static inline void plf_raise_##kind(MPI_##Kind object, int code)                                                   \
-    {                                                                                                                  \
-        MPI_##Kind##_call_errhandler(object, code);                                                                    \
-    }
-PLF_RAISE(Comm, comm)
-PLF_RAISE(File, file)
-PLF_RAISE(Session, session)
-PLF_RAISE(Win, win)
 
 /* --- Results ----------------------------------------------------------------------------------------------------- */
 

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of mpi-ext.h for callbacks with a context, and attributes that are integers. They are weak here: above a
- * library that lacks them, callbacks go through a limited number of C functions, one for each Fortran procedure
- * (callbacks.c), and integers lie in memory of this library (attribute.c). A library compiled with PLF_STANDARD_ALONE
- * behaves as above another one, for tests.
+ * Functions of mpi-ext.h for callbacks with a context, attributes that are integers, and errors. They are weak here.
+ * Above a library that lacks them, callbacks go through a limited number of C functions, one for each Fortran procedure
+ * (callbacks.c). Integers lie in memory of this library (attribute.c), and its errors have no words of their own
+ * (raise.c). A library compiled with PLF_STANDARD_ALONE behaves as above another one, for tests.
  */
 #ifndef PLENUM_FORTRAN_EXTENSION_H
 #define PLENUM_FORTRAN_EXTENSION_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "api/mpi-ext.h"
 
 #pragma weak MPIX_Op_create_x
+#pragma weak MPIX_Call_as
+#pragma weak MPIX_Comm_raise
+#pragma weak MPIX_File_raise
+#pragma weak MPIX_Session_raise
+#pragma weak MPIX_Win_raise
 #pragma weak MPIX_Comm_create_errhandler_x
 #pragma weak MPIX_File_create_errhandler_x
 #pragma weak MPIX_Session_create_errhandler_x

@@ -47,6 +47,11 @@ ADDRESS = {'Get_address', 'Free_mem', 'Win_detach', 'Fetch_and_op', 'Compare_and
            'Abi_get_fortran_booleans', 'Abi_set_fortran_booleans'}
 # Collectives whose counts are those of one process, or whose operations take basic types alone: a section is copied.
 COPIED = re.compile(r'(I|Ineighbor_|Neighbor_)?(all)?(gather|toall|reduce|scatter|scan|exscan)', re.IGNORECASE)
+# The other processes may wait for this one in these.
+TOGETHER = re.compile(COPIED.pattern + r'|I?bcast|File_(open|set_view|set_info|\w*_(all|ordered))|Comm_(spawn|accept|connect)|'
+                      r'Win_(create|allocate)|Cart_(create|sub)', re.IGNORECASE)
+# These have an error handler among their arguments, and no object yet whose handler could be called.
+UNRAISED = {'Comm_create_from_group', 'Intercomm_create_from_groups'}
 # MPI's constants of C alone, and those that are shorter in Fortran, whose strings have no terminator.
 C_ALONE = re.compile(r'MPI_(T_|F_|ABI_Fint|CONVERSION_FN|\w*_(COPY|DELETE|DUP)_FN|DUP_FN|Fint|STATUS(ES)?_IGNORE)|MPI_C_BOOL_X')
 STRING_LENGTH = re.compile(r'MPI_MAX_(\w*STRING|INFO_KEY|INFO_VAL|\w*NAME|PSET_NAME_LEN|STRINGTAG_LEN)$')
@@ -307,7 +312,10 @@ class Body:
 
     def call(self):
         """The call of the C function."""
-        return f'MPI_{self.procedure.name}{"_c" if self.large else ""}({", ".join(self.arguments)})'
+        name, arguments = 'MPI_' + self.procedure.name, ', '.join(self.arguments)
+        if not self.large:
+            return f'{name}({arguments})'
+        return f'PLF_CALL_AS("{name}_c", "{name}", {name}_c({arguments}))'
 
     def statements(self):
         """The body of a subroutine."""
@@ -322,19 +330,25 @@ class Body:
         if checks or self.sections:
             if checks:
                 opened = f'{" && ".join(checks)} ? {opened} : MPI_ERR_NO_MEM'
-            lines += [f'    int code = {opened};', '    if (code == MPI_SUCCESS)', f'        code = {call};',
-                      '    else', f'        plf_raise_{self.raised()}, code);']
+            lines += [f'    int code = {opened};', '    if (code == MPI_SUCCESS)', f'        code = {call};']
+            if self.procedure.name not in UNRAISED:
+                lines += ['    else', f'        {self.raised()};']
         else:
             lines.append(f'    int code = {call};')
         lines += ['    ' + line for line in self.after]
         return lines + ['    plf_return(ierror, code);']
 
     def raised(self):
-        """The object whose error handler is called for an error that is found here."""
+        """A call of the error handler for an error that is found here."""
+        name = self.procedure.name
+        part = 'PLF_TOGETHER' if TOGETHER.match(name) else 'PLF_ALONE'
+        if name in ('File_open', 'File_delete'):
+            return f'code = plf_raise_file(MPI_FILE_NULL, "MPI_{name}", code, {part})'
         for p in self.parameters:
             if p.kind in ('comm', 'win', 'file', 'session') and p.way == 'in' and not p.array:
-                return f'{p.kind}(plf_{p.kind}_c(*{p.name})'
-        return 'comm(MPI_COMM_SELF'
+                part = '' if p.kind == 'session' else ', ' + part
+                return f'code = plf_raise_{p.kind}(plf_{p.kind}_c(*{p.name}), "MPI_{name}", code{part})'
+        return f'code = plf_raise_none("MPI_{name}", code)'
 
 
 def ways(p):

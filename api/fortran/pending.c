@@ -15,43 +15,46 @@
 
 #include "api/fortran/section.h"
 
-struct pending {
-    struct pending *next;
+struct plf_pending {
+    struct plf_pending *next;
     MPI_Fint request;
     bool active; /* what is received is not copied back yet */
     struct plf_section section;
 };
 
 enum { PENDING_BUCKETS = 256 }; /* sections that need copies in nonblocking operations are few */
-static struct pending *pending_table[PENDING_BUCKETS];
+static struct plf_pending *pending_table[PENDING_BUCKETS];
 static pthread_mutex_t pending_lock = PTHREAD_MUTEX_INITIALIZER;
 int plf_pending_total;
 
-static struct pending **pending_bucket(MPI_Fint request)
+static struct plf_pending **pending_bucket(MPI_Fint request)
 {
     return &pending_table[((unsigned)request * 2654435761u) >> 24];
 }
 
-int plf_pending_add(MPI_Request request, const struct plf_section *section, bool persistent)
+struct plf_pending *plf_pending_make(void)
 {
-    struct pending *added = malloc(sizeof *added);
-    if (!added)
-        return MPI_ERR_NO_MEM;
-    *added = (struct pending){ .request = MPI_Request_toint(request), .active = !persistent, .section = *section };
+    return malloc(sizeof(struct plf_pending));
+}
+
+void plf_pending_add(MPI_Request request, struct plf_section *section, bool persistent)
+{
+    struct plf_pending *added = section->pending;
+    section->pending = NULL;
+    *added = (struct plf_pending){ .request = MPI_Request_toint(request), .active = !persistent, .section = *section };
     pthread_mutex_lock(&pending_lock);
-    struct pending **bucket = pending_bucket(added->request);
+    struct plf_pending **bucket = pending_bucket(added->request);
     added->next = *bucket;
     *bucket = added;
     __atomic_add_fetch(&plf_pending_total, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&pending_lock);
-    return MPI_SUCCESS;
 }
 
 /* Copies back what the request's operation has received; once an activation. */
 static void pending_copy_out(MPI_Fint request)
 {
     pthread_mutex_lock(&pending_lock);
-    for (struct pending *p = *pending_bucket(request); p; p = p->next) {
+    for (struct plf_pending *p = *pending_bucket(request); p; p = p->next) {
         if (p->request == request && p->active) {
             plf_section_copy_out(&p->section);
             p->active = false;
@@ -64,8 +67,8 @@ static void pending_copy_out(MPI_Fint request)
 static void pending_remove(MPI_Fint request)
 {
     pthread_mutex_lock(&pending_lock);
-    for (struct pending **at = pending_bucket(request); *at;) {
-        struct pending *p = *at;
+    for (struct plf_pending **at = pending_bucket(request); *at;) {
+        struct plf_pending *p = *at;
         if (p->request != request) {
             at = &p->next;
             continue;
@@ -81,7 +84,7 @@ static void pending_remove(MPI_Fint request)
 static bool pending_has(MPI_Fint request)
 {
     pthread_mutex_lock(&pending_lock);
-    struct pending *p = *pending_bucket(request);
+    struct plf_pending *p = *pending_bucket(request);
     while (p && p->request != request)
         p = p->next;
     pthread_mutex_unlock(&pending_lock);
@@ -105,7 +108,7 @@ void plf_pending_start_slow(const MPI_Fint *requests, int count)
 {
     for (int i = 0; i < count; i++) {
         pthread_mutex_lock(&pending_lock);
-        for (struct pending *p = *pending_bucket(requests[i]); p; p = p->next)
+        for (struct plf_pending *p = *pending_bucket(requests[i]); p; p = p->next)
             if (p->request == requests[i]) {
                 plf_section_copy_in(&p->section);
                 p->active = true;

@@ -10,10 +10,14 @@
 #pragma GCC visibility push(hidden)
 
 struct plf_section;
+struct plf_pending;
 
 extern int plf_pending_total; /* read without the lock: a thread that completes a request has seen it made */
 
-int plf_pending_add(MPI_Request request, const struct plf_section *section, bool persistent);
+/* A record for a section, made before the operation starts: nothing can fail while it runs. NULL if memory is short. */
+struct plf_pending *plf_pending_make(void);
+/* The request uses the section's copy. The copy and the section's record are stolen. */
+void plf_pending_add(MPI_Request request, struct plf_section *section, bool persistent);
 void plf_pending_settle_slow(MPI_Fint before, MPI_Request now);
 void plf_pending_start_slow(const MPI_Fint *requests, int count);
 void plf_pending_free_slow(MPI_Fint request);

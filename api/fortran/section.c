@@ -171,7 +171,8 @@ static void section_as_copy(struct plf_section *section, const struct plf_sectio
     size_t bytes = (size_t)shape_elements(shape, shape->rank) * shape->element;
     section->copy = malloc(bytes ? bytes : 1);
     section->shape = malloc(sizeof *shape);
-    if (!section->copy || !section->shape) {
+    section->pending = plf_pending_make();
+    if (!section->copy || !section->shape || !section->pending) {
         plf_section_free(section);
         section->error = MPI_ERR_NO_MEM;
         return;
@@ -204,9 +205,11 @@ void plf_section_free(struct plf_section *section)
         MPI_Type_free(&section->type);
     free(section->copy);
     free(section->shape);
+    free(section->pending);
     section->typed = false;
     section->copy = NULL;
     section->shape = NULL;
+    section->pending = NULL;
 }
 
 void plf_sections_close_held(struct plf_section *sections, int count, int code, MPI_Request *request, bool persistent)
@@ -215,12 +218,8 @@ void plf_sections_close_held(struct plf_section *sections, int count, int code, 
     for (int i = 0; i < count; i++) {
         struct plf_section *section = &sections[i];
         if (section->copy && pending) {
-            if (plf_pending_add(*request, section, persistent) == MPI_SUCCESS)
-                continue; /* the copy is pending.c's now */
-            /* Memory is short: the operation is completed here, since it uses the copy. */
-            int complete = persistent;
-            while (!complete && MPI_Request_get_status(*request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS)
-                ;
+            plf_pending_add(*request, section, persistent);
+            continue;
         }
         if (section->copy && !section->error)
             plf_section_copy_out(section);

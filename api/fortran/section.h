@@ -34,12 +34,15 @@ struct plf_section {
     bool typed; /* type is ours */
     void *copy;
     struct plf_section_shape *shape; /* of the copied section */
+    struct plf_pending *pending;     /* for a request that uses the copy */
 };
 
 /* True if the elements lie one behind the other, or the size is not known, which compilers permit for these alone. */
 static inline bool plf_section_is_whole(const CFI_cdesc_t *descriptor)
 {
     CFI_index_t stride = (CFI_index_t)descriptor->elem_len;
+    if (PLF_LIKELY(descriptor->rank == 1 && descriptor->dim[0].sm == stride))
+        return true; /* the usual one, without a loop */
     for (int i = 0; i < descriptor->rank; i++) {
         if (descriptor->dim[i].extent < 0)
             return true;

@@ -55,10 +55,12 @@ void pmpi_info_get_(const MPI_Fint *info, const char *key, const MPI_Fint *value
                     MPI_Fint *ierror, size_t key_len, size_t value_len)
 {
     struct plf_string name;
-    int code = MPI_ERR_NO_MEM, found = 0;
+    int code, found = 0;
     char *text = malloc(*valuelen > 0 ? (size_t)*valuelen + 1 : 1);
     if (plf_word(&name, key, key_len) && text)
         code = MPI_Info_get(MPI_Info_fromint(*info), name.text, *valuelen, text, &found);
+    else
+        code = plf_raise_none("MPI_Info_get", MPI_ERR_NO_MEM);
     if (code == MPI_SUCCESS) {
         *flag = plf_logical(found);
         if (found)
@@ -74,10 +76,12 @@ void pmpi_info_get_string_(const MPI_Fint *info, const char *key, MPI_Fint *bufl
                            MPI_Fint *ierror, size_t key_len, size_t value_len)
 {
     struct plf_string name;
-    int code = MPI_ERR_NO_MEM, found = 0, length = *buflen > 0 ? *buflen + 1 : 0;
+    int code, found = 0, length = *buflen > 0 ? *buflen + 1 : 0;
     char *text = malloc((size_t)length + 1);
     if (plf_word(&name, key, key_len) && text)
         code = MPI_Info_get_string(MPI_Info_fromint(*info), name.text, &length, text, &found);
+    else
+        code = plf_raise_none("MPI_Info_get_string", MPI_ERR_NO_MEM);
     if (code == MPI_SUCCESS) {
         *flag = plf_logical(found);
         if (found && *buflen > 0)
@@ -94,11 +98,14 @@ PLF_NAMES(session_get_nth_pset)
 void pmpi_session_get_nth_pset_(const MPI_Fint *session, const MPI_Fint *info, const MPI_Fint *n, MPI_Fint *pset_len,
                                 char *pset_name, MPI_Fint *ierror, size_t pset_name_len)
 {
-    int code = MPI_ERR_NO_MEM, length = *pset_len > 0 ? *pset_len + 1 : 0;
+    int code, length = *pset_len > 0 ? *pset_len + 1 : 0;
+    MPI_Session opened = MPI_Session_fromint(*session);
     char *text = malloc((size_t)length + 1);
     if (text)
-        code = MPI_Session_get_nth_pset(MPI_Session_fromint(*session), MPI_Info_fromint(*info), *n, &length, text);
-    if (code == MPI_SUCCESS) {
+        code = MPI_Session_get_nth_pset(opened, MPI_Info_fromint(*info), *n, &length, text);
+    else
+        code = plf_raise_session(opened, "MPI_Session_get_nth_pset", MPI_ERR_NO_MEM);
+    if (text && code == MPI_SUCCESS) {
         if (*pset_len > 0)
             plf_fill(pset_name, pset_name_len, text);
         *pset_len = length - 1;
@@ -152,7 +159,7 @@ void pmpi_sizeof_f08ts_(const CFI_cdesc_t *x, MPI_Fint *size, MPI_Fint *ierror)
  * Each attached buffer is given back as its address in mpi_f08. In mpif.h and in module mpi the address has no use, and
  * the argument may be too short to hold one.
  */
-#define PLF_DETACH(name, OBJECT, object, call, call_c)                                                                 \
+#define PLF_DETACH(name, OBJECT, object, call, call_c, procedure)                                                      \
     PLF_WEAK(weak mpi_##name##_ = pmpi_##name##_)                                                                      \
     void pmpi_##name##_(OBJECT void *address, MPI_Fint *size, MPI_Fint *ierror)                                        \
     {                                                                                                                  \
@@ -171,7 +178,7 @@ void pmpi_sizeof_f08ts_(const CFI_cdesc_t *x, MPI_Fint *size, MPI_Fint *ierror)
     PLF_WEAK(weak mpi_##name##_c_f08_ = pmpi_##name##_c_f08_)                                                          \
     void pmpi_##name##_c_f08_(OBJECT void **address, MPI_Count *size, MPI_Fint *ierror)                                \
     {                                                                                                                  \
-        int code = call_c(object address, size);                                                                       \
+        int code = PLF_CALL_AS(procedure "_c", procedure, call_c(object address, size));                               \
         if (code == MPI_SUCCESS && *address == MPI_BUFFER_AUTOMATIC)                                                   \
             *address = mpifort_buffer_automatic_;                                                                      \
         plf_return(ierror, code);                                                                                      \
@@ -181,10 +188,11 @@ void pmpi_sizeof_f08ts_(const CFI_cdesc_t *x, MPI_Fint *size, MPI_Fint *ierror)
 #define SESSION_PARAMETER const MPI_Fint *session,
 #define COMM_ARGUMENT     MPI_Comm_fromint(*comm),
 #define SESSION_ARGUMENT  MPI_Session_fromint(*session),
-PLF_DETACH(buffer_detach, NOTHING, NOTHING, MPI_Buffer_detach, MPI_Buffer_detach_c)
-PLF_DETACH(comm_detach_buffer, COMM_PARAMETER, COMM_ARGUMENT, MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c)
+PLF_DETACH(buffer_detach, NOTHING, NOTHING, MPI_Buffer_detach, MPI_Buffer_detach_c, "MPI_Buffer_detach")
+PLF_DETACH(comm_detach_buffer, COMM_PARAMETER, COMM_ARGUMENT, MPI_Comm_detach_buffer, MPI_Comm_detach_buffer_c,
+           "MPI_Comm_detach_buffer")
 PLF_DETACH(session_detach_buffer, SESSION_PARAMETER, SESSION_ARGUMENT, MPI_Session_detach_buffer,
-           MPI_Session_detach_buffer_c)
+           MPI_Session_detach_buffer_c, "MPI_Session_detach_buffer")
 
 /* --- Spawning ---------------------------------------------------------------------------------------------------- */
 
@@ -227,20 +235,33 @@ static int *error_codes(MPI_Fint *codes)
     return codes == mpifort_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : codes;
 }
 
+/* Whether this process is the root, whose arguments count alone. An error names the procedure. */
+static int spawn_root(MPI_Comm comm, int root, const char *procedure, bool *is_root)
+{
+    int rank = 0, code = MPI_SUCCESS;
+    if (comm != MPI_COMM_NULL)
+        code = PLF_CALL_AS("MPI_Comm_rank", procedure, MPI_Comm_rank(comm, &rank));
+    *is_root = code == MPI_SUCCESS && rank == root;
+    return code;
+}
+
 PLF_NAMES(comm_spawn)
 void pmpi_comm_spawn_(const char *command, const char *argv, const MPI_Fint *maxprocs, const MPI_Fint *info,
                       const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes,
                       MPI_Fint *ierror, size_t command_len, size_t argv_len)
 {
     struct plf_string program;
-    MPI_Comm made = MPI_COMM_NULL;
-    bool plain = argv == mpifort_argv_null_;
+    MPI_Comm made = MPI_COMM_NULL, c_comm = MPI_Comm_fromint(*comm);
+    bool is_root;
+    int code = spawn_root(c_comm, *root, "MPI_Comm_spawn", &is_root);
+    bool plain = !is_root || argv == mpifort_argv_null_;
     char **vector = plain ? MPI_ARGV_NULL : argument_vector(argv, argv_len, 1);
-    int code = MPI_ERR_NO_MEM;
 
-    if (plf_string(&program, command, command_len) && (plain || vector))
-        code = MPI_Comm_spawn(program.text, vector, *maxprocs, MPI_Info_fromint(*info), *root, MPI_Comm_fromint(*comm),
-                              &made, error_codes(array_of_errcodes));
+    if (!plf_string(&program, command, is_root ? command_len : 0) || !(plain || vector))
+        code = plf_raise_comm(c_comm, "MPI_Comm_spawn", MPI_ERR_NO_MEM, PLF_TOGETHER);
+    else if (code == MPI_SUCCESS)
+        code = MPI_Comm_spawn(program.text, vector, *maxprocs, MPI_Info_fromint(*info), *root, c_comm, &made,
+                              error_codes(array_of_errcodes));
     if (code == MPI_SUCCESS)
         *intercomm = MPI_Comm_toint(made);
     plf_string_free(&program);
@@ -301,16 +322,13 @@ void pmpi_comm_spawn_multiple_(const MPI_Fint *count, const char *array_of_comma
 {
     struct spawn_list list = { 0 };
     MPI_Comm made = MPI_COMM_NULL, c_comm = MPI_Comm_fromint(*comm);
-    int code = MPI_SUCCESS, rank = 0;
+    bool is_root;
+    int code = spawn_root(c_comm, *root, "MPI_Comm_spawn_multiple", &is_root);
 
-    if (c_comm != MPI_COMM_NULL)
-        code = MPI_Comm_rank(c_comm, &rank);
-    if (code == MPI_SUCCESS && rank == *root) {
-        list.count = *count > 0 ? *count : 0;
-        if (!spawn_list_make(&list, array_of_commands, command_len, array_of_argv, argv_len, array_of_info))
-            code = MPI_ERR_NO_MEM;
-    }
-    if (code == MPI_SUCCESS)
+    list.count = is_root && *count > 0 ? *count : 0;
+    if (is_root && !spawn_list_make(&list, array_of_commands, command_len, array_of_argv, argv_len, array_of_info))
+        code = plf_raise_comm(c_comm, "MPI_Comm_spawn_multiple", MPI_ERR_NO_MEM, PLF_TOGETHER);
+    else if (code == MPI_SUCCESS)
         code = MPI_Comm_spawn_multiple(*count, list.commands, list.vectors, array_of_maxprocs, list.infos, *root,
                                        c_comm, &made, error_codes(array_of_errcodes));
     if (code == MPI_SUCCESS)
