@@ -102,10 +102,23 @@ static struct pl_peer *exchange_peer(const struct pl_exchange *exchange, uint32_
     return exchange->requests[i] ? exchange->requests[i]->peer : NULL;
 }
 
+/* A member on another machine of a pool: no launcher tells of its end, so a connection must. Its address never changes.
+ * A coordinator connects to those that it waits for, a participant to the coordinator alone. */
+static bool exchange_far_has_ended(const struct pl_exchange *exchange, uint32_t member)
+{
+    struct pl_peer *peer;
+    if (!exchange->requests && member != exchange->coordinator)
+        return false;
+    int rc = pl_listener_peer(exchange->listener, pl_exchange_job_rank(exchange, member), &peer);
+    return rc == MPI_SUCCESS ? peer->error || peer->closed : rc != PL_AGAIN && rc != MPI_ERR_NO_MEM;
+}
+
 /* Where the launcher does not report it, a connection that stays lost does. */
 bool pl_exchange_has_ended(struct pl_exchange *exchange, uint32_t member)
 {
     int rc = pl_process_alive(PL_PROC(0, pl_exchange_job_rank(exchange, member)));
+    if (rc == PL_AGAIN && pl_process.identity.attached)
+        return exchange_far_has_ended(exchange, member);
     const struct pl_peer *peer = exchange_peer(exchange, member);
     return rc == MPI_ERR_PROC_ABORTED ||
            (rc == PL_AGAIN && peer && peer->error && !exchange_tolerates_unreachable(exchange));
