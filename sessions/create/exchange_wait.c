@@ -21,6 +21,8 @@ enum {
     CHECK_MS = 20,          /* between checks for ended members */
     CHECK_ROUNDS = 64,      /* rounds of progress before the clock is read */
     UNREACHABLE_MS = 5000,  /* of grace: an unreachable listener may have just closed */
+    PROBE_AFTER_MS = 1000,  /* before a participant looks after other members, ... */
+    PROBE_EACH_MS = 100,    /* ... and after each of them */
     LEAVE_MS = 1000,        /* for the coordinator to reply to a participant that gives up */
     CATCH_UP_ROUNDS = 1000, /* of progress at most: other processes may send to the listener without a pause */
     SLEEP_MAX_US = 10000,   /* while the coordinator's listener is not open */
@@ -102,12 +104,20 @@ static struct pl_peer *exchange_peer(const struct pl_exchange *exchange, uint32_
     return exchange->requests[i] ? exchange->requests[i]->peer : NULL;
 }
 
+/* A participant that waits for long connects to one member more each PROBE_EACH_MS. The coordinator may have given up
+ * before this one asked, because of a member that has ended. */
+static bool exchange_probes(const struct pl_exchange *exchange, uint32_t member)
+{
+    int64_t waited = (pl_clock_ns() - exchange->began) / PL_NS_PER_MS - PROBE_AFTER_MS;
+    return exchange->requests || member == exchange->coordinator || (int64_t)member * PROBE_EACH_MS < waited;
+}
+
 /* A member on another machine of a pool: no launcher tells of its end, so a connection must. Its address never changes.
- * A coordinator connects to those that it waits for, a participant to the coordinator alone. */
+ */
 static bool exchange_far_has_ended(const struct pl_exchange *exchange, uint32_t member)
 {
     struct pl_peer *peer;
-    if (!exchange->requests && member != exchange->coordinator)
+    if (!exchange_probes(exchange, member))
         return false;
     int rc = pl_listener_peer(exchange->listener, pl_exchange_job_rank(exchange, member), &peer);
     return rc == MPI_SUCCESS ? peer->error || peer->closed : rc != PL_AGAIN && rc != MPI_ERR_NO_MEM;

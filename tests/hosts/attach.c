@@ -344,6 +344,7 @@ static void run_death(int early)
         CHECK_OK(MPI_Comm_create_from_group(world, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm[way]));
         short_collectives(comm[way], size);
     }
+    barrier(); /* UCX 1.13 may abort where a peer dies while it connects */
     if (rank == victim)
         raise(SIGKILL);
     for (int way = 0; way < WAYS && !early; way++) {
