@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"
+#include "core/engine/peer.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 #include "core/job/process.h"
@@ -210,6 +211,24 @@ static int exchange_check_ended(struct pl_exchange *exchange, const char why[PL_
     return exchange_give_up(exchange, MPI_ERR_PROC_ABORTED);
 }
 
+/* A member of another version cannot tell the coordinator so; the card that it has published can. */
+static int exchange_check_versions(struct pl_exchange *exchange)
+{
+    int rc = MPI_SUCCESS;
+    for (uint32_t i = 0; exchange->requests && i < exchange->size && !rc; i++) {
+        unsigned char card[PL_CARD_MAX];
+        size_t length;
+        uint64_t proc = pl_group_proc(exchange->group, (int)i);
+        if (exchange_is_missing(exchange, i) &&
+            pl_process_lookup(proc, PL_CARD_LISTENER, card, &length) == MPI_SUCCESS)
+            rc = pl_engine_check_version(card, length, proc);
+    }
+    if (!rc)
+        return MPI_SUCCESS;
+    snprintf(exchange->why, sizeof exchange->why, "%s", pl_error_detail(NULL));
+    return exchange_give_up(exchange, rc);
+}
+
 /* Checks every CHECK_MS that the members live and the limit has not expired. */
 static int exchange_check(struct pl_exchange *exchange)
 {
@@ -224,7 +243,12 @@ static int exchange_check(struct pl_exchange *exchange)
         exchange->error = exchange->leaving;
         return exchange_fail(exchange);
     }
-    if (exchange_describe_ended(exchange, why))
+    bool ended = exchange_describe_ended(exchange, why);
+    uint32_t check = ++exchange->checks; /* the versions are compared less and less often */
+    int rc = ended || (check & (check - 1)) == 0 ? exchange_check_versions(exchange) : MPI_SUCCESS;
+    if (rc || exchange->error)
+        return rc;
+    if (ended)
         return exchange_check_ended(exchange, why);
     const struct pl_peer *asked = exchange->asked;
     if (asked && asked->error && !asked->closed && !exchange_tolerates_unreachable(exchange)) {
