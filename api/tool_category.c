@@ -17,7 +17,7 @@ static const struct category {
     { "errors", "handling of errors", { "crash_", "errhandlers", "initial_errhandler", "strict" } },
     { "messages", "messages and receives that wait in communicators", { "posted_", "unexpected_" } },
     { "objects", "live objects and their memory", { "live_", "object_" } },
-    { "process", "configuration, plugins and logging", { "config", "log", "plugin_" } },
+    { "process", "configuration, plugins, logging and progress", { "config", "log", "plugin_", "progress" } },
     { "sessions", "sessions, their process sets and communicators", { "meet_", "memory_", "pset", "session_" } },
     { "transports", "transports of messages", { "net", "scope", "shm_", "transport", "ucx_" } },
 };

@@ -55,7 +55,7 @@ static void mpiexec_name_library(void)
         *strrchr(file, '/') = '\0';
     length = (ssize_t)strlen(file);
     snprintf(file + length, sizeof file - (size_t)length, "/lib/libmpi_abi.so.1");
-    if (access(file, R_OK) != 0)
+    if (access(file, R_OK) != 0 || strpbrk(file, ":$")) /* mpi4py takes a list of files, and expands variables */
         return;
     setenv("MPI4PY_MPIABI", "mpiabi", 1);
     setenv("MPI4PY_LIBMPI", file, 1);

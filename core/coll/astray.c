@@ -34,17 +34,18 @@ static bool astray_will_receive(const struct pl_schedule *schedule, int rank)
 static bool astray_was_left(const struct pl_comm *comm, int source, int tag)
 {
     PL_LIST_EACH(posted, &comm->match.queues[PL_MSG_COLL].posted, struct pl_request, link)
-        if (posted->args.peer_rank == source && posted->args.tag < tag)
+        if (posted->args.peer_rank == source && posted->args.tag >= 0 && posted->args.tag < tag)
             return true;
     return false;
 }
 
-/* The nonblocking collective with this tag, if it has to wait; NULL. No other thread starts one. */
+/* The nonblocking collective with this tag, if it has to wait, or one that may have it: in the checking mode a
+ * collective has another tag first. NULL: there is none. No other thread starts one. */
 static const struct pl_schedule *astray_nonblocking(struct pl_engine *engine, const struct pl_comm *comm, int tag)
 {
     PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link) {
         const struct pl_schedule *schedule = pl_schedule_of_hook(hook);
-        if (schedule && schedule->comm == comm && schedule->tag == tag)
+        if (schedule && schedule->comm == comm && (schedule->tag == tag || schedule->tag >= PL_AGREE_TAGS))
             return schedule;
     }
     return NULL;
@@ -54,13 +55,15 @@ static const char *astray_nonblocking_reason(struct pl_engine *engine, const str
                                              const struct pl_header *message)
 {
     int started = message->tag - PL_NONBLOCKING_TAGS;
-    if (engine->threads.several || comm->coll.persistent || started >= PL_AGREE_TAGS - PL_NONBLOCKING_TAGS ||
+    if (engine->threads.several || started >= PL_AGREE_TAGS - PL_NONBLOCKING_TAGS ||
         (uint32_t)started >= comm->coll.nonblocking)
         return NULL;
     const struct pl_schedule *schedule = astray_nonblocking(engine, comm, message->tag);
     if (!schedule)
         return "this rank has completed that collective without it";
-    return schedule->busy || astray_will_receive(schedule, message->source) ? NULL : "this rank expects none from it";
+    return schedule->busy || schedule->tag != message->tag || astray_will_receive(schedule, message->source)
+               ? NULL
+               : "this rank expects none from it";
 }
 
 /* How the calls of the ranks differ, as far as a message tells; NULL: nothing is wrong with it. `counted`: no other
@@ -68,6 +71,8 @@ static const char *astray_nonblocking_reason(struct pl_engine *engine, const str
 static const char *astray_reason(const struct pl_comm *comm, const struct pl_schedule *schedule, bool counted,
                                  const struct pl_header *message)
 {
+    if (message->tag >= PL_NONBLOCKING_TAGS && comm->coll.persistent)
+        return NULL; /* it may be of the next start of a collective, whose starts have one tag */
     if (schedule && schedule->comm == comm && message->tag == schedule->tag)
         return astray_will_receive(schedule, message->source) ? NULL : "this rank expects none from it";
     if (message->tag >= PL_NONBLOCKING_TAGS)

@@ -27,7 +27,7 @@ struct pl_engine;
 struct pl_peer;
 struct pl_request;
 
-enum { PL_TRANSPORT_ABI = 8 };
+enum { PL_TRANSPORT_ABI = 9 };
 
 /* The header of every message. 40 bytes, in the machine's byte order. */
 struct pl_header {
@@ -89,6 +89,28 @@ struct pl_cma {
     size_t bytes;
     bool write;   /* from here to there */
     size_t moved; /* out: bytes that were copied */
+};
+
+/* Memory that a transport has opened to one-sided transfers of peers, and the key by which they reach it. */
+enum { PL_EXPOSED_KEY = 256 };
+struct pl_exposed {
+    void *handle;
+    size_t key_length;
+    unsigned char key[PL_EXPOSED_KEY];
+};
+
+/* A one-sided transfer between this process's memory and an exposed one. */
+struct pl_move {
+    void *here;
+    uint64_t there; /* the address at its owner */
+    size_t bytes;
+    void *imported; /* the owner's key */
+    bool write;     /* from here to there */
+};
+
+/* One that is under way; embedded in what it belongs to. */
+struct pl_moving {
+    void (*done)(struct pl_moving *transfer, int error); /* lock held; may free the transfer */
 };
 
 /* Data that waits at the sender, of a rendezvous message. A transport's struct begins with this. The transport makes it
@@ -228,6 +250,18 @@ struct pl_transport_ops {
      * there. MPI_ERR_NO_MEM. PL_UNREACHABLE: the kernel does not permit it. None of these is recorded. NULL: the
      * transport cannot. */
     int (*cma)(struct pl_endpoint *peer, struct pl_cma *cma);
+
+    /* One-sided transfers. expose() opens memory to them, and conceal() ends that. A peer import()s the key; PL_AGAIN:
+     * it is not connected yet; PL_UNREACHABLE: it cannot use the key. forget() ends that.
+     * move() transfers. complete() comes to its end when all earlier transfers to the owner are complete there. Both
+     * return MPI_SUCCESS: it is done, and the buffer may be reused. PL_PENDING: moving->done() will be called, not
+     * before this returns. PL_AGAIN: the owner is not connected. All six may be NULL together. */
+    int (*expose)(void *self, void *memory, size_t bytes, struct pl_exposed *exposed);
+    void (*conceal)(void *self, struct pl_exposed *exposed);
+    int (*import)(struct pl_endpoint *owner, const void *key, size_t length, void **imported);
+    void (*forget)(void *imported);
+    int (*move)(struct pl_endpoint *owner, const struct pl_move *move, struct pl_moving *moving);
+    int (*complete)(struct pl_endpoint *owner, struct pl_moving *moving);
 
     /* Have the receivers taken all that was sent, or are they gone? Then close() loses nothing. */
     bool (*flushed)(void *self);

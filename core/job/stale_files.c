@@ -119,3 +119,10 @@ bool pl_scratch_dir_is_held(uint64_t number)
     close(fd);
     return false;
 }
+
+bool pl_scratch_dir_is_abandoned(uint64_t number)
+{
+    char name[PL_SCRATCH_DIR_NAME];
+    stale_files_write_name(name, number);
+    return !pl_scratch_dir_is_held(number) && access(name, F_OK) == 0;
+}

@@ -33,6 +33,9 @@ void pl_scratch_dir_close(struct pl_scratch_dir *scratch_dir);
 /* Does a process hold the directory of this number? False: it has been closed, or its holder has ended. */
 bool pl_scratch_dir_is_held(uint64_t number);
 
+/* Has its holder ended without closing it? Only until another process removes it. */
+bool pl_scratch_dir_is_abandoned(uint64_t number);
+
 /* Removes the directories that no process holds. Uses system calls only, for the keeper. */
 void pl_stale_files_sweep(void);
 

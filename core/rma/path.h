@@ -2,7 +2,7 @@
 /*
  * A path: how an origin performs operations on one target's memory and locks it. window_memory.c chooses each target's
  * path when the window is created; it stays until the window is freed. The paths are direct (path_direct.c), CMA
- * (path_cma.c) and messages (path_message.c).
+ * (path_cma.c), remote (path_remote.c) and messages (path_message.c).
  *
  * The caller has checked arguments, epoch and bounds (rma.c, window_lock.c). No slot is called with the engine lock or
  * another lock held. Every function returns an MPI error class and has recorded its detail (pl_fail()), except where
@@ -39,7 +39,7 @@ struct pl_rma_path {
     int (*accumulate)(const struct pl_rma *rma, int64_t offset, struct pl_request **request); /* the other kinds */
 
     /* Executes the operations that are queued at the origin; they are complete at the target on return. Does not wait
-     * for the target's progress. NULL: the path queues none. */
+     * for the target's progress, unless the network needs it. NULL: the path queues none. */
     int (*drain)(struct pl_win *win, int rank);
 
     /* Asks the target to respond when it has executed all earlier operations; does not block. wait_flush() waits for

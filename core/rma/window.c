@@ -91,7 +91,10 @@ static int window_connect(struct pl_win *win, const struct pl_win_card *cards)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     bool all_cma;
-    int rc = pl_win_memory_map(win, cards, &all_cma);
+    int rc = pl_win_remote_exchange(win, cards);
+    if (rc)
+        return rc;
+    rc = pl_win_memory_map(win, cards, &all_cma);
     pl_engine_enter(engine);
     win->comm->win = win;
     pl_engine_leave(engine);
@@ -118,6 +121,8 @@ static int window_fill(struct pl_win *win, struct pl_comm *parent, const struct 
         own.error = pl_win_info_set(win, spec->info);
     int made = pl_win_memory_make(win, &own);
     own.error = own.error ? own.error : made;
+    if (!own.error)
+        pl_win_remote_make(win, &own);
     rc = window_exchange(win, &own, cards);
     if (rc == MPI_SUCCESS)
         rc = window_connect(win, cards);
@@ -162,6 +167,7 @@ static void window_detach(struct pl_win *win)
     win->comm->win = NULL;
     pl_delegate_close(win);
     pl_rma_drop(win);
+    pl_win_remote_release(win);
     pl_engine_leave(engine);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Windows: memory that the members of a communicator open to each other's one-sided operations (MPI-5.0 chapter 12).
  *
- * An origin has one path to each target (path.h): direct, by CMA, or by messages. Window locks and accumulate locks are
- * in the target's window control block (window_ctl.h), which all paths use.
+ * An origin has one path to each target (path.h): direct, by CMA, remote, or by messages. Window locks and accumulate
+ * locks are in the target's window control block (window_ctl.h), which all paths use.
  *
  * A window has a communicator of its own for its messages (PL_MSG_RMA) and collectives. The messages from one origin to
  * one target form the target's operation queue: it executes them in order, except that puts and gets may pass puts
@@ -41,6 +41,7 @@ struct pl_win_target {
     uint32_t posts, completes; /* its MPI_Win_post and MPI_Win_complete that were not waited for yet; engine lock */
     struct pl_message_target msg;
     struct pl_cma_target cma;
+    struct pl_remote_target remote;
     struct pl_win_origin origin;
 };
 

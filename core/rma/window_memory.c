@@ -238,6 +238,7 @@ void pl_win_memory_agree(struct pl_win *win, bool all_cma)
 {
     if (!memory_is_allocated(win) && !all_cma)
         memory_forget_cma(win);
+    pl_win_remote_choose(win);
     for (int i = 0; i < win->comm->size; i++) {
         const struct pl_rma_path *path = win->targets[i].path;
         win->paths.by_target = win->paths.by_target || path->by_target;

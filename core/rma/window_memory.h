@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "core/engine/transport.h"
+#include "core/rma/path_remote.h"
 
 struct pl_win;
 
@@ -28,6 +29,7 @@ struct pl_win_memory {
     bool some_shared;                   /* a rank shares its memory with others, all ranks know */
     void **maps;                        /* [comm->size] others' areas, mapped here; NULL: not mapped */
     size_t *map_bytes;                  /* [comm->size] */
+    struct pl_remote_window remote;     /* exposed to one-sided transfers */
 };
 
 /* What each rank tells the others about its part. */
@@ -36,6 +38,7 @@ struct pl_win_card {
     uint64_t place, bytes; /* of the area; 0 bytes: not shared */
     uint64_t ctl, base;    /* addresses there, of the control block and of the user's memory */
     int32_t node, error;
+    uint32_t key, unused; /* bytes of the key of exposed memory; 0: it is not exposed */
 };
 
 /* Makes this process's area and fills in `own`, unless own->error is set. Collective. MPI_ERR_NO_MEM,

@@ -24,7 +24,8 @@ enum {
     KNOCK_DELAY_MS = 2,    /* before the second try; more before each further one, */
     KNOCK_DELAY_MAX = 250, /* up to this */
     KNOCK_CONNECT_MS = 10000,
-    KNOCK_IDLE_S = 10, /* a host that answers nothing for three times as long is gone */
+    UNREACHED_MOST = 3, /* times that the peer answers, and UCX cannot connect */
+    KNOCK_IDLE_S = 10,  /* a host that answers nothing for three times as long is gone */
 };
 
 struct pl_ucx_knock {
@@ -95,6 +96,10 @@ static void knock_admitted(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
     link->admitted = true;
     if (!err)
         err = pl_ucx_link_open(link);
+    if (err == PL_UNREACHABLE && ++link->unreached < UNREACHED_MOST) {
+        link->admitted = false;
+        err = pl_ucx_knock_start(link); /* a peer that has closed since does not answer */
+    }
     if (err)
         pl_ucx_link_fail(link, err < 0 ? MPI_ERR_OTHER : err, "it cannot be reached");
 }

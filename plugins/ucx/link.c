@@ -20,6 +20,7 @@
 #include "plugins/ucx/control.h"
 #include "plugins/ucx/knock.h"
 #include "plugins/ucx/receive.h"
+#include "plugins/ucx/remote.h"
 #include "plugins/ucx/send.h"
 
 enum {
@@ -81,6 +82,7 @@ struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
     link->ucx = ucx;
     link->deaf = ucx_link_was_unheard(ucx, engine);
     pl_list_init(&link->sends);
+    pl_list_init(&link->transfers);
     pl_list_init(&link->early);
     pl_list_init(&link->rndvs);
     pl_list_init(&link->failure);
@@ -229,6 +231,7 @@ static int ucx_link_give_up(struct pl_ucx_link *link)
             ucx->host->fetched(ucx->engine, message, link->error);
         ended += !rndv->fetching && !rndv->cancelled;
     }
+    ended += pl_ucx_transfers_give_up(link);
     ucx_link_free_early(link);
     return ended;
 }
@@ -277,11 +280,15 @@ void pl_ucx_links_check(struct pl_ucx *ucx, bool all)
             continue;
         if (ucp_worker_progress(ucx->worker) > 0) /* its last messages may still be unread */
             return;
-        if (link->gone_at == 0)
+        if (link->gone_at == 0) {
             link->gone_at = now;
+            link->abandoned = pl_scratch_dir_is_abandoned(link->scratch_dir);
+        }
         if (all && now - link->gone_at < GONE_MS)
             continue;
-        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, "it has ended without closing the connection");
+        link->departed = !link->abandoned; /* it has closed before it knew of this link */
+        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED,
+                         link->departed ? "it has ended" : "it has ended without closing the connection");
     }
 }
 
@@ -368,6 +375,7 @@ void pl_ucx_links_free(struct pl_ucx *ucx)
             pl_ucx_send_free(ucx, PL_CONTAINER(node, struct pl_ucx_send, entry));
         while ((node = pl_list_pop(&link->rndvs)) != NULL)
             free(PL_CONTAINER(node, struct pl_ucx_rndv, entry));
+        pl_ucx_transfers_free(link);
         ucx_link_free_early(link);
         free((void *)link->origin.card);
         free(link->address);

@@ -23,6 +23,7 @@
 #include "plugins/ucx/devices.h"
 #include "plugins/ucx/link.h"
 #include "plugins/ucx/receive.h"
+#include "plugins/ucx/remote.h"
 #include "plugins/ucx/send.h"
 #include "plugins/ucx/ucx_log.h"
 
@@ -201,7 +202,7 @@ static int ucx_open_context(struct pl_ucx *ucx)
 
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,
-        .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP,
+        .features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | (ucx->rma ? UCP_FEATURE_RMA : 0),
         .name = "plenum",
     };
     status = ucp_init(&params, config, &ucx->context);
@@ -360,6 +361,7 @@ static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void *
     ucx->id = host->engine_id(engine);
     ucx->node = ucx_node_id();
     ucx->eager = (size_t)host->config_long("ucx_eager");
+    ucx->rma = host->config_long("ucx_rma") != 0;
     ucx->scratch_dir.fd = -1;
     pl_list_init(&ucx->links);
     pl_list_init(&ucx->failed);
@@ -554,6 +556,12 @@ PL_EXPORT const struct pl_transport_ops plenum_transport = {
     .fetch = pl_ucx_fetch,
     .drop = pl_ucx_drop,
     .withdraw = pl_ucx_withdraw,
+    .expose = pl_ucx_expose,
+    .conceal = pl_ucx_conceal,
+    .import = pl_ucx_import,
+    .forget = pl_ucx_forget,
+    .move = pl_ucx_move,
+    .complete = pl_ucx_complete,
     .progress = ucx_progress,
     .flushed = ucx_flushed,
     .arm = ucx_arm,

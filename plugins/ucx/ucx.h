@@ -68,6 +68,7 @@ struct pl_ucx {
     bool shared_memory;  /* UCX may use it between processes of a node, with files in `scratch_dir` */
     bool memory_refused; /* it could not open it: /dev/shm is full, or cannot be written */
     struct pl_scratch_dir scratch_dir;
+    bool rma;                         /* one-sided transfers are possible */
     size_t eager;                     /* bytes of data in the longest eager message */
     ucp_datatype_t send_type;         /* packs by the cursor of a struct pl_ucx_send */
     ucp_datatype_t fetch_type;        /* unpacks by the cursor of a struct pl_ucx_rndv */
@@ -107,18 +108,21 @@ struct pl_ucx_link {
     bool deaf;                  /* a message was lost before there was a link: no later one can be in turn */
     bool watched;               /* UCX reports the peer's death */
     uint64_t scratch_dir;       /* of a peer that is not watched: its lock tells whether the peer lives; 0: none */
+    int unreached;              /* how often UCX could not connect to it, although its gate had answered */
     int64_t gone_at;            /* ms: its lock was first found free; 0: never */
+    bool abandoned;             /* then: the process had died, not closed */
 
     uint32_t next_out;     /* number of the next outgoing message */
     uint32_t due;          /* one past the number of the engine's last message */
     uint32_t asked, acked; /* the number that the last ASK and the last ACK were for */
     uint32_t next_in;      /* number of the next message to be handed on */
 
-    struct pl_list sends;   /* of pl_ucx_send.entry: those that UCX has */
-    struct pl_list early;   /* of pl_ucx_early.entry, by number */
-    struct pl_list rndvs;   /* of pl_ucx_rndv.entry: waiting, being fetched or being cancelled */
-    struct pl_list failure; /* in ucx->failed */
-    struct pl_list entry;   /* in ucx->links */
+    struct pl_list sends;     /* of pl_ucx_send.entry: those that UCX has */
+    struct pl_list transfers; /* of pl_ucx_transfer.entry (remote.c): those that UCX has */
+    struct pl_list early;     /* of pl_ucx_early.entry, by number */
+    struct pl_list rndvs;     /* of pl_ucx_rndv.entry: waiting, being fetched or being cancelled */
+    struct pl_list failure;   /* in ucx->failed */
+    struct pl_list entry;     /* in ucx->links */
     struct pl_table_node by_engine;
 };
 

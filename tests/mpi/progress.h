@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The progress threads of this process, known by their name: how many there are, and which signals they block. */
+/* The progress threads of this process, known by their name: how many there are, and what they do. */
 #ifndef PLENUM_TESTS_PROGRESS_H
 #define PLENUM_TESTS_PROGRESS_H
 
@@ -8,31 +8,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `blocked`: of the last one, as a mask; NULL: not asked for. */
-static inline int progress_threads_blocking(unsigned long long *blocked)
+struct progress_seen {
+    int threads;
+    unsigned long long blocked; /* signals of the last one, as a mask */
+    char state;                 /* of the last one: S sleeps, R runs */
+};
+
+/* Reads the rest of a thread's status. */
+static inline void progress_read(FILE *file, struct progress_seen *seen)
 {
-    int count = 0;
+    char line[300];
+    seen->threads++;
+    while (fgets(line, sizeof line, file))
+        if (strncmp(line, "SigBlk:", 7) == 0)
+            seen->blocked = strtoull(line + 7, NULL, 16);
+        else if (strncmp(line, "State:\t", 7) == 0)
+            seen->state = line[7];
+}
+
+static inline struct progress_seen progress_look(void)
+{
+    struct progress_seen seen = { 0 };
     DIR *dir = opendir("/proc/self/task");
     for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
         char path[300], line[300] = "";
         snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
         FILE *file = fopen(path, "r");
-        int found = file && fgets(line, sizeof line, file) && strcmp(line, "Name:\tplenum-progress\n") == 0;
-        while (found && blocked && fgets(line, sizeof line, file))
-            if (strncmp(line, "SigBlk:", 7) == 0)
-                *blocked = strtoull(line + 7, NULL, 16);
+        if (file && fgets(line, sizeof line, file) && strcmp(line, "Name:\tplenum-progress\n") == 0)
+            progress_read(file, &seen);
         if (file)
             fclose(file);
-        count += found;
     }
     if (dir)
         closedir(dir);
-    return count;
+    return seen;
 }
 
 static inline int progress_threads(void)
 {
-    return progress_threads_blocking(NULL);
+    return progress_look().threads;
 }
 
 #endif

@@ -75,13 +75,16 @@ START_TEST(test_killed)
     ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
     pl_stale_files_sweep();
     ck_assert(is_there(&scratch_dir) && pl_scratch_dir_is_held(scratch_dir.number));
+    ck_assert(!pl_scratch_dir_is_abandoned(scratch_dir.number));
     close(held[1]); /* the child ends */
     while (pl_scratch_dir_is_held(scratch_dir.number))
         usleep(1000);
     while (is_there(&scratch_dir)) {
+        ck_assert(pl_scratch_dir_is_abandoned(scratch_dir.number) || !is_there(&scratch_dir)); /* others sweep, too */
         usleep(1000);
         pl_stale_files_sweep();
     }
+    ck_assert(!pl_scratch_dir_is_abandoned(scratch_dir.number));
     close(ready[0]);
     close(ready[1]);
 }
