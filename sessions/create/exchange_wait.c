@@ -114,14 +114,17 @@ static bool exchange_probes(const struct pl_exchange *exchange, uint32_t member)
 }
 
 /* A member on another machine of a pool: no launcher tells of its end, so a connection must. Its address never changes.
- */
-static bool exchange_far_has_ended(const struct pl_exchange *exchange, uint32_t member)
+ * One that has closed cannot join any more; but it may have got the answer that a participant still waits for. */
+static bool exchange_far_has_ended(struct pl_exchange *exchange, uint32_t member)
 {
     struct pl_peer *peer;
     if (!exchange_probes(exchange, member))
         return false;
     int rc = pl_listener_peer(exchange->listener, pl_exchange_job_rank(exchange, member), &peer);
-    return rc == MPI_SUCCESS ? peer->error || peer->closed : rc != PL_AGAIN && rc != MPI_ERR_NO_MEM;
+    if (rc || peer->error)
+        return rc != PL_AGAIN && rc != MPI_ERR_NO_MEM;
+    bool may_be_answered = !exchange->requests && member != exchange->coordinator;
+    return peer->closed && !(may_be_answered && exchange_tolerates_unreachable(exchange));
 }
 
 /* Where the launcher does not report it, a connection that stays lost does. */
