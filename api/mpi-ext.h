@@ -529,9 +529,8 @@ int MPIX_Attach(const char *directory, int rank, int size);
 /**
  * Brings some bytes of each member to all members.
  *
- * MPIX_Attach_exchange() calls it in the calling thread, in every member: twice, and a third time with more bytes if the
- * members are on several machines. It may block until all members have
- * called it.
+ * MPIX_Attach_exchange() calls it in the calling thread, in every member: twice, and a third time with more bytes if
+ * the members are on several machines. It may block until all members have called it.
  *
  * @param[in] mine     [bytes] what this member gives; borrowed
  * @param[out] all     [size * bytes] what all members give, in the order of ranks; borrowed

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/job/attach_meeting.h"
+#include "core/job/attach_rounds.h"
 #include "core/job/process.h"
 
 enum { FREE, BUSY, ATTACHED };
@@ -138,16 +138,16 @@ int pl_attach_take(struct pl_seat *seat)
 /* --- by exchange -------------------------------------------------------------------------------------------------- */
 
 /* On several machines: the process opens before the last round, since its address is known only then. */
-static int attach_enter_far(struct pl_meeting *meeting, pl_attach_address *address)
+static int attach_enter_far(struct pl_attach_rounds *rounds, pl_attach_address *address)
 {
     struct pl_far *far = prepared_seat.far;
     unsigned char card[PL_CARD_MAX];
     size_t length = 0;
-    int result = meeting->entered ? meeting->entered : attach_enter();
+    int result = rounds->entered ? rounds->entered : attach_enter();
     bool open = result == MPI_SUCCESS;
     if (open)
         result = address(card, &length);
-    int rc = pl_meeting_tell(meeting, result, card, length, far);
+    int rc = pl_rounds_tell(rounds, result, card, length, far);
     if (rc && open)
         pl_process_close();
     return rc;
@@ -158,13 +158,13 @@ int pl_attach_exchange(MPIX_Exchange_function *function, void *context, int rank
     int rc = attach_begin(rank, size);
     if (rc)
         return rc;
-    struct pl_meeting meeting = { .exchange = function, .context = context };
+    struct pl_attach_rounds rounds = { .exchange = function, .context = context };
     prepared_seat = (struct pl_seat){ .fd = -1, .rank = -1 };
-    rc = pl_meeting_hold(&meeting, rank, size, &prepared_seat);
+    rc = pl_rounds_hold(&rounds, rank, size, &prepared_seat);
     if (rc == MPI_SUCCESS)
-        rc = pl_meeting_is_far(&meeting) ? attach_enter_far(&meeting, address) : attach_enter();
+        rc = pl_rounds_is_far(&rounds) ? attach_enter_far(&rounds, address) : attach_enter();
     if (rc)
         pl_seat_leave(&prepared_seat); /* unless it was taken */
-    pl_meeting_end(&meeting);
+    pl_rounds_end(&rounds);
     return attach_finish(rc);
 }

@@ -222,8 +222,7 @@ static int exchange_check_versions(struct pl_exchange *exchange)
         unsigned char card[PL_CARD_MAX];
         size_t length;
         uint64_t proc = pl_group_proc(exchange->group, (int)i);
-        if (exchange_is_missing(exchange, i) &&
-            pl_process_lookup(proc, PL_CARD_LISTENER, card, &length) == MPI_SUCCESS)
+        if (exchange_is_missing(exchange, i) && pl_process_lookup(proc, PL_CARD_LISTENER, card, &length) == MPI_SUCCESS)
             rc = pl_engine_check_version(card, length, proc);
     }
     if (!rc)

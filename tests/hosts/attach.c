@@ -223,7 +223,7 @@ static void use(int cycle)
     session_close(&session, &world);
 }
 
-/* --- what is left -------------------------------------------------------------------------------------------------- */
+/* --- what is left ------------------------------------------------------------------------------------------------- */
 
 static int count_entries(const char *path)
 {
@@ -300,7 +300,7 @@ static void run_cycles(int cycles)
                 count_entries("/proc/self/fd"), mappings, count_mappings(), memory, kilobytes());
 }
 
-/* --- death --------------------------------------------------------------------------------------------------------- */
+/* --- death -------------------------------------------------------------------------------------------------------- */
 
 enum { WAYS = 4 };
 
@@ -333,7 +333,7 @@ static void go_on(MPI_Group world, int victim)
         CHECK_OK(MPI_Comm_free(&comm));
     }
     MPI_Group_free(&living);
-    }
+}
 
 /* One communicator for each way of waiting. */
 static void run_death(int early)
@@ -363,7 +363,7 @@ static void run_death(int early)
     CHECK(count_entries("/dev/shm") == 2);
 }
 
-/* --- mistakes ------------------------------------------------------------------------------------------------------ */
+/* --- mistakes ----------------------------------------------------------------------------------------------------- */
 
 /* Fails in the last rank, after all have exchanged: in the round that the context says. */
 static int fail_late(const void *mine, void *all, int bytes, void *context)

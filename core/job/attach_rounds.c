@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See attach_meeting.h. */
-#include "core/job/attach_meeting.h"
+/* See attach_rounds.h. */
+#include "core/job/attach_rounds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,21 +13,21 @@
 #include "core/base/version.h"
 
 /* The upper byte is the version of Plenum's messages. */
-#define MEETING_MAGIC 0x32444e454c50ull
+#define ROUNDS_MAGIC 0x32444e454c50ull
 
 /* What a member gives in the third round. */
-struct meeting_address {
-    struct pl_meeting_member member;
+struct rounds_address {
+    struct pl_attach_member member;
     struct pl_far_card card;
 };
 
 /* --- one round ---------------------------------------------------------------------------------------------------- */
 
-static int meeting_check_member(const struct pl_meeting *m, const struct pl_meeting_member *member, int rank,
-                                size_t bytes)
+static int rounds_check_member(const struct pl_attach_rounds *m, const struct pl_attach_member *member, int rank,
+                               size_t bytes)
 {
     unsigned version = (unsigned)(member->magic >> 56);
-    bool plenum = (member->magic & UINT64_MAX >> 8) == MEETING_MAGIC;
+    bool plenum = (member->magic & UINT64_MAX >> 8) == ROUNDS_MAGIC;
     if (plenum && version != PL_WIRE_VERSION)
         return pl_fail(MPI_ERR_OTHER,
                        "rank %d of the pool has another version of Plenum: its messages are of version %u, and those "
@@ -42,20 +42,20 @@ static int meeting_check_member(const struct pl_meeting *m, const struct pl_meet
     return MPI_SUCCESS;
 }
 
-/* What members give is `bytes` long and begins with a struct pl_meeting_member. The user's code brings it, so it is
+/* What members give is `bytes` long and begins with a struct pl_attach_member. The user's code brings it, so it is
  * checked. */
-static int meeting_round(const struct pl_meeting *m, const void *mine, void *all, size_t bytes)
+static int rounds_round(const struct pl_attach_rounds *m, const void *mine, void *all, size_t bytes)
 {
     int result = m->exchange(mine, all, (int)bytes, m->context);
     if (result != 0)
         return pl_fail(MPI_ERR_OTHER, "the exchange callback returned %d, not 0 for success", result);
     for (int i = 0; i < m->mine.size; i++) {
-        int rc = meeting_check_member(m, (const void *)((const char *)all + (size_t)i * bytes), i, bytes);
+        int rc = rounds_check_member(m, (const void *)((const char *)all + (size_t)i * bytes), i, bytes);
         if (rc)
             return rc;
     }
     for (int i = 0; i < m->mine.size; i++) {
-        int error = ((const struct pl_meeting_member *)(const void *)((const char *)all + (size_t)i * bytes))->error;
+        int error = ((const struct pl_attach_member *)(const void *)((const char *)all + (size_t)i * bytes))->error;
         if (error)
             return i == m->mine.rank ? error
                                      : pl_fail(MPI_ERR_OTHER, "rank %d of the pool cannot enter it: %s", i,
@@ -64,14 +64,14 @@ static int meeting_round(const struct pl_meeting *m, const void *mine, void *all
     return MPI_SUCCESS;
 }
 
-static int meeting_first_rounds(struct pl_meeting *m)
+static int rounds_first_rounds(struct pl_attach_rounds *m)
 {
-    return meeting_round(m, &m->mine, m->all, sizeof m->mine);
+    return rounds_round(m, &m->mine, m->all, sizeof m->mine);
 }
 
 /* --- machines ----------------------------------------------------------------------------------------------------- */
 
-static int meeting_read_machine(char machine[40])
+static int rounds_read_machine(char machine[40])
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     bool read = file && fgets(machine, 40, file);
@@ -83,35 +83,35 @@ static int meeting_read_machine(char machine[40])
     return MPI_SUCCESS;
 }
 
-static bool meeting_same_machine(const struct pl_meeting *m, int a, int b)
+static bool rounds_same_machine(const struct pl_attach_rounds *m, int a, int b)
 {
     return memcmp(m->all[a].machine, m->all[b].machine, sizeof m->all[a].machine) == 0;
 }
 
-bool pl_meeting_is_far(const struct pl_meeting *m)
+bool pl_rounds_is_far(const struct pl_attach_rounds *m)
 {
     for (int i = 1; i < m->mine.size; i++)
-        if (!meeting_same_machine(m, i, 0))
+        if (!rounds_same_machine(m, i, 0))
             return true;
     return false;
 }
 
 /* The lowest rank of this machine. */
-static int meeting_head(const struct pl_meeting *m)
+static int rounds_head(const struct pl_attach_rounds *m)
 {
     int head = 0;
-    while (!meeting_same_machine(m, head, m->mine.rank))
+    while (!rounds_same_machine(m, head, m->mine.rank))
         head++;
     return head;
 }
 
-static int meeting_note_far(const struct pl_meeting *m, struct pl_seat *seat)
+static int rounds_note_far(const struct pl_attach_rounds *m, struct pl_seat *seat)
 {
     bool *local = pl_malloc((size_t)m->mine.size * sizeof *local);
     if (!local)
         return pl_fail_memory("the ranks of a pool");
     for (int i = 0; i < m->mine.size; i++)
-        local[i] = meeting_same_machine(m, i, m->mine.rank);
+        local[i] = rounds_same_machine(m, i, m->mine.rank);
     seat->far = pl_far_create(local, m->mine.size);
     free(local);
     return seat->far ? MPI_SUCCESS : MPI_ERR_NO_MEM;
@@ -119,59 +119,58 @@ static int meeting_note_far(const struct pl_meeting *m, struct pl_seat *seat)
 
 /* --- the rounds --------------------------------------------------------------------------------------------------- */
 
-static int meeting_begin(struct pl_meeting *m, int rank, int size, struct pl_seat *seat)
+static int rounds_begin(struct pl_attach_rounds *m, int rank, int size, struct pl_seat *seat)
 {
-    m->mine = (struct pl_meeting_member){ .magic = MEETING_MAGIC | (uint64_t)PL_WIRE_VERSION << 56,
-                                          .rank = rank,
-                                          .size = size,
-                                          .pid = getpid() };
+    m->mine = (struct pl_attach_member){
+        .magic = ROUNDS_MAGIC | (uint64_t)PL_WIRE_VERSION << 56, .rank = rank, .size = size, .pid = getpid()
+    };
     m->all = pl_calloc((size_t)size, sizeof *m->all);
     if (!m->all)
         return pl_fail_memory("the members of a pool");
-    int rc = meeting_read_machine(m->mine.machine);
+    int rc = rounds_read_machine(m->mine.machine);
     if (rc == MPI_SUCCESS && getrandom(&m->mine.cookie, sizeof m->mine.cookie, 0) != sizeof m->mine.cookie)
         rc = pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for a pool");
     if (rc == MPI_SUCCESS && rank == 0)
         rc = pl_seat_make(size, m->mine.cookie, seat);
     m->mine.fd = seat->fd;
     m->mine.error = rc;
-    return meeting_first_rounds(m);
+    return rounds_first_rounds(m);
 }
 
-static int meeting_enter(const struct pl_meeting *m, struct pl_seat *seat)
+static int rounds_enter(const struct pl_attach_rounds *m, struct pl_seat *seat)
 {
-    int head = meeting_head(m), rc = MPI_SUCCESS;
+    int head = rounds_head(m), rc = MPI_SUCCESS;
     if (head != m->mine.rank)
         rc = pl_seat_open(m->all[head].pid, m->all[head].fd, m->mine.size, m->all[0].cookie, seat);
     return rc ? rc : pl_seat_claim(seat, m->mine.rank);
 }
 
-static int meeting_second_far(struct pl_meeting *m, struct pl_seat *seat)
+static int rounds_second_far(struct pl_attach_rounds *m, struct pl_seat *seat)
 {
-    if (m->mine.rank != 0 && meeting_head(m) == m->mine.rank)
+    if (m->mine.rank != 0 && rounds_head(m) == m->mine.rank)
         m->mine.error = pl_seat_make(m->mine.size, m->all[0].cookie, seat);
     m->mine.fd = seat->fd;
-    int rc = meeting_first_rounds(m);
+    int rc = rounds_first_rounds(m);
     if (rc)
         return rc;
-    m->entered = meeting_enter(m, seat);
+    m->entered = rounds_enter(m, seat);
     if (m->entered == MPI_SUCCESS)
-        m->entered = meeting_note_far(m, seat);
+        m->entered = rounds_note_far(m, seat);
     return MPI_SUCCESS;
 }
 
-int pl_meeting_hold(struct pl_meeting *m, int rank, int size, struct pl_seat *seat)
+int pl_rounds_hold(struct pl_attach_rounds *m, int rank, int size, struct pl_seat *seat)
 {
-    int rc = meeting_begin(m, rank, size, seat);
+    int rc = rounds_begin(m, rank, size, seat);
     if (rc)
         return rc;
-    if (pl_meeting_is_far(m))
-        return meeting_second_far(m, seat);
-    m->mine.error = meeting_enter(m, seat);
-    return meeting_first_rounds(m);
+    if (pl_rounds_is_far(m))
+        return rounds_second_far(m, seat);
+    m->mine.error = rounds_enter(m, seat);
+    return rounds_first_rounds(m);
 }
 
-static int meeting_take_cards(const struct pl_meeting *m, const struct meeting_address *all, struct pl_far *far)
+static int rounds_take_cards(const struct pl_attach_rounds *m, const struct rounds_address *all, struct pl_far *far)
 {
     struct pl_far_card *cards = pl_calloc((size_t)m->mine.size, sizeof *cards);
     if (!cards)
@@ -187,10 +186,10 @@ static int meeting_take_cards(const struct pl_meeting *m, const struct meeting_a
     return MPI_SUCCESS;
 }
 
-int pl_meeting_tell(struct pl_meeting *m, int result, const void *card, size_t length, struct pl_far *far)
+int pl_rounds_tell(struct pl_attach_rounds *m, int result, const void *card, size_t length, struct pl_far *far)
 {
-    struct meeting_address mine = { .member = m->mine };
-    struct meeting_address *all = pl_calloc((size_t)m->mine.size, sizeof *all);
+    struct rounds_address mine = { .member = m->mine };
+    struct rounds_address *all = pl_calloc((size_t)m->mine.size, sizeof *all);
     mine.member.error = result;
     if (result == MPI_SUCCESS) {
         mine.card.length = (uint32_t)length;
@@ -198,14 +197,14 @@ int pl_meeting_tell(struct pl_meeting *m, int result, const void *card, size_t l
     }
     if (!all)
         return pl_fail_memory("the addresses of a pool");
-    int rc = meeting_round(m, &mine, all, sizeof mine);
+    int rc = rounds_round(m, &mine, all, sizeof mine);
     if (rc == MPI_SUCCESS)
-        rc = meeting_take_cards(m, all, far);
+        rc = rounds_take_cards(m, all, far);
     free(all);
     return rc;
 }
 
-void pl_meeting_end(struct pl_meeting *m)
+void pl_rounds_end(struct pl_attach_rounds *m)
 {
     free(m->all);
     m->all = NULL;
