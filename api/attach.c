@@ -4,6 +4,7 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "mpi-ext.h"
+#include "sessions/create/listener.h"
 
 #define NAMES(X) X(MPIX_Attach) X(MPIX_Attach_exchange) X(MPIX_Detach)
 NAMES(PL_WEAK)
@@ -28,7 +29,7 @@ int MPIX_Attach_exchange(MPIX_Exchange_function *exchange, void *context, int ra
     if (!exchange)
         pl_call_error(&call, MPI_ERR_ARG, "the exchange callback is NULL");
     if (!call.err)
-        call.err = pl_attach_exchange(exchange, context, rank, size);
+        call.err = pl_attach_exchange(exchange, context, rank, size, pl_listener_card);
     return pl_call_leave(&call);
 }
 

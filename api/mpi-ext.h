@@ -595,8 +595,8 @@ int MPIX_Attach(const char *directory, int rank, int size);
 /**
  * Brings some bytes of each member to all members.
  *
- * MPIX_Attach_exchange() calls it twice, in the calling thread, in every member. It may block until all members have
- * called it.
+ * MPIX_Attach_exchange() calls it in the calling thread, in every member: twice, and a third time with more bytes if
+ * the members are on several machines. It may block until all members have called it.
  *
  * @param[in] mine     [bytes] what this member gives; borrowed
  * @param[out] all     [size * bytes] what all members give, in the order of ranks; borrowed
@@ -608,7 +608,8 @@ int MPIX_Attach(const char *directory, int rank, int size);
 typedef int(MPIX_Exchange_function)(const void *mine, void *all, int bytes, void *context);
 
 /**
- * Attaches as MPIX_Attach() does, without a directory: the members find each other through `exchange`.
+ * Attaches as MPIX_Attach() does, without a directory: the members find each other through `exchange`. They may be on
+ * several machines; then there are sessions and no World.
  *
  * Collective over the members: blocks until all have called it, for as long as `exchange` does. An error of one member
  * becomes an error of all, unless it is found outside of the exchange. A member with a wrong argument, or one that is
@@ -616,7 +617,7 @@ typedef int(MPIX_Exchange_function)(const void *mine, void *all, int bytes, void
  * calls in a process at the same time one succeeds. Returns errors and raises none, unless the policy of error handlers
  * names a handler for them. Replaces process startup: MPI-5.0, sections 11.5 and 11.10.2.
  *
- * @param[in] exchange  called twice in each member; used during the call only
+ * @param[in] exchange  called two or three times in each member; used during the call only
  * @param[in] context   handed to `exchange`; borrowed
  * @param[in] rank      from 0 to `size` - 1, another in each member
  * @param[in] size      processes in the pool, 1 to 4096; the same for all members
@@ -627,7 +628,6 @@ typedef int(MPIX_Exchange_function)(const void *mine, void *all, int bytes, void
  * @retval MPI_ERR_OTHER   `exchange` has failed; another member cannot attach; this process is attached already, or
  *                         uses MPI; a system call failed
  * @retval MPI_ERR_NO_MEM  out of memory
- * @retval MPI_ERR_UNSUPPORTED_OPERATION  the members are on several machines
  * @since 0.1
  */
 int MPIX_Attach_exchange(MPIX_Exchange_function *exchange, void *context, int rank, int size);

@@ -211,9 +211,9 @@ check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC))
 	$(Q)$(RUN) --jobs 1 $(call scripts,tests/hosts/test_*)
 check-install: deps-tests all
 	$(Q)$(RUN) $(call scripts,tests/install/test_*)
-# Libraries with an MPI of their own; CYCLES=1000 for the long form.
+# Libraries with an MPI of their own; CYCLES=1000 for the long form, with ROWS=cycles without all the rest.
 check-private: deps-tests all
-	$(Q)CYCLES=$(or $(CYCLES),50) $(RUN) --jobs 1 $(call scripts,tests/private/test_*)
+	$(Q)CYCLES=$(or $(CYCLES),50) ROWS=$(ROWS) $(RUN) --jobs 1 $(call scripts,tests/private/test_*)
 check-demo: deps-tests all demo-programs
 	$(Q)$(RUN) $(call scripts,tests/demo/test_*)
 check-examples: deps-tests all

@@ -61,6 +61,15 @@ static void world_close(struct pl_instance *world)
     pl_object_trim();
 }
 
+/* The processes of a World find each other through one segment. */
+static int world_check_pool(const struct pl_identity *identity)
+{
+    if (!identity->attached || identity->local_size == identity->size)
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                   "this process is attached to a pool on several machines, which has no World: use MPI_Session_init");
+}
+
 int pl_world_init(int required, int *provided)
 {
     struct pl_instance *world;
@@ -74,7 +83,9 @@ int pl_world_init(int required, int *provided)
     if (rc)
         return rc;
     const struct pl_identity *identity = &pl_process.identity;
-    rc = world_make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, "MPI_COMM_SELF", &comm_self, &pl_self_comm);
+    rc = world_check_pool(identity);
+    if (rc == MPI_SUCCESS)
+        rc = world_make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, "MPI_COMM_SELF", &comm_self, &pl_self_comm);
     if (rc == MPI_SUCCESS)
         rc = world_make_comm(world, identity->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world,
                              &pl_world_comm);

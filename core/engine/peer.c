@@ -123,10 +123,13 @@ static void peer_read_settings(struct pl_peer *peer, const unsigned char *card, 
     }
 }
 
-/* Has the engine with this id the version of this library? It is the upper byte. */
-static int peer_check_version(uint64_t proc, uint64_t id)
+int pl_engine_check_version(const void *card, size_t length, uint64_t proc)
 {
+    uint64_t id; /* the upper byte is the version */
     char label[PL_JOB_NAME_MAX + 32];
+    if (length < sizeof id)
+        return pl_fail(MPI_ERR_OTHER, "an address card of %zu bytes is damaged", length);
+    memcpy(&id, card, sizeof id);
     if (id >> 56 == PL_WIRE_VERSION)
         return MPI_SUCCESS;
     pl_jobs_describe(proc, label, sizeof label);
@@ -150,7 +153,7 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
         *peer = known;
         return MPI_SUCCESS;
     }
-    int rc = peer_check_version(proc, id);
+    int rc = pl_engine_check_version(card, length, proc);
     if (rc)
         return rc;
     struct pl_peer *made = pl_calloc(1, sizeof *made);

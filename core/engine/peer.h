@@ -8,6 +8,9 @@
 
 struct pl_av;
 
+/* MPI_ERR_OTHER, with both versions: the process with this card has another version of Plenum. No lock. */
+int pl_engine_check_version(const void *card, size_t length, uint64_t proc);
+
 /* The peer with this card; a new one is created and connected. `proc` is for messages. Lock held. */
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer);
 

@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/memory.h"
+#include "core/job/attach_rounds.h"
 #include "core/job/process.h"
 
 enum { FREE, BUSY, ATTACHED };
@@ -138,106 +137,34 @@ int pl_attach_take(struct pl_seat *seat)
 
 /* --- by exchange -------------------------------------------------------------------------------------------------- */
 
-/* What each process gives to all: in the first round where the memory is, in the second the result of entering it. */
-struct attach_card {
-    uint64_t magic, cookie;
-    int32_t rank, size, pid, fd;
-    int32_t error;
-    char machine[40]; /* its boot id */
-};
-#define CARD_MAGIC 0x31444e454c50ull
-
-struct attach_round {
-    MPIX_Exchange_function *exchange;
-    void *context;
-    struct attach_card mine;
-    struct attach_card *all; /* [size] */
-};
-
-static int attach_read_machine(char machine[40])
+/* On several machines: the process opens before the last round, since its address is known only then. */
+static int attach_enter_far(struct pl_attach_rounds *rounds, pl_attach_address *address)
 {
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    bool read = file && fgets(machine, 40, file);
-    if (file)
-        fclose(file);
-    if (!read)
-        return pl_fail_errno(MPI_ERR_OTHER, "cannot tell this machine from others (/proc/sys/kernel/random/boot_id)");
-    machine[strcspn(machine, "\n")] = '\0';
-    return MPI_SUCCESS;
-}
-
-/* One round. The user's code brings the result, so it is checked. */
-static int attach_one_round(struct attach_round *r)
-{
-    int result = r->exchange(&r->mine, r->all, (int)sizeof r->mine, r->context);
-    if (result != 0)
-        return pl_fail(MPI_ERR_OTHER, "the exchange callback returned %d, not 0 for success", result);
-    for (int i = 0; i < r->mine.size; i++)
-        if (r->all[i].magic != CARD_MAGIC || r->all[i].rank != i || r->all[i].size != r->mine.size)
-            return pl_fail(
-                MPI_ERR_ARG,
-                "element %d of the exchange callback's result does not come from rank %d of %d: the callback must "
-                "gather %zu bytes of each process, in the order of ranks",
-                i, i, r->mine.size, sizeof(struct attach_card));
-    return MPI_SUCCESS;
-}
-
-/* All processes see the same cards and come to the same result. */
-static int attach_check_round(const struct attach_round *r)
-{
-    for (int i = 0; i < r->mine.size; i++)
-        if (r->all[i].error)
-            return i == r->mine.rank ? r->all[i].error
-                                     : pl_fail(MPI_ERR_OTHER, "rank %d of the pool cannot enter it: %s", i,
-                                               pl_error_class_text(r->all[i].error));
-    for (int i = 0; i < r->mine.size; i++)
-        if (memcmp(r->all[i].machine, r->all[0].machine, sizeof r->all[i].machine) != 0)
-            return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                           "ranks 0 and %d of the pool are on different machines; a pool is on one machine", i);
-    return MPI_SUCCESS;
-}
-
-static int attach_open_seat(const struct attach_round *r, struct pl_seat *seat)
-{
-    const struct attach_card *first = &r->all[0];
-    int rc = r->mine.rank == 0 ? MPI_SUCCESS : pl_seat_open(first->pid, first->fd, r->mine.size, first->cookie, seat);
-    if (rc == MPI_SUCCESS)
-        rc = pl_seat_claim(seat, r->mine.rank);
+    struct pl_far *far = prepared_seat.far;
+    unsigned char card[PL_CARD_MAX];
+    size_t length = 0;
+    int result = rounds->entered ? rounds->entered : attach_enter();
+    bool open = result == MPI_SUCCESS;
+    if (open)
+        result = address(card, &length);
+    int rc = pl_rounds_tell(rounds, result, card, length, far);
+    if (rc && open)
+        pl_process_close();
     return rc;
 }
 
-/* Rank 0 creates the memory and the others open it; no process continues before all have. */
-static int attach_two_rounds(struct attach_round *r, struct pl_seat *seat)
-{
-    int rc = attach_read_machine(r->mine.machine);
-    if (rc == MPI_SUCCESS && getrandom(&r->mine.cookie, sizeof r->mine.cookie, 0) != sizeof r->mine.cookie)
-        rc = pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for a pool");
-    if (rc == MPI_SUCCESS && r->mine.rank == 0)
-        rc = pl_seat_make(r->mine.size, r->mine.cookie, seat);
-    r->mine.pid = getpid();
-    r->mine.fd = seat->fd;
-    r->mine.error = rc;
-    rc = attach_one_round(r);
-    if (rc == MPI_SUCCESS)
-        rc = attach_check_round(r);
-    if (rc)
-        return rc;
-    r->mine.error = attach_open_seat(r, seat);
-    rc = attach_one_round(r);
-    return rc ? rc : attach_check_round(r);
-}
-
-int pl_attach_exchange(MPIX_Exchange_function *function, void *context, int rank, int size)
+int pl_attach_exchange(MPIX_Exchange_function *function, void *context, int rank, int size, pl_attach_address *address)
 {
     int rc = attach_begin(rank, size);
     if (rc)
         return rc;
-    struct attach_round r = { function, context, .mine = { .magic = CARD_MAGIC, .rank = rank, .size = size } };
+    struct pl_attach_rounds rounds = { .exchange = function, .context = context };
     prepared_seat = (struct pl_seat){ .fd = -1, .rank = -1 };
-    r.all = pl_calloc((size_t)size, sizeof *r.all);
-    rc = r.all ? attach_two_rounds(&r, &prepared_seat) : pl_fail_memory("the cards of a pool");
-    free(r.all);
+    rc = pl_rounds_hold(&rounds, rank, size, &prepared_seat);
+    if (rc == MPI_SUCCESS)
+        rc = pl_rounds_is_far(&rounds) ? attach_enter_far(&rounds, address) : attach_enter();
     if (rc)
-        pl_seat_leave(&prepared_seat);
-    return attach_finish(rc ? rc : attach_enter());
+        pl_seat_leave(&prepared_seat); /* unless it was taken */
+    pl_rounds_end(&rounds);
+    return attach_finish(rc);
 }

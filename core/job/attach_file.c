@@ -199,6 +199,8 @@ uint32_t pl_seat_deaths(const struct pl_seat *seat, int rank)
 int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, void *card, size_t *length)
 {
     const struct pl_job_card *from = &seat->shared->ranks[rank].card[slot];
+    if (pl_far_has(seat->far, rank))
+        return slot == PL_CARD_LISTENER ? pl_far_card(seat->far, rank, card, length) : PL_AGAIN;
     if (rank != seat->rank && seat_rank_died(seat, rank))
         return pl_seat_alive(seat, rank) ? pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has died", rank)
                                          : PL_AGAIN;
@@ -207,6 +209,8 @@ int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, v
 
 int pl_seat_alive(const struct pl_seat *seat, int rank)
 {
+    if (pl_far_has(seat->far, rank))
+        return PL_AGAIN;
     bool died = rank != seat->rank && seat_rank_died(seat, rank) &&
                 atomic_load(&seat->shared->ranks[rank].deaths) >= seat->settled[rank];
     return died ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
@@ -228,6 +232,7 @@ void pl_seat_leave(struct pl_seat *seat)
         close(seat->fd);
     free(seat->path);
     free(seat->settled);
+    pl_far_free(seat->far);
     *seat = (struct pl_seat){ .fd = -1, .rank = -1 };
 }
 

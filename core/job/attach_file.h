@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/job/attach_far.h"
 #include "core/job/segment.h"
 
 #define PL_ATTACH_FILE "plenum-pool"
@@ -31,6 +32,7 @@ struct pl_seat {
     int rank;
     char *path;           /* NULL: the file has no name */
     uint32_t *settled;    /* [pool size] deaths by rank before this process came: they do not concern it */
+    struct pl_far *far;   /* a pool on several machines; NULL: all of it is on this one */
     bool removed_by_last; /* the file is created in a directory when needed, and removed by the last process */
 };
 
@@ -47,7 +49,7 @@ int pl_seat_claim(struct pl_seat *seat, int rank);
 void pl_seat_leave(struct pl_seat *seat);
 
 /* MPI_SUCCESS: the process is attached, has departed, or has not come yet. MPI_ERR_PROC_ABORTED (not recorded): it died
- * since this process came, and its rank is free. */
+ * since this process came, and its rank is free. PL_AGAIN: it is on another machine. */
 int pl_seat_alive(const struct pl_seat *seat, int rank);
 
 /* The number of processes that died as this rank and either do not concern this process or have been replaced. */

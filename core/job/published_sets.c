@@ -20,7 +20,8 @@ static struct {
 struct pl_job_table pl_published_sets_table(void)
 {
     const struct pl_identity *identity = &pl_process.identity;
-    if (identity->job)
+    bool whole = !identity->attached || identity->local_size == identity->size; /* or the pool of this machine */
+    if (identity->job && whole)
         return pl_job_table_of(identity->job, identity->common);
     bool singleton = strcmp(pl_process.bootstrap->name, "singleton") == 0;
     return (struct pl_job_table){ singleton ? &alone.memory : NULL, ALONE_BYTES, 1 };
@@ -36,7 +37,8 @@ int pl_published_sets_change(const char *name, const uint32_t *ranges, uint32_t 
     if (!table.memory)
         return pl_fail(
             MPI_ERR_UNSUPPORTED_OPERATION,
-            "process sets can be published only in jobs of Plenum's mpiexec or runtime, not under this launcher");
+            "process sets can be published only in jobs of Plenum's mpiexec or runtime, and in pools on one machine, "
+            "not under this launcher");
     const char *wrong = pl_job_sets_change(&table, name, ranges, count, &version);
     if (wrong)
         return pl_fail(ranges ? MPI_ERR_OTHER : MPI_ERR_ARG, "process set \"%s\" cannot be %s: %s",

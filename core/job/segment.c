@@ -2,8 +2,10 @@
 /* The check of a job segment. Part of both libraries. */
 #include "core/job/segment.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "core/base/version.h"
 #include "core/job/report.h"
 #include "core/job/sets.h"
 
@@ -92,6 +94,15 @@ static const char *job_segment_check_records(const struct pl_job_segment *job)
     return whole ? NULL : "the record pages of its ranks lie outside";
 }
 
+static const char *job_segment_other_version(uint32_t version)
+{
+    static _Thread_local char words[160];
+    snprintf(words, sizeof words,
+             "it was made by another version of Plenum: it is of version %u, and this library (%s) needs version %u",
+             (unsigned)version, PL_VERSION, PL_JOB_VERSION);
+    return words;
+}
+
 const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes, uint64_t cookie, long rank)
 {
     if (bytes < sizeof *job)
@@ -99,7 +110,7 @@ const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes,
     if (job->magic != PL_JOB_MAGIC)
         return "it is not a job segment";
     if (job->version != PL_JOB_VERSION)
-        return "it was made by another version of the launcher";
+        return job_segment_other_version(job->version);
     if (job->cookie != cookie)
         return "it belongs to another job";
     if (job->bytes != bytes)

@@ -35,10 +35,12 @@
 
 #include "core/base/compiler.h"
 
-#define PL_JOB_ENV     "PLENUM_JOB"
-#define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
+#define PL_JOB_ENV   "PLENUM_JOB"
+#define PL_JOB_MAGIC 0x31424f4a4e454c50ull /* "PLENJOB1" */
+#ifndef PL_JOB_VERSION                     /* a build for tests may have another one */
 #define PL_JOB_VERSION 13u
-#define PL_CARD_MAX    472u /* bytes of one address card */
+#endif
+#define PL_CARD_MAX 472u /* bytes of one address card */
 
 enum { PL_JOB_TENANTS = 64 };
 
@@ -205,7 +207,8 @@ static inline int32_t pl_job_known_pid(const struct pl_job_rank *rank)
 }
 
 /* Is the mapping of `bytes` bytes a whole description with this cookie and rank? Then all offsets are inside, those in
- * the shared part if that has `shared_bytes`, and all texts end. Returns NULL, or what is wrong, as one line. */
+ * the shared part if that has `shared_bytes`, and all texts end. Returns NULL, or what is wrong, as one line, valid
+ * until the thread's next check. */
 const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes, uint64_t cookie, long rank);
 
 #endif

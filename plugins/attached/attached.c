@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bootstrap of a process that is attached to a pool (core/job/attach.h). Its rank and all cards are in the pool's
- * segment.
+ * Bootstrap of a process that is attached to a pool (core/job/attach.h). Its rank and the cards of its machine are
+ * in the pool's segment, and those of other machines in the seat.
  *
  * A pool has no launcher. A process that aborts prints the reason, and the other members notice that it has died.
  */
@@ -25,7 +25,9 @@ static int attached_open(struct pl_identity *identity)
     snprintf(identity->nspace, sizeof identity->nspace, "%s", seat.job->nspace);
     identity->key = seat.job->cookie;
     identity->rank = seat.rank;
-    identity->size = identity->local_size = identity->universe = (int)seat.job->size;
+    identity->size = identity->universe = (int)seat.job->size;
+    identity->local_size = seat.far ? seat.far->local_size : identity->size;
+    identity->local_ranks = seat.far ? seat.far->local_ranks : NULL;
     identity->slots = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 0;
     identity->generation = 1;
     identity->job = seat.job;

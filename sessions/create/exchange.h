@@ -49,6 +49,7 @@ struct pl_exchange {
     struct pl_exchange *inner; /* the one whose `outer` is this one, while it waits */
     int64_t began, deadline;   /* of pl_clock_ns(), as all times here */
     int64_t next_check, unreachable_since;
+    uint32_t checks;         /* so far */
     int error;               /* the class of what ended it; 0: nothing has */
     char why[PL_DETAIL_MAX]; /* ... and the text */
 

@@ -11,6 +11,7 @@
 #include "core/base/clock.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"
+#include "core/engine/peer.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 #include "core/job/process.h"
@@ -21,6 +22,8 @@ enum {
     CHECK_MS = 20,          /* between checks for ended members */
     CHECK_ROUNDS = 64,      /* rounds of progress before the clock is read */
     UNREACHABLE_MS = 5000,  /* of grace: an unreachable listener may have just closed */
+    PROBE_AFTER_MS = 1000,  /* before a participant looks after other members, ... */
+    PROBE_EACH_MS = 100,    /* ... and after each of them */
     LEAVE_MS = 1000,        /* for the coordinator to reply to a participant that gives up */
     CATCH_UP_ROUNDS = 1000, /* of progress at most: other processes may send to the listener without a pause */
     SLEEP_MAX_US = 10000,   /* while the coordinator's listener is not open */
@@ -102,10 +105,34 @@ static struct pl_peer *exchange_peer(const struct pl_exchange *exchange, uint32_
     return exchange->requests[i] ? exchange->requests[i]->peer : NULL;
 }
 
+/* A participant that waits for long connects to one member more each PROBE_EACH_MS. The coordinator may have given up
+ * before this one asked, because of a member that has ended. */
+static bool exchange_probes(const struct pl_exchange *exchange, uint32_t member)
+{
+    int64_t waited = (pl_clock_ns() - exchange->began) / PL_NS_PER_MS - PROBE_AFTER_MS;
+    return exchange->requests || member == exchange->coordinator || (int64_t)member * PROBE_EACH_MS < waited;
+}
+
+/* A member on another machine of a pool: no launcher tells of its end, so a connection must. Its address never changes.
+ * One that has closed cannot join any more; but it may have got the answer that a participant still waits for. */
+static bool exchange_far_has_ended(struct pl_exchange *exchange, uint32_t member)
+{
+    struct pl_peer *peer;
+    if (!exchange_probes(exchange, member))
+        return false;
+    int rc = pl_listener_peer(exchange->listener, pl_exchange_job_rank(exchange, member), &peer);
+    if (rc || peer->error)
+        return rc != PL_AGAIN && rc != MPI_ERR_NO_MEM;
+    bool may_be_answered = !exchange->requests && member != exchange->coordinator;
+    return peer->closed && !(may_be_answered && exchange_tolerates_unreachable(exchange));
+}
+
 /* Where the launcher does not report it, a connection that stays lost does. */
 bool pl_exchange_has_ended(struct pl_exchange *exchange, uint32_t member)
 {
     int rc = pl_process_alive(PL_PROC(0, pl_exchange_job_rank(exchange, member)));
+    if (rc == PL_AGAIN && pl_process.identity.attached)
+        return exchange_far_has_ended(exchange, member);
     const struct pl_peer *peer = exchange_peer(exchange, member);
     return rc == MPI_ERR_PROC_ABORTED ||
            (rc == PL_AGAIN && peer && peer->error && !exchange_tolerates_unreachable(exchange));
@@ -187,6 +214,23 @@ static int exchange_check_ended(struct pl_exchange *exchange, const char why[PL_
     return exchange_give_up(exchange, MPI_ERR_PROC_ABORTED);
 }
 
+/* A member of another version cannot tell the coordinator so; the card that it has published can. */
+static int exchange_check_versions(struct pl_exchange *exchange)
+{
+    int rc = MPI_SUCCESS;
+    for (uint32_t i = 0; exchange->requests && i < exchange->size && !rc; i++) {
+        unsigned char card[PL_CARD_MAX];
+        size_t length;
+        uint64_t proc = pl_group_proc(exchange->group, (int)i);
+        if (exchange_is_missing(exchange, i) && pl_process_lookup(proc, PL_CARD_LISTENER, card, &length) == MPI_SUCCESS)
+            rc = pl_engine_check_version(card, length, proc);
+    }
+    if (!rc)
+        return MPI_SUCCESS;
+    snprintf(exchange->why, sizeof exchange->why, "%s", pl_error_detail(NULL));
+    return exchange_give_up(exchange, rc);
+}
+
 /* Checks every CHECK_MS that the members live and the limit has not expired. */
 static int exchange_check(struct pl_exchange *exchange)
 {
@@ -201,7 +245,12 @@ static int exchange_check(struct pl_exchange *exchange)
         exchange->error = exchange->leaving;
         return exchange_fail(exchange);
     }
-    if (exchange_describe_ended(exchange, why))
+    bool ended = exchange_describe_ended(exchange, why);
+    uint32_t check = ++exchange->checks; /* the versions are compared less and less often */
+    int rc = ended || (check & (check - 1)) == 0 ? exchange_check_versions(exchange) : MPI_SUCCESS;
+    if (rc || exchange->error)
+        return rc;
+    if (ended)
         return exchange_check_ended(exchange, why);
     const struct pl_peer *asked = exchange->asked;
     if (asked && asked->error && !asked->closed && !exchange_tolerates_unreachable(exchange)) {

@@ -62,6 +62,15 @@ out:
     return rc;
 }
 
+int pl_listener_card(unsigned char card[PL_CARD_MAX], size_t *length)
+{
+    struct pl_engine *listener;
+    int rc = pl_listener_open(&listener);
+    if (rc == MPI_SUCCESS)
+        *length = pl_engine_card(listener, card);
+    return rc;
+}
+
 int pl_listener_peer(struct pl_engine *listener, int rank, struct pl_peer **peer)
 {
     unsigned char card[PL_CARD_MAX];

@@ -45,6 +45,9 @@ extern const struct pl_listener_client pl_listener_clients[PL_LISTENER_CLIENTS];
 /* Opens the listener unless it is open. */
 int pl_listener_open(struct pl_engine **listener);
 
+/* The same, and writes its card into PL_CARD_MAX bytes. */
+int pl_listener_card(unsigned char card[PL_CARD_MAX], size_t *length);
+
 /* The listener of a rank of the job, as a peer. PL_AGAIN: it is not open yet. Lock held. */
 int pl_listener_peer(struct pl_engine *listener, int rank, struct pl_peer **peer);
 
