@@ -32,13 +32,11 @@ int pl_published_sets_change(const char *name, const uint32_t *ranges, uint32_t 
     struct pl_job_table table = pl_published_sets_table();
     uint64_t version;
     char shown[80];
-    if (!table.memory && pl_process.identity.job)
-        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "process sets cannot be published in a job over several hosts");
     if (!table.memory)
         return pl_fail(
             MPI_ERR_UNSUPPORTED_OPERATION,
-            "process sets can be published only in jobs of Plenum's mpiexec or runtime, and in pools on one machine, "
-            "not under this launcher");
+            "process sets can be published only in jobs of Plenum's mpiexec or runtime on one machine, and in "
+            "pools on one machine");
     const char *wrong = pl_job_sets_change(&table, name, ranges, count, &version);
     if (wrong)
         return pl_fail(ranges ? MPI_ERR_OTHER : MPI_ERR_ARG, "process set \"%s\" cannot be %s: %s",
