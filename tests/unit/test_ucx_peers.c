@@ -131,7 +131,7 @@ START_TEST(test_cycles)
     }
     ck_assert_int_le(entries("/proc/self/fd"), descriptors);
     ck_assert_int_le(entries("/proc/self/task"), threads);
-    ck_assert_int_le(entries("/dev/shm"), shared + 8); /* other processes use it too */
+    ck_assert_int_le(entries("/dev/shm"), shared + 60); /* others use it, too; a leak is 98 */
 }
 END_TEST
 
