@@ -24,7 +24,6 @@ struct pl_host {
     enum plenum_host_state state;
     bool leaving;              /* ends with its last rank */
     bool over;                 /* the placer has ended: pl_hosts_advance() does the rest */
-    bool told;                 /* the embedder knows that it is lost */
     struct plenum_job *placer; /* NULL: it has ended */
     int code;                  /* the exit code of the placer */
     struct pl_wire wire;
