@@ -559,6 +559,17 @@ enum plenum_bind {
     PLENUM_BIND_THREAD  /**< one hardware thread */
 };
 
+/** Counts the places of this machine to which ranks can be bound: those with a processor that the calling thread may use.
+ *  Does not block. Any thread.
+ *  @param[in]  bind   what a place is; not PLENUM_BIND_NONE
+ *  @param[out] count  the number of places, at least 1
+ *  @retval PLENUM_OK            `count` is set
+ *  @retval PLENUM_ERR_ARGUMENT  no such value of enum plenum_bind, or `count` is NULL
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @retval PLENUM_ERR_SYSTEM    a system call failed
+ *  @since 0.1 */
+PLENUM_API int plenum_place_count(enum plenum_bind bind, int *count);
+
 /** Values of PLENUM_JOB_MAP: in which order the ranks take what they are bound to. @since 0.1 */
 enum plenum_map {
     PLENUM_MAP_SLOT,   /**< one after the other */

@@ -359,7 +359,7 @@ static const char *apply_per_resource(struct parse *p, const char *text)
     if (strcspn(text + used, ":") == 4 && strncmp(text + used, "node", 4) == 0)
         p->s->per_node = ranks;
     else
-        p->s->per_resource = true;
+        p->s->per_place = ranks;
     return text + used;
 }
 
@@ -373,6 +373,10 @@ bool apply_map(struct parse *p, char *const *arg)
                           "%s expects slot, core, hwthread, node, socket or numa, or ppr:N: before one of them, not "
                           "\"%s\"",
                           p->name, arg[0]);
+    static const enum plenum_bind places[] = { PLENUM_BIND_CORE,   PLENUM_BIND_CORE, PLENUM_BIND_THREAD,
+                                               PLENUM_BIND_CORE,   PLENUM_BIND_CORE, PLENUM_BIND_SOCKET,
+                                               PLENUM_BIND_SOCKET, PLENUM_BIND_NUMA };
+    p->s->place = places[word];
     p->o->map = word < 5 ? PLENUM_MAP_SLOT : word < 7 ? PLENUM_MAP_SOCKET : PLENUM_MAP_NUMA;
     p->o->map_given = true;
     return true;

@@ -86,6 +86,23 @@ static bool mpiexec_keep_to(const char *list)
     return false;
 }
 
+/* The ranks of programs with so many for each core or the like. */
+static bool mpiexec_count_ranks(struct options *o)
+{
+    for (int i = 0; i < o->sections; i++) {
+        struct section *s = &o->section[i];
+        int places;
+        if (s->per_place == 0 || s->counted)
+            continue;
+        if (plenum_place_count(s->place, &places) != PLENUM_OK) {
+            print_message("--map-by ppr: %s", plenum_error());
+            return false;
+        }
+        s->ranks = s->per_place * places;
+    }
+    return true;
+}
+
 /* --- running a job ----------------------------------------------------------------------------------------- */
 
 static int mpiexec_fail(struct run *run, int err)
@@ -192,6 +209,8 @@ static int mpiexec_start(struct options *o)
     int code = EXIT_USAGE;
     if (o->cpus && !mpiexec_keep_to(o->cpus))
         return code;
+    if (!mpiexec_count_ranks(o))
+        return EXIT_FAILURE;
     bool good = handover_make(&h, o), on_hosts = good && h.launcher == LAUNCHER_SSH;
     if (on_hosts)
         good = hosts_prepare(o, h.error, sizeof h.error);

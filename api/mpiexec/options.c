@@ -298,8 +298,6 @@ static void options_new_section(struct parse *p)
 static bool options_end_section(struct parse *p)
 {
     struct section *s = p->s;
-    if (s->per_resource && !s->counted)
-        return parse_fail(p, "--map-by ppr: give the number of processes, with -n; or use ppr:N:node");
     if (s->per_node && !s->counted)
         s->ranks = s->per_node;
     return true;
@@ -313,8 +311,12 @@ static bool options_end(struct parse *p)
         p->o->bind_given = true;
     }
     struct section *s = p->s;
+    for (int i = 0; i < p->o->sections; i++)
+        if (p->o->section[i].per_place && !p->o->section[i].counted && p->o->elsewhere)
+            return parse_fail(p, "--map-by ppr on other machines: give the number of processes, with -n; or use "
+                                 "ppr:N:node");
     char *limit = getenv("MPIEXEC_TIMEOUT");
-    if (p->o->sections == 1 && !s->counted && !s->per_node && p->o->slots)
+    if (p->o->sections == 1 && !s->counted && !s->per_node && !s->per_place && p->o->slots)
         s->ranks = p->o->slots;
     p->name = "MPIEXEC_TIMEOUT in the environment";
     return !limit || !*limit || p->o->timeout || apply_timeout(p, &limit);

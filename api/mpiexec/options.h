@@ -23,9 +23,10 @@ struct settings {
 /* One program of the job: the words between two colons. */
 struct section {
     int ranks;
-    bool counted;      /* by -n */
-    int per_node;      /* by -N; 0: not given */
-    bool per_resource; /* by --map-by ppr:N:socket and the like: -n must say how many */
+    bool counted;  /* by -n */
+    int per_node;  /* by -N; 0: not given */
+    int per_place; /* by --map-by ppr:N:socket and the like; 0: not given */
+    enum plenum_bind place;
     const char **argv; /* NULL-terminated */
     int argc;
     const char *wdir, *path;

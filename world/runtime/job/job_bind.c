@@ -85,3 +85,21 @@ int pl_job_bind(const struct plenum_job *job, cpu_set_t **chosen)
     pl_binding_fini(&places);
     return *chosen ? PLENUM_OK : job_bind_no_memory();
 }
+
+int plenum_place_count(enum plenum_bind bind, int *count)
+{
+    cpu_set_t allowed;
+    struct pl_binding_places places;
+    if (!count)
+        return pl_rt_fail_null("count");
+    if (bind <= PLENUM_BIND_NONE || bind > PLENUM_BIND_THREAD)
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "bind is %d, not a value of enum plenum_bind that has places",
+                          (int)bind);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return pl_rt_fail_errno("cannot read which processors may be used");
+    if (!pl_binding_find("/sys", &allowed, bind, PLENUM_MAP_SLOT, 0, &places))
+        return job_bind_no_memory();
+    *count = places.count;
+    pl_binding_fini(&places);
+    return PLENUM_OK;
+}
