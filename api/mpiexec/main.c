@@ -86,7 +86,7 @@ static bool mpiexec_keep_to(const char *list)
     return false;
 }
 
-/* The ranks of programs with so many for each core or the like. */
+/* The ranks of programs with --map-by ppr:N: N for each core or the like. */
 static bool mpiexec_count_ranks(struct options *o)
 {
     for (int i = 0; i < o->sections; i++) {
