@@ -559,8 +559,8 @@ enum plenum_bind {
     PLENUM_BIND_THREAD  /**< one hardware thread */
 };
 
-/** Counts the places of this machine to which ranks can be bound: those with a processor that the calling thread may use.
- *  Does not block. Any thread.
+/** Counts the places of this machine to which ranks can be bound: those with a processor that the calling thread may
+ *  use. Does not block. Any thread.
  *  @param[in]  bind   what a place is; not PLENUM_BIND_NONE
  *  @param[out] count  the number of places, at least 1
  *  @retval PLENUM_OK            `count` is set
