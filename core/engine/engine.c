@@ -135,8 +135,8 @@ static int engine_resolve(struct pl_comm *comm, int rank, const struct pl_reques
     return rc == MPI_SUCCESS && ops->check ? ops->check(comm) : rc;
 }
 
-/* A send to a rank that this process cannot connect to. If that rank has not departed, it will wait for the message, and
- * so may others: the communicator is broken. */
+/* A send to a rank that this process cannot connect to. If that rank has not departed, it will wait for the message,
+ * and so may others: the communicator is broken. */
 static void send_nowhere(struct pl_request *request, int rc)
 {
     struct pl_comm *comm = request->comm;
