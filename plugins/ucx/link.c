@@ -147,7 +147,8 @@ static int ucx_link_connect(struct pl_ucx_link *link)
         return ucx->host->fail(PL_UNREACHABLE, "UCX cannot reach this process: %s", ucs_status_string(status));
     }
     ucx->unclaimed = true;
-    return pl_ucx_control_send_hello(link);
+    int err = pl_ucx_control_send_hello(link);
+    return err ? err : pl_ucx_control_send_owed(link);
 }
 
 int pl_ucx_link_open(struct pl_ucx_link *link)

@@ -147,7 +147,7 @@ void pl_ucx_drop(void *self, struct pl_rndv *handle, bool cancelled)
     struct pl_ucx_rndv *rndv = (struct pl_ucx_rndv *)handle;
     struct pl_ucx_link *link = rndv->link;
     rndv->cancelled = cancelled;
-    if (!cancelled || pl_ucx_link_open(link) || pl_ucx_post(link, PL_UCX_FORGET, rndv->number, NULL, 0))
+    if (!cancelled || pl_ucx_link_open(link) || !link->ep || pl_ucx_post(link, PL_UCX_FORGET, rndv->number, NULL, 0))
         pl_ucx_rndv_release(rndv);
 }
 
