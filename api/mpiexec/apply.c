@@ -13,7 +13,7 @@
 #include "api/mpiexec/options.h"
 #include "core/base/memory_libc.h"
 
-static bool apply_number(struct parse *p, const char *text, long least, long most, long *value)
+bool apply_number(struct parse *p, const char *text, long least, long most, long *value)
 {
     char *end;
     errno = 0;
@@ -107,6 +107,14 @@ bool apply_env(struct parse *p, char *const *arg)
     return apply_set_pair(p, &p->s->env, arg);
 }
 
+/* For the only program. */
+bool apply_envnone(struct parse *p, char *const *arg)
+{
+    (void)arg;
+    p->s->env_clear = true;
+    return true;
+}
+
 bool apply_genvnone(struct parse *p, char *const *arg)
 {
     (void)arg;
@@ -115,17 +123,28 @@ bool apply_genvnone(struct parse *p, char *const *arg)
 }
 
 /* Passes only the variables of the list that exist. */
-bool apply_genvlist(struct parse *p, char *const *arg)
+static bool apply_list(struct parse *p, const char *list, struct settings *env)
 {
-    p->o->env_clear = true;
-    for (const char *at = arg[0]; *at;) {
+    for (const char *at = list; *at;) {
         size_t length = strcspn(at, ",");
         char *name = parse_keep(p, pl_strndup(at, length));
         if (length > 0 && getenv(name))
-            apply_set_variable(&p->o->env, name, getenv(name));
+            apply_set_variable(env, name, getenv(name));
         at += length + (at[length] == ',');
     }
     return true;
+}
+
+bool apply_genvlist(struct parse *p, char *const *arg)
+{
+    p->o->env_clear = true;
+    return apply_list(p, arg[0], &p->o->env);
+}
+
+bool apply_envlist(struct parse *p, char *const *arg)
+{
+    p->s->env_clear = true;
+    return apply_list(p, arg[0], &p->s->env);
 }
 
 bool apply_errhandler(struct parse *p, char *const *arg)
@@ -285,100 +304,6 @@ bool apply_soft(struct parse *p, char *const *arg)
 {
     if (!arg[0][0] || arg[0][strspn(arg[0], "0123456789:,")])
         return parse_fail(p, "%s expects triplets such as 2:8:2,16, not \"%s\"", p->name, arg[0]);
-    return true;
-}
-
-/* The index of the text, up to a colon, in the list of words; -1: it is not in the list. */
-static int apply_word(const char *text, const char *const *words)
-{
-    size_t length = strcspn(text, ":");
-    for (int i = 0; words[i]; i++)
-        if (strlen(words[i]) == length && memcmp(words[i], text, length) == 0)
-            return i;
-    return -1;
-}
-
-/* The words that Open MPI allows after a colon. They have no other effect here. */
-static bool apply_qualifiers(struct parse *p, const char *text)
-{
-    static const char *const known[] = {
-        "oversubscribe", "nooversubscribe", "overload-allowed", "no-overload", "if-supported", "span", "hwtcpus",
-        "corecpus",      "inherit",         "noinherit",        NULL
-    };
-    for (text = strchr(text, ':'); text; text = strchr(text + 1, ':')) {
-        char word[32];
-        size_t length = strcspn(text + 1, ":"), i;
-        for (i = 0; i < length && i + 1 < sizeof word; i++)
-            word[i] = (char)(text[1 + i] | ('A' <= text[1 + i] && text[1 + i] <= 'Z' ? 32 : 0));
-        word[i] = '\0';
-        if (strncmp(word, "pe=", 3) == 0) {
-            if (!apply_number(p, word + 3, 1, 65536, &p->o->bind_count))
-                return false;
-        } else if (apply_word(word, known) < 0)
-            return false;
-    }
-    return true;
-}
-
-bool apply_cores(struct parse *p, char *const *arg)
-{
-    return apply_number(p, arg[0], 1, 65536, &p->o->bind_count);
-}
-
-bool apply_gpus(struct parse *p, char *const *arg)
-{
-    long gpus;
-    if (!apply_number(p, arg[0], 1, 65536, &gpus))
-        return false;
-    p->o->gpus = (int)gpus;
-    return true;
-}
-
-bool apply_bind(struct parse *p, char *const *arg)
-{
-    static const char *const words[] = { "none", "core", "socket", "numa", "hwthread", "package", "thread", NULL };
-    static const enum plenum_bind meaning[] = { PLENUM_BIND_NONE,  PLENUM_BIND_CORE,   PLENUM_BIND_SOCKET,
-                                                PLENUM_BIND_NUMA,  PLENUM_BIND_THREAD, PLENUM_BIND_SOCKET,
-                                                PLENUM_BIND_THREAD };
-    int word = apply_word(arg[0], words);
-    if (word < 0 || !apply_qualifiers(p, arg[0]))
-        return parse_fail(p, "%s expects none, core, hwthread, socket or numa, not \"%s\"", p->name, arg[0]);
-    p->o->bind = meaning[word];
-    p->o->bind_given = true;
-    return true;
-}
-
-/* "ppr:N:" before the resource: N processes for each. The rest of the text; NULL: it is something else. */
-static const char *apply_per_resource(struct parse *p, const char *text)
-{
-    int ranks, used = 0;
-    if (strncmp(text, "ppr:", 4) != 0)
-        return text;
-    if (sscanf(text, "ppr:%d:%n", &ranks, &used) != 1 || used == 0 || ranks < 1 || ranks > 65536)
-        return NULL;
-    if (strcspn(text + used, ":") == 4 && strncmp(text + used, "node", 4) == 0)
-        p->s->per_node = ranks;
-    else
-        p->s->per_place = ranks;
-    return text + used;
-}
-
-bool apply_map(struct parse *p, char *const *arg)
-{
-    static const char *const words[] = { "slot", "core", "hwthread", "node", "seq", "socket", "package", "numa", NULL };
-    const char *text = apply_per_resource(p, arg[0]);
-    int word = text ? apply_word(text, words) : -1;
-    if (word < 0 || !apply_qualifiers(p, text))
-        return parse_fail(p,
-                          "%s expects slot, core, hwthread, node, socket or numa, or ppr:N: before one of them, not "
-                          "\"%s\"",
-                          p->name, arg[0]);
-    static const enum plenum_bind places[] = { PLENUM_BIND_CORE,   PLENUM_BIND_CORE, PLENUM_BIND_THREAD,
-                                               PLENUM_BIND_CORE,   PLENUM_BIND_CORE, PLENUM_BIND_SOCKET,
-                                               PLENUM_BIND_SOCKET, PLENUM_BIND_NUMA };
-    p->s->place = places[word];
-    p->o->map = word < 5 ? PLENUM_MAP_SLOT : word < 7 ? PLENUM_MAP_SOCKET : PLENUM_MAP_NUMA;
-    p->o->map_given = true;
     return true;
 }
 

@@ -84,6 +84,7 @@ static int describe_set_options(struct run *run)
         { o->bind_given, PLENUM_JOB_BIND, o->bind },
         { o->bind_count > 0, PLENUM_JOB_BIND_COUNT, o->bind_count },
         { o->map_given, PLENUM_JOB_MAP, o->map },
+        { o->rank_by != PLENUM_RANK_MAPPED, PLENUM_JOB_RANK, o->rank_by },
         { o->universe > 0, PLENUM_JOB_UNIVERSE, o->universe },
         { o->pmix_given || !o->job, PLENUM_JOB_PMIX, o->pmix },
         { true, PLENUM_JOB_TERMINAL, !o->buffered },

@@ -55,11 +55,13 @@ static const struct option table[] = {
     { "ppn", CALL, 0, apply_per_node, NULL, NULL },
     { "perhost", CALL, 0, apply_per_node, NULL, NULL },
     { "pernode", CALL0, 0, apply_one_per_node, "", "start one process on each machine" },
+    { "npersocket", CALL, 0, apply_per_socket, "N", "start N processes on each socket, and bind them to it" },
     { "wdir", SECTION, IN_SECTION(wdir), "DIR", "start the processes in DIR" },
     { "wd", SECTION, IN_SECTION(wdir), NULL, NULL },
     { "path", SECTION, IN_SECTION(path), "DIRS", "search for the program in DIRS (a:b:c) before PATH" },
     { "configfile", CALL, 0, apply_configfile, "FILE", "read programs and options from FILE, one program per line" },
     { "file", CALL, 0, apply_configfile, NULL, NULL },
+    { "app", CALL, 0, apply_configfile, NULL, NULL },
     { "job", TEXT, IN_OPTIONS(job), "FILE", "run the job that FILE describes, in JSON" },
     { "pset", CALL, 0, apply_pset, "NAME=RANKS", "define a process set, such as app://io=0-3,7" },
     { "host", CALL, 0, apply_host, "HOSTS", "run on these hosts; for hosts other than this one see --launcher" },
@@ -83,6 +85,8 @@ static const struct option table[] = {
     { "genvnone", CALL0, 0, apply_genvnone, "", "pass no variables except those of -x, --env and --genv" },
     { "genvall", ACCEPT, 0, NULL, "", "pass all variables (default)" },
     { "envall", ACCEPT, 0, NULL, NULL, NULL },
+    { "envlist", CALL, 0, apply_envlist, "NAMES", "the same as --genvlist, for a single program" },
+    { "envnone", CALL0, 0, apply_envnone, "", "the same as --genvnone, for a single program" },
     { "initial-errhandler", CALL, 0, apply_errhandler, "NAME",
       "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return" },
     { "initial_errhandler", CALL, 0, apply_errhandler, NULL, NULL },
@@ -92,11 +96,15 @@ static const struct option table[] = {
     TITLE("Placement and execution"),
     { "bind-to", CALL, 0, apply_bind, "WHAT", "bind each process to a core, hwthread, socket or numa; none (default)" },
     { "map-by", CALL, 0, apply_map, "WHAT", "the order of binding: slot (default), or socket or numa in turn" },
+    { "bynode", CALL0, 0, apply_bynode, "", "the same as --map-by node: each machine in turn" },
+    { "byslot", CALL0, 0, apply_byslot, "", "the same as --map-by slot" },
+    { "rank-by", CALL, 0, apply_rank, "WHAT", "the order of ranks: slot, node, fill or span" },
     { "cpus-per-proc", CALL, 0, apply_cores, "N", "bind each process to N cores; also --map-by slot:PE=N" },
     { "cpus-per-rank", CALL, 0, apply_cores, NULL, NULL },
     { "gpus-per-task", CALL, 0, apply_gpus, "N", "give each process N GPUs of its own" },
     { "cpu-set", TEXT, IN_OPTIONS(cpus), "LIST", "use these processors only, such as 0-3,8" },
     { "display-map", FLAG, IN_OPTIONS(display_map), "", "print what is started, as --dry-run does, and start it" },
+    { "display", CALL, 0, apply_display, "KEYS", "map, bindings, separated by commas" },
     { "report-bindings", FLAG, IN_OPTIONS(report_bindings), "", "print the processors of each bound rank" },
     { "oversubscribe", ACCEPT, 0, NULL, "", "accepted: more processes than cores are always allowed" },
     { "allow-run-as-root", ACCEPT, 0, NULL, "", "accepted: root needs no permission" },
@@ -311,10 +319,20 @@ static bool options_end(struct parse *p)
         p->o->bind_given = true;
     }
     struct section *s = p->s;
-    for (int i = 0; i < p->o->sections; i++)
+    if (s->env_clear || p->o->section[0].env_clear) {
+        if (p->o->sections > 1)
+            return parse_fail(p,
+                              "--envlist and --envnone are for a single program; use --genvlist or --genvnone, which "
+                              "are for all");
+        p->o->env_clear = true;
+    }
+    for (int i = 0; i < p->o->sections; i++) {
+        if (p->o->section[i].per_place && p->o->rank_by == PLENUM_RANK_MAPPED)
+            p->o->rank_by = PLENUM_RANK_FILL; /* as Open MPI does */
         if (p->o->section[i].per_place && !p->o->section[i].counted && p->o->elsewhere)
             return parse_fail(p, "--map-by ppr on other machines: give the number of processes, with -n; or use "
                                  "ppr:N:node");
+    }
     char *limit = getenv("MPIEXEC_TIMEOUT");
     if (p->o->sections == 1 && !s->counted && !s->per_node && !s->per_place && p->o->slots)
         s->ranks = p->o->slots;

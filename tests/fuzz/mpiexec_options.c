@@ -3,6 +3,7 @@
  * made of it. A word "@" is a file with what follows the first NUL of the input. */
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/apply_output.c"
+#include "api/mpiexec/apply_place.c"
 #include "api/mpiexec/configfile.c"
 #include "api/mpiexec/handover.c"
 #include "api/mpiexec/handover_words.c"
