@@ -149,6 +149,12 @@ bool apply_envlist(struct parse *p, char *const *arg)
 
 bool apply_errhandler(struct parse *p, char *const *arg)
 {
+    static const char *const words[] = { "mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return", NULL };
+    if (apply_word(arg[0], words) < 0 && !strstr(arg[0], "://"))
+        return parse_fail(p,
+                          "%s expects mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, or a name such as "
+                          "plenum://log, not \"%s\"",
+                          p->name, arg[0]);
     apply_set_variable(&p->o->env, "PLENUM_INITIAL_ERRHANDLER", arg[0]);
     return true;
 }

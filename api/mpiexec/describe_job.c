@@ -106,6 +106,13 @@ int describe_job(struct run *run)
         err = describe_set_variables(run->job, PLENUM_ALL, &o->env);
     for (int i = 0; !err && i < o->psets; i++)
         err = plenum_job_pset(run->job, o->pset[i].name, (const int(*)[2])o->pset[i].ranges, o->pset[i].count);
+    long gpus = err ? 0 : (long)o->gpus * plenum_job_size(run->job);
+    if (!err && gpus > machine_gpus()) {
+        run_say(run, "--gpus-per-task %d: %d processes need %ld GPUs, and this machine has %d%s", o->gpus,
+                plenum_job_size(run->job), gpus, machine_gpus(),
+                machine_gpus() > 0 ? "" : ", by CUDA_VISIBLE_DEVICES and the like, and by its device files");
+        return DESCRIBE_PRINTED;
+    }
     if (!err && o->gpus > 0)
         err = plenum_job_resource(run->job, "gpu", o->gpus, PLENUM_EACH_RANK);
     if (!err)

@@ -100,6 +100,8 @@ START_TEST(variables)
     ck_assert(parse("-envnone p") && parsed.env_clear);
     refused("-envnone p : q", "for a single program");
     refused("p : -envlist A q", "for a single program");
+    ck_assert(parse("-initial-errhandler MPI_ERRORS_ABORT p") && parse("-initial-errhandler plenum://log p"));
+    refused("-initial-errhandler fatal p", "expects mpi_errors_are_fatal");
     refused("-env A", "two arguments");
     refused("-env=A p", "two arguments");
 }
