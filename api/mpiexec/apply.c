@@ -3,9 +3,11 @@
 #include "api/mpiexec/apply.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "api/mpiexec/configfile.h"
@@ -23,8 +25,23 @@ bool apply_number(struct parse *p, const char *text, long least, long most, long
     return true;
 }
 
+int apply_word(const char *text, const char *const *words)
+{
+    size_t length = strcspn(text, ":");
+    for (int i = 0; words[i]; i++)
+        if (strlen(words[i]) == length && strncasecmp(words[i], text, length) == 0)
+            return i;
+    return -1;
+}
+
+/* Of two values the last one counts. */
 static void apply_set_variable(struct settings *to, const char *name, const char *value)
 {
+    for (int i = 0; i < to->count; i++)
+        if (strcmp(to->item[i].name, name) == 0) {
+            to->item[i].value = value;
+            return;
+        }
     to->item = parse_append(to->item, &to->count, sizeof *to->item);
     to->item[to->count - 1] = (struct setting){ name, value };
 }
@@ -34,12 +51,12 @@ static bool apply_ranges(const char *text, struct pset_option *pset)
 {
     while (*text) {
         int used = 0, first, last;
-        if (sscanf(text, "%d-%d%n", &first, &last, &used) != 2 || used == 0) {
-            if (sscanf(text, "%d%n", &first, &used) != 1)
+        if (sscanf(text, "%9d-%9d%n", &first, &last, &used) != 2 || used == 0) {
+            if (sscanf(text, "%9d%n", &first, &used) != 1)
                 return false;
             last = first;
         }
-        if (first < 0 || last < first || (text[used] && text[used] != ','))
+        if (first < 0 || last < first || (text[used] && (text[used] != ',' || !text[used + 1])))
             return false;
         pset->ranges = parse_append(pset->ranges, &pset->count, sizeof *pset->ranges);
         pset->ranges[pset->count - 1][0] = first;
@@ -89,22 +106,16 @@ bool apply_per_node(struct parse *p, char *const *arg)
     return true;
 }
 
-static bool apply_set_pair(struct parse *p, struct settings *to, char *const *arg)
-{
-    if (!arg[0][0])
-        return parse_fail(p, "%s expects a name and a value, or NAME=VALUE", p->name);
-    apply_set_variable(to, arg[0], arg[1]);
-    return true;
-}
-
 bool apply_genv(struct parse *p, char *const *arg)
 {
-    return apply_set_pair(p, &p->o->env, arg);
+    apply_set_variable(&p->o->env, arg[0], arg[1]);
+    return true;
 }
 
 bool apply_env(struct parse *p, char *const *arg)
 {
-    return apply_set_pair(p, &p->s->env, arg);
+    apply_set_variable(&p->s->env, arg[0], arg[1]);
+    return true;
 }
 
 /* For the only program. */
@@ -172,7 +183,10 @@ bool apply_export(struct parse *p, char *const *arg)
         return parse_fail(p, "%s expects NAME or NAME=VALUE, not \"%s\"", p->name, arg[0]);
     if (!equal) {
         if (!getenv(arg[0]))
-            return parse_fail(p, "%s %s: the environment has no such variable", p->name, arg[0]);
+            return parse_fail(p,
+                              "%s expects NAME=VALUE, or the NAME of a variable that is set, not \"%s\": the "
+                              "environment has no such variable",
+                              p->name, arg[0]);
         apply_set_variable(&p->o->env, arg[0], getenv(arg[0])); /* takes effect also with --genvnone */
         return true;
     }
@@ -185,7 +199,8 @@ static bool apply_seconds(struct parse *p, const char *text, double least, long 
     char *end;
     double given = strtod(text, &end);
     if (end == text || *end || !(given >= least) || given > 2000000)
-        return parse_fail(p, "%s expects a number of seconds, not \"%s\"", p->name, text);
+        return parse_fail(p, "%s expects a number of seconds%s up to 2000000, not \"%s\"", p->name,
+                          least > 0 ? " above 0 and" : "", text);
     *milliseconds = given > 0 && given < 0.001 ? 1 : (long)(given * 1000);
     return true;
 }
@@ -230,10 +245,13 @@ static bool apply_add_host(struct parse *p, const char *host, size_t length)
     if (colon && colon + 1 + strspn(colon + 1, "0123456789") == host + length && !machine_is_this(host, length))
         name = (size_t)(colon - host);
     if (name == 0)
-        return parse_fail(p, "%s expects names of hosts, and one of them is empty", p->name);
+        return parse_fail(p, "%s expects names of hosts such as a,b:4, not \"%s\": a name is empty", p->name, p->value);
     long slots = name < length ? strtol(host + name + 1, NULL, 10) : 1;
     if (slots < 1 || slots > 65536 - p->o->slots)
-        return parse_fail(p, "%s %.*s: the number of slots must be from 1 to 65536", p->name, (int)length, host);
+        return parse_fail(p,
+                          "%s expects names of hosts such as a,b:4, not \"%s\": the number of slots of %.*s must be "
+                          "from 1 to 65536",
+                          p->name, p->value, (int)length, host);
     p->o->slots += (int)slots;
     apply_find_host(p, host, name)->slots += (int)slots;
     p->o->hosts = apply_join(p, p->o->hosts, host, name);
@@ -278,7 +296,7 @@ bool apply_hostfile(struct parse *p, char *const *arg)
     bool good = true;
     FILE *file = fopen(arg[0], "re");
     if (!file)
-        return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(errno));
+        return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(errno));
     while (good && pl_getline(&line, &capacity, file) >= 0) {
         char *word = line + strspn(line, " \t");
         size_t length = strcspn(word, " \t\r\n#");
@@ -289,7 +307,7 @@ bool apply_hostfile(struct parse *p, char *const *arg)
     free(line);
     fclose(file);
     p->o->hostfile = arg[0];
-    return failed ? parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(why)) : good;
+    return failed ? parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(why)) : good;
 }
 
 bool apply_launcher(struct parse *p, char *const *arg)
@@ -308,7 +326,7 @@ bool apply_launcher(struct parse *p, char *const *arg)
 /* A soft request accepts fewer processes than -n. mpiexec always starts all, so it only checks the list. */
 bool apply_soft(struct parse *p, char *const *arg)
 {
-    if (!arg[0][0] || arg[0][strspn(arg[0], "0123456789:,")])
+    if (!strpbrk(arg[0], "0123456789") || arg[0][strspn(arg[0], "0123456789:,")])
         return parse_fail(p, "%s expects triplets such as 2:8:2,16, not \"%s\"", p->name, arg[0]);
     return true;
 }
@@ -345,6 +363,18 @@ bool apply_pmix(struct parse *p, char *const *arg)
     return true;
 }
 
+/* main() keeps to them. */
+bool apply_cpus(struct parse *p, char *const *arg)
+{
+    struct pset_option list = { 0 };
+    bool good = apply_ranges(arg[0], &list);
+    for (int i = 0; good && i < list.count; i++)
+        good = list.ranges[i][1] < CPU_SETSIZE;
+    free(list.ranges);
+    p->o->cpus = arg[0];
+    return good || parse_fail(p, "%s expects processors, such as 0-3,8, not \"%s\"", p->name, arg[0]);
+}
+
 bool apply_pset(struct parse *p, char *const *arg)
 {
     char *equal = strrchr(arg[0], '=');
@@ -363,7 +393,7 @@ bool apply_configfile(struct parse *p, char *const *arg)
     int count = 0;
     FILE *file = fopen(arg[0], "r");
     if (!file)
-        return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(errno));
+        return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(errno));
     ssize_t length = pl_getdelim(&text, &size, '\0', file);
     bool failed = length < 0 && !feof(file);
     int why = errno;
@@ -372,7 +402,7 @@ bool apply_configfile(struct parse *p, char *const *arg)
     fclose(file);
     parse_keep(p, text);
     if (failed)
-        return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(why));
+        return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(why));
     if (p->depth >= 8)
         return parse_fail(p, "\"%s\": configuration files include each other too deeply", arg[0]);
     char **word = config_split(text, &count);

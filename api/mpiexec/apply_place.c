@@ -8,15 +8,6 @@
 #include "api/mpiexec/apply.h"
 #include "core/base/memory_libc.h"
 
-int apply_word(const char *text, const char *const *words)
-{
-    size_t length = strcspn(text, ":");
-    for (int i = 0; words[i]; i++)
-        if (strlen(words[i]) == length && strncasecmp(words[i], text, length) == 0)
-            return i;
-    return -1;
-}
-
 /* A word behind a colon. Open MPI has PE=N, and others that have no effect here; MPICH a number behind --bind-to. */
 static bool apply_qualifier(struct parse *p, const char *word, bool number)
 {
