@@ -30,17 +30,17 @@ static size_t take(int fd, size_t taken)
     return taken + (got > 0 ? (size_t)got : 0);
 }
 
-/* Puts TOTAL bytes in pieces of `piece` into the write end; the other end is read only when nothing fits any more. */
-static void pass(int to, int from, size_t piece, bool polled)
+/* Puts TOTAL bytes in chunks of `chunk` into the write end; the other end is read only when nothing fits any more. */
+static void pass(int to, int from, size_t chunk, bool polled)
 {
     struct sink sink;
     size_t put = 0, taken = 0;
-    char *data = malloc(piece);
+    char *data = malloc(chunk);
     sink_init(&sink, to);
     sink.polled = polled;
     fcntl(from, F_SETFL, O_NONBLOCK);
     while (taken < TOTAL) {
-        size_t length = TOTAL - put < piece ? TOTAL - put : piece;
+        size_t length = TOTAL - put < chunk ? TOTAL - put : chunk;
         for (size_t i = 0; i < length; i++)
             data[i] = byte_at(put + i);
         if (sink_waiting(&sink) < SINK_FULL) {
@@ -61,11 +61,11 @@ static void pass(int to, int from, size_t piece, bool polled)
 
 START_TEST(pipes)
 {
-    static const size_t pieces[] = { 1000, PIPE_BUF, PIPE_BUF + 1, SINK_LARGE, 65536, 1000003 };
-    for (size_t i = 0; i < 2 * (sizeof pieces / sizeof *pieces); i++) {
+    static const size_t chunks[] = { 1000, PIPE_BUF, PIPE_BUF + 1, SINK_LARGE, 65536, 1000003 };
+    for (size_t i = 0; i < 2 * (sizeof chunks / sizeof *chunks); i++) {
         int end[2];
         ck_assert_int_eq(pipe(end), 0);
-        pass(end[1], end[0], pieces[i / 2], i % 2 == 1);
+        pass(end[1], end[0], chunks[i / 2], i % 2 == 1);
         close(end[0]);
         close(end[1]);
     }
@@ -108,7 +108,7 @@ START_TEST(files)
 }
 END_TEST
 
-/* A reader that has gone is an error, once, and what follows is dropped; also by the short way of a large piece. */
+/* A reader that has gone is an error, once, and what follows is dropped; also without the buffer, as large chunks go. */
 START_TEST(no_reader)
 {
     static char data[SINK_LARGE];
