@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every option of mpiexec that takes values, with every kind of value: right, empty, missing, huge, negative, with
- * garbage behind it, given twice, behind the program, by one dash or two, with an equals sign or without. Each has the
- * effect of the manual, or one line names the option, the value and what is allowed. */
+/* Every option of mpiexec with every kind of value: right, empty, missing, huge, negative, or with garbage behind it.
+ * Also given twice, behind the program, by one dash or two, with an equals sign or without. Each use has the effect of
+ * the manual, or one line names the option, the value and what is allowed. */
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/apply_output.c"
 #include "api/mpiexec/apply_place.c"
@@ -22,7 +22,7 @@ static const struct kind_of_value {
     const char *usage;
     const char *good[TWO]; /* "@1" and "@2": files */
     bool adds;             /* given twice, both count */
-    bool number;           /* refuses all that is no number in its range */
+    bool number;           /* refuses all but numbers in its range */
     const char *bad[5];    /* refused, besides what is empty */
     const char *also;      /* an empty value, or any text, means something */
 } values[] = {
@@ -137,8 +137,9 @@ static char *digest(void)
         fprintf(out, " set %s %d %d", o->pset[i].name, o->pset[i].count, o->pset[i].ranges[0][0]);
     for (int i = 0; i < o->host_count; i++)
         fprintf(out, " host %s %d", o->host[i].name, o->host[i].slots);
-    const char *const texts[] = { o->job,          o->prefix, o->cpus,  o->output,   o->out_pattern, o->err_pattern,
-                                  o->launcher_exec, o->hosts,  o->hostfile, o->elsewhere, o->json_events };
+    const char *const texts[] = { o->job,         o->prefix,      o->cpus,          o->output,
+                                  o->out_pattern, o->err_pattern, o->launcher_exec, o->hosts,
+                                  o->hostfile,    o->elsewhere,   o->json_events };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         fprintf(out, " <%s>", texts[i] ? texts[i] : "-");
     struct options plain = *o; /* without what was written above, and without addresses */
@@ -245,7 +246,8 @@ static void check_bad(const char *option, const struct kind_of_value *of, bool p
     } else {
         refused(parse_words(option, "", "p"), option, "");
         if (pair)
-            ck_assert(!parse_words(with, "p") && strstr(error, option) == error && strstr(error, "takes two arguments"));
+            ck_assert(!parse_words(with, "p") && strstr(error, option) == error &&
+                      strstr(error, "takes two arguments"));
         else
             refused(parse_words(with, "p"), option, "");
     }
@@ -313,7 +315,8 @@ START_TEST(options_of_others)
         char two[64], with[64];
         snprintf(two, sizeof two, "--%s", each->name);
         snprintf(with, sizeof with, "--%s=1", each->name);
-        const char *const words[] = { two, each->arguments > 0 ? "1" : "p", each->arguments > 1 ? "2" : "p", "p", NULL };
+        const char *const words[] = { two, each->arguments > 0 ? "1" : "p", each->arguments > 1 ? "2" : "p", "p",
+                                      NULL };
         if (each->refused) {
             ck_assert_msg(!parse_all(words) && strstr(error, two) == error && strstr(error, each->text), "%s", error);
             continue;
