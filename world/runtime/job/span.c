@@ -125,7 +125,7 @@ static int span_number_hosts(struct plenum_job *job, struct pl_host *const *host
         if (part[h].ranks == 0)
             continue;
         number[h] = (uint32_t)span->hosts++;
-        part[number[h]] = (struct pl_span_part){ hosts[h], part[h].ranks };
+        part[number[h]] = (struct pl_span_part){ .host = hosts[h], .ranks = part[h].ranks };
     }
     for (int r = 0; r < job->desc.size; r++)
         span->host_of[r] = number[span->host_of[r]];
