@@ -351,7 +351,7 @@ static bool options_end(struct parse *p)
                                  "ppr:N:node");
     }
     char *limit = getenv("MPIEXEC_TIMEOUT");
-    if (p->o->sections == 1 && !s->counted && !s->per_node && !s->per_place && p->o->slots)
+    if (!p->o->job && p->o->sections == 1 && !s->counted && !s->per_node && !s->per_place && p->o->slots)
         s->ranks = p->o->slots;
     p->name = "MPIEXEC_TIMEOUT in the environment";
     return !limit || !*limit || p->o->timeout || apply_timeout(p, &limit);
@@ -403,6 +403,7 @@ static bool options_check_job(struct parse *p)
     const struct section *s = &p->o->section[0];
     const char *what = p->o->sections > 1 || s->argc > 0    ? "others"
                        : s->counted || s->per_node          ? "-n and -N"
+                       : s->per_place                       ? "--map-by ppr and --npersocket"
                        : s->wdir || s->path || s->env.count ? "--wdir, --path and --env"
                                                             : NULL;
     return !what ||

@@ -266,6 +266,10 @@ START_TEST(mistyped)
     refused("--stdin every p", "the rank");
     refused("--job", "needs an argument");
     refused("--job file p", "so others cannot");
+    refused("--job file -N 2", "so -n and -N cannot");
+    refused("--job file --map-by ppr:2:socket", "so --map-by ppr and --npersocket cannot");
+    refused("--job file --npersocket 2", "so --map-by ppr and --npersocket cannot");
+    ck_assert(parse("--job file --host localhost:4") && parsed.section[0].ranks == 1);
     refused("--quiet=1 p", "no argument");
     refused("--pmix maybe p", "auto, on or off");
     refused("--tag-output=1 p", "no argument");
