@@ -43,7 +43,8 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header, size_t header_length, const void *buffer,
                                  size_t count, const ucp_request_param_t *param)
 {
-    (void)ep, (void)id, (void)header, (void)header_length, (void)buffer, (void)count, (void)param;
+    (void)id, (void)header, (void)header_length, (void)buffer, (void)count, (void)param;
+    FUZZ_CHECK(ep);
     return fuzz_byte(input) % 16 == 15 ? UCS_STATUS_PTR(UCS_ERR_ENDPOINT_TIMEOUT) : NULL;
 }
 
@@ -169,18 +170,42 @@ void pl_ucx_sweep(void)
 {
 }
 
-/* ... and its gate, which is open */
+/* ... and the gates of its peers, which are open, or answer when the input says so */
+
+static bool gates_are_open;
 
 bool pl_ucx_knock_is_needed(const struct pl_ucx_link *link)
 {
-    (void)link;
-    return false;
+    return !link->admitted && !gates_are_open;
 }
 
 int pl_ucx_knock_start(struct pl_ucx_link *link)
 {
     (void)link;
     return MPI_SUCCESS;
+}
+
+/* The engine connects to a peer, whatever that has sent before. */
+static void fuzz_connect(struct fuzz *from, struct pl_ucx *ucx)
+{
+    unsigned char address[sizeof(struct pl_ucx_address) + 20] = { 0 };
+    struct pl_ucx_address head = { .engine = 11 + fuzz_byte(from) % 3 };
+    struct pl_ucx_link *link = pl_ucx_link_get(ucx, head.engine);
+    memcpy(address, &head, sizeof head);
+    if (link && pl_ucx_link_set_address(link, address, sizeof address) == MPI_SUCCESS)
+        pl_ucx_link_open(link);
+}
+
+static void fuzz_admit(struct pl_ucx *ucx)
+{
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
+        if (link->ep || link->error || link->departed || !link->address)
+            continue;
+        link->admitted = true;
+        int err = pl_ucx_link_open(link);
+        if (err)
+            pl_ucx_link_fail(link, err < 0 ? MPI_ERR_OTHER : err, "it cannot be reached");
+    }
 }
 
 void pl_ucx_knock_end(struct pl_ucx_link *link)
@@ -294,6 +319,10 @@ static void arrives(struct fuzz *from, struct pl_ucx *ucx, uint32_t *number)
         start_transfer(from, ucx);
     if (next % 16 >= 12)
         fuzz_complete(from);
+    if (next % 32 >= 28)
+        fuzz_admit(ucx);
+    if (next % 64 >= 56)
+        fuzz_connect(from, ucx);
 }
 
 /* No link waits for a message that was here and is lost: all that follow would wait for it too. */
@@ -315,6 +344,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     node.self = &ucx;
     fetches = descriptors = begun = moved = 0;
     memset(under_way, 0, sizeof under_way);
+    gates_are_open = fuzz_byte(&from) % 2;
     memset(first_came, 0, sizeof first_came);
     pl_list_init(&ucx.links);
     pl_list_init(&ucx.failed);
