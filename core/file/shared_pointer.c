@@ -50,7 +50,13 @@ void pl_pointer_offer(struct pl_file_pointer *pointer, struct pl_file_notice *no
     notice->ino = (uint64_t)st.st_ino;
 }
 
-/* Compares device and inode: the other process may have closed the memory and opened a file as this descriptor. */
+static bool pointer_is_offered(const struct stat *st, const struct pl_file_notice *notice)
+{
+    return (uint64_t)st->st_dev == notice->dev && (uint64_t)st->st_ino == notice->ino && st->st_size >= PAGE;
+}
+
+/* Compares device and inode: the other process may have closed the memory and opened a file as this descriptor. It does
+ * so before it opens, too, since closing a file releases the record locks that this process has on it. */
 bool pl_pointer_attach(struct pl_file_pointer *pointer, const struct pl_file_notice *notice)
 {
     char path[64];
@@ -58,11 +64,12 @@ bool pl_pointer_attach(struct pl_file_pointer *pointer, const struct pl_file_not
     if (notice->fd < 0 || notice->where.node != pl_locator_self().node)
         return false;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)notice->where.pid, (int)notice->fd);
+    if (stat(path, &st) != 0 || !pointer_is_offered(&st, notice))
+        return false;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
-    bool found = fstat(fd, &st) == 0 && (uint64_t)st.st_dev == notice->dev && (uint64_t)st.st_ino == notice->ino &&
-                 st.st_size >= PAGE && pointer_map(pointer, fd);
+    bool found = fstat(fd, &st) == 0 && pointer_is_offered(&st, notice) && pointer_map(pointer, fd);
     close(fd);
     return found;
 }

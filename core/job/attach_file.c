@@ -151,21 +151,48 @@ static int pool_map(int fd, struct pl_seat *seat, const char **why)
 
 /* --- ranks ------------------------------------------------------------------------------------------------------- */
 
+/* Has the owner's process the pool's file as the descriptor that it has noted? No: a process that cannot be asked. */
+static bool seat_owner_has_file(const struct pl_seat *seat, int rank)
+{
+    const struct pl_job_rank *peer = &seat->shared->ranks[rank];
+    int32_t owner = atomic_load(&peer->owner), fd = atomic_load(&peer->fd);
+    char path[48];
+    struct stat own, other;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)owner, (int)fd);
+    return owner > 0 && fstat(seat->fd, &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev &&
+           own.st_ino == other.st_ino;
+}
+
+static bool seat_rank_is_abandoned(const struct pl_seat *seat, int rank)
+{
+    return atomic_load(&seat->shared->ranks[rank].owner) > 0 && pool_locked_by(seat->fd, rank, 1) == 0 &&
+           !seat_owner_has_file(seat, rank);
+}
+
+/* Has it neither departed nor been replaced, and yet gone? Between two questions it may have departed, or another
+ * process may have taken its rank. */
+static bool seat_rank_died(const struct pl_seat *seat, int rank)
+{
+    return seat_rank_is_abandoned(seat, rank) && seat_rank_is_abandoned(seat, rank);
+}
+
+/* The pid of a process that has a rank; -1: it is unknown; 0: there is none. */
+static pid_t seat_user(const struct pl_seat *seat)
+{
+    pid_t pid = pool_locked_by(seat->fd, 0, MAKER);
+    for (int r = 0; pid == 0 && r < (int)seat->job->size; r++)
+        if (seat_owner_has_file(seat, r))
+            pid = atomic_load(&seat->shared->ranks[r].owner);
+    return pid;
+}
+
 static int seat_fail_taken(const struct pl_seat *seat, int rank)
 {
     pid_t pid = pool_locked_by(seat->fd, rank, 1);
+    if (pid <= 0)
+        pid = atomic_load(&seat->shared->ranks[rank].owner);
     return pl_fail(MPI_ERR_OTHER, "rank %d of the pool%s%.300s belongs to process %d, which is attached", rank,
                    seat->path ? " in " : "", seat->path ? seat->path : "", (int)pid);
-}
-
-/* Has it neither departed nor been replaced, and yet gone? */
-static bool seat_rank_died(const struct pl_seat *seat, int rank)
-{
-    const struct pl_job_rank *peer = &seat->shared->ranks[rank];
-    if (atomic_load(&peer->owner) <= 0 || pool_locked_by(seat->fd, rank, 1) != 0)
-        return false;
-    /* Between the two questions it may have departed, or another process may have taken its rank. */
-    return atomic_load(&peer->owner) > 0 && pool_locked_by(seat->fd, rank, 1) == 0;
 }
 
 int pl_seat_claim(struct pl_seat *seat, int rank)
@@ -174,7 +201,7 @@ int pl_seat_claim(struct pl_seat *seat, int rank)
     seat->settled = pl_calloc(seat->job->size, sizeof *seat->settled);
     if (!seat->settled)
         return pl_fail_memory("a rank in a pool");
-    if (pool_lock(seat->fd, F_WRLCK, rank) != 0)
+    if (seat_owner_has_file(seat, rank) || pool_lock(seat->fd, F_WRLCK, rank) != 0)
         return seat_fail_taken(seat, rank);
     for (int r = 0; r < (int)seat->job->size; r++)
         if (r != rank && seat_rank_died(seat, r))
@@ -185,6 +212,7 @@ int pl_seat_claim(struct pl_seat *seat, int rank)
         pl_job_card_withdraw(&own->card[i]);
     atomic_store(&own->state, PL_PROCESS_STARTED);
     atomic_fetch_add(&own->claims, 1);
+    atomic_store(&own->fd, seat->fd);
     atomic_store(&own->owner, (int32_t)getpid());
     seat->rank = rank;
     return MPI_SUCCESS;
@@ -225,7 +253,7 @@ void pl_seat_leave(struct pl_seat *seat)
         atomic_store(&own->owner, 0);
     }
     if (seat->path && seat->removed_by_last && pool_lock_maker(seat->fd, seat->path) == MPI_SUCCESS &&
-        pool_locked_by(seat->fd, 0, MAKER) == 0)
+        seat_user(seat) == 0)
         unlink(seat->path);
     pool_unmap(seat);
     if (seat->fd >= 0)
@@ -289,7 +317,7 @@ static int seat_enter_file(struct pl_seat *seat, int size)
         return MPI_SUCCESS;
     if (rc && !why)
         return rc;
-    pid_t pid = pool_locked_by(seat->fd, 0, MAKER);
+    pid_t pid = rc ? pool_locked_by(seat->fd, 0, MAKER) : seat_user(seat);
     if (pid != 0)
         return rc ? pl_fail(MPI_ERR_OTHER, "\"%.300s\", where process %d is attached, is not a usable pool: %s",
                             seat->path, (int)pid, why)

@@ -6,11 +6,14 @@
  * writes and all map for reading, then, from a page's start, the shared part. The file is a named one in a directory
  * that the processes share, or an anonymous one of rank 0, whose location the others learn through the user's exchange
  * callback. The holder of a rank has a record lock on the byte of that number. The kernel releases the lock however the
- * process ends, so pids are never trusted, and a dead process never blocks its rank. A rank whose `owner` is set and
- * whose byte is not locked belongs to a process that died; `deaths` counts those whose rank another process took over.
+ * process ends, so pids are never trusted, and a dead process never blocks its rank.
  *
- * A seat needs its descriptor: closing it, or any other descriptor of the file, releases the rank. No locking here; the
- * process lock or the caller serializes changes of a seat.
+ * The kernel also releases the locks of a living process when that closes any descriptor of the file: another copy of
+ * the library that leaves the same pool, or code that opens what it finds below /proc/PID/fd. So a rank without a lock
+ * belongs to its `owner` as long as that process has the pool's file as the descriptor `fd`. When it has not, the owner
+ * has died; `deaths` counts those whose rank another process took over.
+ *
+ * No locking here; the process lock or the caller serializes changes of a seat.
  */
 #ifndef PLENUM_CORE_JOB_ATTACH_FILE_H
 #define PLENUM_CORE_JOB_ATTACH_FILE_H

@@ -38,7 +38,7 @@
 #define PL_JOB_ENV   "PLENUM_JOB"
 #define PL_JOB_MAGIC 0x31424f4a4e454c50ull /* "PLENJOB1" */
 #ifndef PL_JOB_VERSION                     /* a build for tests may have another one */
-#define PL_JOB_VERSION 13u
+#define PL_JOB_VERSION 14u
 #endif
 #define PL_CARD_MAX 472u /* bytes of one address card */
 
@@ -67,6 +67,7 @@ struct pl_job_rank {
     _Atomic uint32_t claims;   /* number of claims so far: 1 while its first program runs */
     _Atomic uint32_t state;    /* enum pl_process_state */
     _Atomic uint32_t deaths;   /* of a pool: processes of this rank that died and were replaced */
+    _Atomic int32_t fd;        /* of a pool: the owner's descriptor of the pool's file */
     _Atomic uint32_t must_end; /* 1: a process of its communicator aborts it */
     _Atomic int32_t process;   /* of the first tenant: pid of the process that holds the rank while it lives; 0: none */
     _Atomic uint64_t copy;     /* the owner's copy of the library (core/job/tenant.h); 0: none yet */

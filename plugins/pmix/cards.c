@@ -10,6 +10,10 @@
  * The server of this node has the latest card. It is asked for what it has now (PMIX_IMMEDIATE): it would let other
  * queries wait, and forget them if the card's owner finalizes PMIx meanwhile.
  *
+ * Where the server shares no memory with its processes (PMIX_MCA_gds=hash), a client of the same node keeps for good what
+ * it has fetched. Then each card of a listener is also published under a key of its own, with the claim and a number,
+ * and a process of the node goes from the last one that it knows to the latest.
+ *
  * Locking: `lock` protects what PMIx's own thread writes into a query: its answer, status and `waiting`.
  */
 #include "plugins/pmix/cards.h"
@@ -35,14 +39,24 @@ struct published_card {
 
 enum query_state { REFRESHING, FETCHING, ANSWERED, BACKING_OFF };
 
+/* The latest card of a listener of this node that this copy knows, without shared memory. */
+struct pmix_door {
+    struct pmix_door *next;
+    int rank;
+    uint32_t claim, number; /* of the key */
+    struct published_card card;
+};
+
 struct query {
     struct query *next;
     int rank;
     enum pl_card_slot slot;
     enum query_state state;
-    bool waiting;     /* PMIx has not answered yet */
-    bool abandoned;   /* closed meanwhile: the answer frees it */
-    pmix_proc_t proc; /* PMIx reads these until it has answered */
+    bool waiting;           /* PMIx has not answered yet */
+    bool abandoned;         /* closed meanwhile: the answer frees it */
+    struct pmix_door *door; /* NULL: the card's key never changes */
+    bool next_claim;        /* asks for the first card of the next claim, not for the next one of this claim */
+    pmix_proc_t proc;       /* PMIx reads these until it has answered */
     char key[PMIX_MAX_KEYLEN + 1];
     pmix_info_t info[3];
     pmix_status_t status;
@@ -53,6 +67,7 @@ struct query {
 static pmix_proc_t self;
 static uint32_t generation;
 static const char *local_ranks;
+static bool shared; /* pmix_cards_are_shared() */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *pmix_cards_key_of(enum pl_card_slot slot, char *key, size_t bytes)
@@ -63,6 +78,20 @@ static const char *pmix_cards_key_of(enum pl_card_slot slot, char *key, size_t b
     else
         snprintf(key, bytes, "plenum.world.%u%s%s", (unsigned)generation, dot, name);
     return key;
+}
+
+static void pmix_cards_door_key(uint32_t claim, uint32_t number, char *key, size_t bytes)
+{
+    const char *name = pl_pmix_copy->name, *dot = name[0] ? "." : "";
+    snprintf(key, bytes, "plenum.door.%u.%u%s%s", (unsigned)claim, (unsigned)number, dot, name);
+}
+
+/* Does this node's server share memory with its processes, where they see what it has now? Other clients keep a copy of
+ * what they have fetched. The server says so; the user may have chosen another store. */
+static bool pmix_cards_are_shared(void)
+{
+    const char *stores = secure_getenv("PMIX_GDS_MODULE");
+    return stores && strncmp(stores, "ds", 2) == 0 && !secure_getenv("PMIX_MCA_gds");
 }
 
 enum locality { LOCAL, REMOTE, UNKNOWN };
@@ -86,6 +115,7 @@ void pl_pmix_cards_open(const pmix_proc_t *proc, uint32_t number, const char *lo
     self = *proc;
     generation = number;
     local_ranks = local;
+    shared = pmix_cards_are_shared();
 }
 
 void pl_pmix_cards_close(void)
@@ -101,6 +131,14 @@ void pl_pmix_cards_close(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Puts what others find after the last one. The first one of a claim is there even if it is withdrawn at once. */
+static pmix_status_t pmix_cards_put_door(const pmix_value_t *value)
+{
+    char key[PMIX_MAX_KEYLEN + 1];
+    pmix_cards_door_key(generation, ++pl_pmix_copy->doors_opened, key, sizeof key);
+    return PMIx_Put(PMIX_GLOBAL, key, (pmix_value_t *)value);
+}
+
 int pl_pmix_cards_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
     char key[PMIX_MAX_KEYLEN + 1];
@@ -109,9 +147,14 @@ int pl_pmix_cards_publish(enum pl_card_slot slot, const void *card, size_t lengt
         .type = PMIX_BYTE_OBJECT,
         .data.bo = { .bytes = (char *)&published_card, .size = sizeof published_card },
     };
+    struct published_card nothing = { .length = 0 };
+    pmix_value_t withdrawn = value;
+    withdrawn.data.bo.bytes = (char *)&nothing;
     if (length)
         memcpy(published_card.card, card, length);
     pmix_status_t status = PMIx_Put(PMIX_GLOBAL, pmix_cards_key_of(slot, key, sizeof key), &value);
+    if (status == PMIX_SUCCESS && !shared && (slot == PL_CARD_LISTENER || pl_pmix_copy->doors_opened == 0))
+        status = pmix_cards_put_door(slot == PL_CARD_LISTENER ? &value : &withdrawn);
     if (status == PMIX_SUCCESS)
         status = PMIx_Commit();
     if (status == PMIX_SUCCESS)
@@ -142,21 +185,13 @@ static void pmix_cards_answered(pmix_status_t status, pmix_value_t *value, void 
         free(query);
 }
 
-/* Does this node's server share memory with its processes, where they see what it has now? Other clients keep a copy of
- * what they have fetched. The server says so; the user may have chosen another store. */
-static bool pmix_cards_are_shared(void)
-{
-    const char *stores = secure_getenv("PMIX_GDS_MODULE");
-    return stores && strncmp(stores, "ds", 2) == 0 && !secure_getenv("PMIX_MCA_gds");
-}
-
 /* Looks into the memory that this node's server shares with its processes. PMIx_Get_nb() would, too, but PMIx 4.2 never
  * frees what it has found there. */
 static bool pmix_cards_find_here(struct query *query)
 {
     pmix_value_t *value = NULL;
     bool yes = true;
-    if (!pmix_cards_are_shared())
+    if (!shared)
         return false;
     PMIX_INFO_LOAD(&query->info[0], PMIX_OPTIONAL, &yes, PMIX_BOOL);
     if (PMIx_Get(&query->proc, query->key, query->info, 1, &value) != PMIX_SUCCESS)
@@ -174,10 +209,12 @@ static void pmix_cards_query(struct query *query)
     bool yes = true, local = pmix_cards_locality(query->rank) == LOCAL;
     if (local && pmix_cards_find_here(query))
         return;
-    PMIX_INFO_LOAD(&query->info[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
-    PMIX_INFO_LOAD(&query->info[1], PMIX_GET_REFRESH_CACHE, &yes, PMIX_BOOL);
-    PMIX_INFO_LOAD(&query->info[2], PMIX_IMMEDIATE, &yes, PMIX_BOOL);
-    size_t directives = local ? 3 : 2;
+    size_t directives = 0;
+    PMIX_INFO_LOAD(&query->info[directives++], PMIX_TIMEOUT, &seconds, PMIX_INT);
+    if (!local || shared) /* PMIx 4.2 finds nothing of this node with it, unless there is shared memory */
+        PMIX_INFO_LOAD(&query->info[directives++], PMIX_GET_REFRESH_CACHE, &yes, PMIX_BOOL);
+    if (local)
+        PMIX_INFO_LOAD(&query->info[directives++], PMIX_IMMEDIATE, &yes, PMIX_BOOL);
     query->waiting = true;
     pmix_status_t status = PMIx_Get_nb(&query->proc, query->key, query->info, directives, pmix_cards_answered, query);
     if (status != PMIX_SUCCESS) {
@@ -204,8 +241,13 @@ static void pmix_cards_start(struct query *query)
         query->state = REFRESHING;
         snprintf(query->key, sizeof query->key, "plenum.refresh");
     } else {
+        const struct pmix_door *door = query->door;
         query->state = FETCHING;
-        pmix_cards_key_of(query->slot, query->key, sizeof query->key);
+        if (door)
+            pmix_cards_door_key(door->claim + query->next_claim, query->next_claim ? 1 : door->number + 1, query->key,
+                                sizeof query->key);
+        else
+            pmix_cards_key_of(query->slot, query->key, sizeof query->key);
     }
     pmix_cards_query(query);
 }
@@ -225,6 +267,43 @@ static void pmix_cards_free_query(struct query *query)
         at = &(*at)->next;
     *at = query->next;
     free(query);
+}
+
+/* NULL: out of memory. */
+static struct pmix_door *pmix_cards_door(int rank)
+{
+    struct pmix_door *door = pl_pmix_copy->doors;
+    while (door && door->rank != rank)
+        door = door->next;
+    if (door || !(door = pl_calloc(1, sizeof *door)))
+        return door;
+    door->rank = rank;
+    door->claim = 1;
+    door->next = pl_pmix_copy->doors;
+    pl_pmix_copy->doors = door;
+    return door;
+}
+
+/* Goes on to the next card of a listener. False: there is none; what the query has then is the latest one. */
+static bool pmix_cards_go_on(struct query *query)
+{
+    struct pmix_door *door = query->door;
+    bool missing = query->status == PMIX_ERR_NOT_FOUND || query->status == PMIX_ERR_PROC_ENTRY_NOT_FOUND;
+    if (query->status == PMIX_SUCCESS) {
+        door->number = query->next_claim ? 1 : door->number + 1;
+        door->claim += query->next_claim;
+        door->card = query->answer;
+        query->next_claim = false;
+    } else if (missing && !query->next_claim) {
+        query->next_claim = true;
+    } else {
+        query->next_claim = false;
+        query->answer = door->card;
+        query->status = missing ? PMIX_SUCCESS : query->status;
+        return false;
+    }
+    pmix_cards_start(query);
+    return true;
 }
 
 /* The result of an answered query. */
@@ -264,6 +343,11 @@ int pl_pmix_cards_lookup(int rank, enum pl_card_slot slot, void *card, size_t *l
         query = pl_calloc(1, sizeof *query);
         if (!query)
             return pl_pmix_copy->host->fail(MPI_ERR_NO_MEM, "out of memory for a lookup");
+        if (slot == PL_CARD_LISTENER && !shared && pmix_cards_locality(rank) == LOCAL &&
+            !(query->door = pmix_cards_door(rank))) {
+            free(query);
+            return pl_pmix_copy->host->fail(MPI_ERR_NO_MEM, "out of memory for a lookup");
+        }
         query->rank = rank;
         query->slot = slot;
         query->state = ANSWERED;
@@ -282,6 +366,8 @@ int pl_pmix_cards_lookup(int rank, enum pl_card_slot slot, void *card, size_t *l
         pmix_cards_start(query);
         return PL_AGAIN;
     }
+    if (query->door && pmix_cards_go_on(query))
+        return PL_AGAIN;
     int err = pmix_cards_result(query, card, length);
     if (err != PL_AGAIN)
         pmix_cards_free_query(query);

@@ -7,8 +7,8 @@
  * the start, all ranks see that before they communicate.
  *
  * Other processes find it as /proc/<pid>/fd/<fd>. Pids and descriptor numbers are soon reused for something else. So
- * the link is read before it is opened, since opening a device or a pipe could have effects, and the opened file is
- * checked.
+ * the link is read before it is opened, and the opened file is checked. Opening a device or a pipe could have effects,
+ * and closing a file releases the record locks that this process has on it (core/job/attach_file.h).
  */
 #include "plugins/shm/region.h"
 
@@ -26,7 +26,7 @@
 #include "core/base/error.h"
 
 #define MEMFD_NAME "plenum"
-#define MEMFD_LINK "/memfd:" MEMFD_NAME
+#define MEMFD_LINK "/memfd:" MEMFD_NAME " (deleted)"
 
 enum {
     PATH_BYTES = 64,
@@ -186,18 +186,18 @@ static int region_class_of(int error)
 int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *from, uint64_t offset, size_t bytes,
                       ino_t *inode, void **memory)
 {
-    char path[PATH_BYTES], target[sizeof MEMFD_LINK];
+    char path[PATH_BYTES], target[sizeof MEMFD_LINK + 1];
     const char *wrong = NULL;
     region_path(from, path);
     if (offset % region_page() || offset + bytes < offset || offset > INT64_MAX - bytes)
         return host->fail(PL_UNREACHABLE, "transport shm: process %d names memory at %llu", (int)from->pid,
                           (unsigned long long)offset);
 
-    ssize_t length = readlink(path, target, sizeof target - 1);
+    ssize_t length = readlink(path, target, sizeof target);
     if (length < 0)
         return host->fail(PL_UNREACHABLE, "transport shm: cannot open the memory of process %d: %s", (int)from->pid,
                           strerror(errno));
-    if ((size_t)length < sizeof MEMFD_LINK - 1 || memcmp(target, MEMFD_LINK, sizeof MEMFD_LINK - 1) != 0)
+    if ((size_t)length != sizeof MEMFD_LINK - 1 || memcmp(target, MEMFD_LINK, sizeof MEMFD_LINK - 1) != 0)
         return host->fail(PL_UNREACHABLE, "transport shm: descriptor %d of process %d is not shared memory",
                           (int)from->fd, (int)from->pid);
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), class = PL_UNREACHABLE;

@@ -159,6 +159,77 @@ static void write_file(const void *data, size_t bytes, mode_t mode)
 }
 
 /* An unused file is used again, whatever is in it; one that others can write, or that is not a file, never is. */
+/* The kernel releases a process's record locks on a file when that closes any descriptor of it. */
+static void lose_locks(void)
+{
+    close(open(path, O_RDONLY));
+}
+
+static void ck_taken(int rank)
+{
+    struct pl_seat seat;
+    ck_assert_int_eq(pl_seat_in_directory(directory, rank, SIZE, &seat), MPI_ERR_OTHER);
+    ck_assert_msg(words("belongs to process"), "%s", pl_error_detail(NULL));
+}
+
+START_TEST(lost_locks)
+{
+    struct pl_seat own, seat;
+    char command;
+    int orders[2], said[2];
+    start();
+    ck_assert_int_eq(pipe(orders) | pipe(said), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        command = pl_seat_in_directory(directory, 1, SIZE, &seat) == MPI_SUCCESS ? 'y' : 'n';
+        lose_locks();
+        if (write(said[1], &command, 1) != 1 || read(orders[0], &command, 1) != 1)
+            _exit(1);
+        pause();
+    }
+    ck_assert(read(said[0], &command, 1) == 1 && command == 'y');
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &own), MPI_SUCCESS);
+    ck_assert_int_eq(pl_seat_alive(&own, 1), MPI_SUCCESS);
+    ck_taken(1);
+    lose_locks();
+    ck_taken(0);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE + 1, &seat), MPI_ERR_ARG);
+    pl_seat_leave(&own); /* rank 1 keeps the file */
+    ck_assert_int_eq(access(path, F_OK), 0);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &own), MPI_SUCCESS);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    ck_assert_int_eq(pl_seat_alive(&own, 1), MPI_ERR_PROC_ABORTED);
+    leave(member(1));
+    pl_seat_leave(&own);
+    for (int i = 0; i < 2; i++) {
+        close(orders[i]);
+        close(said[i]);
+    }
+    end();
+}
+END_TEST
+
+/* Two copies of the library in one process: neither sees the other's locks, and one that leaves releases them. */
+START_TEST(two_in_a_process)
+{
+    struct pl_seat first, second;
+    start();
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &first), MPI_SUCCESS);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 1, SIZE, &second), MPI_SUCCESS);
+    ck_assert_int_eq(pl_seat_alive(&first, 1), MPI_SUCCESS);
+    ck_assert_int_eq(pl_seat_alive(&second, 0), MPI_SUCCESS);
+    pl_seat_leave(&second);
+    ck_assert_int_eq(access(path, F_OK), 0);
+    struct member two = member(2);
+    ck_assert_int_eq(pl_seat_alive(&first, 2), MPI_SUCCESS);
+    ck_taken(0);
+    pl_seat_leave(&first);
+    leave(two);
+    end();
+}
+END_TEST
+
 START_TEST(other_files)
 {
     struct pl_seat seat;
@@ -224,4 +295,4 @@ START_TEST(relative)
 }
 END_TEST
 
-UNIT_MAIN("pools", ranks, deaths, other_files, without_a_name, relative)
+UNIT_MAIN("pools", ranks, deaths, lost_locks, two_in_a_process, other_files, without_a_name, relative)

@@ -244,8 +244,10 @@ int main(int argc, char **argv)
     }
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-    /* Two programs in succession in the same ranks. */
-    int failed = run("timeout 200 %s --oversubscribe -n 3 sh -c '\"%s\" rank 1 && \"%s\" rank 2'", mpirun, own_path(),
-                     own_path());
+    /* Two programs in succession in the same ranks, where the server shares memory with them, and where it does not. */
+    int failed = 0;
+    for (int shared = 1; shared >= 0; shared--)
+        failed |= run("%s timeout 200 %s --oversubscribe -n 3 sh -c '\"%s\" rank 1 && \"%s\" rank 2'",
+                      shared ? "" : "PMIX_MCA_gds=hash", mpirun, own_path(), own_path());
     return failed != 0;
 }

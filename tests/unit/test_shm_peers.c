@@ -349,6 +349,15 @@ START_TEST(wrong_addresses)
     ck_assert_int_eq(ops->connect(x->self, &bad, sizeof bad - 1, NULL, &endpoint), PL_UNREACHABLE);
 
     bad = good;
+    bad.fd = memfd_create("plenum-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING); /* opening it would cost its locks */
+    ck_assert_int_eq(fcntl(bad.fd, F_SETLK, &(struct flock){ .l_type = F_WRLCK, .l_len = 1 }), 0);
+    unreachable(x, bad, "not shared memory");
+    struct flock kept = { .l_type = F_WRLCK, .l_len = 1 };
+    ck_assert_int_eq(fcntl(bad.fd, F_OFD_GETLK, &kept), 0);
+    ck_assert_int_eq(kept.l_pid, getpid());
+    close(bad.fd);
+
+    bad = good;
     bad.fd = memfd_create("plenum", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     unreachable(x, bad, "not sealed");
     ck_assert_int_eq(fcntl(bad.fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
