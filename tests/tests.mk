@@ -163,6 +163,7 @@ export LSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppression
 # The slow unwinder attributes leaks to the code that lost them, also through libraries without frame pointers.
 export ASAN_OPTIONS  ?= detect_stack_use_after_return=1:fast_unwind_on_malloc=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
+# The mmap() that UCX patches into processes crashes the thread sanitizer.
 # The embedder's threads, and what it closes and forks meanwhile.
 SANITIZED_PARTS := threads close fork close_waited stop stop_polled close_job storm forked
 check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS) tests/hosts/attach.c)
@@ -171,7 +172,7 @@ check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS) tests/hosts/attach
 	$(MPIRUN) $(MPI_TESTS) || failed=1; \
 	HOST_CFLAGS='$(SAN.$(MODE))' PARTS='$(SANITIZED_PARTS)' \
 	  $(RUN) $(call only,tests/faults/test_runtime tests/faults/test_runtime_null) || failed=1; \
-	HOST_CFLAGS='$(SAN.$(MODE))' CYCLES=10 \
+	HOST_CFLAGS='$(SAN.$(MODE))' CYCLES=10 UCX_MEM_MMAP_HOOK_MODE=none \
 	  $(RUN) $(call only,tests/faults/test_attach tests/hosts/test_attach_hosts) || failed=1; \
 	exit $$failed
 
