@@ -559,8 +559,8 @@ enum plenum_bind {
     PLENUM_BIND_THREAD  /**< one hardware thread */
 };
 
-/** Counts the places of this machine to which ranks can be bound: those with a processor that the calling thread may use.
- *  Does not block. Any thread.
+/** Counts the places of this machine to which ranks can be bound: those with a processor that the calling thread may
+ *  use. Does not block. Any thread.
  *  @param[in]  bind   what a place is; not PLENUM_BIND_NONE
  *  @param[out] count  the number of places, at least 1
  *  @retval PLENUM_OK            `count` is set
@@ -570,11 +570,22 @@ enum plenum_bind {
  *  @since 0.1 */
 PLENUM_API int plenum_place_count(enum plenum_bind bind, int *count);
 
-/** Values of PLENUM_JOB_MAP: in which order the ranks take what they are bound to. @since 0.1 */
+/** Values of PLENUM_JOB_MAP: in which order the ranks take what they are bound to, and the hosts. @since 0.1 */
 enum plenum_map {
     PLENUM_MAP_SLOT,   /**< one after the other */
     PLENUM_MAP_SOCKET, /**< from each socket in turn */
-    PLENUM_MAP_NUMA    /**< from each NUMA node in turn */
+    PLENUM_MAP_NUMA,   /**< from each NUMA node in turn */
+    PLENUM_MAP_NODE    /**< a rank on each host in turn; on one host as PLENUM_MAP_SLOT */
+};
+
+/** Values of PLENUM_JOB_RANK: which rank gets which of the places that PLENUM_JOB_MAP chooses. On one host this
+ *  concerns what the ranks are bound to. @since 0.1 */
+enum plenum_rank {
+    PLENUM_RANK_MAPPED, /**< in the order of the mapping */
+    PLENUM_RANK_SLOT,   /**< all of a host in the order of the mapping, then those of the next host */
+    PLENUM_RANK_NODE,   /**< one of each host in turn */
+    PLENUM_RANK_FILL,   /**< all of a host, and there all of a socket, or of a NUMA node with PLENUM_MAP_NUMA */
+    PLENUM_RANK_SPAN    /**< one of each socket, or NUMA node, in turn; over several hosts as PLENUM_RANK_MAPPED */
 };
 
 /** Values of PLENUM_JOB_PMIX: whether there is a PMIx server, for programs that are PMIx clients. Programs that use
@@ -610,7 +621,8 @@ enum plenum_job_option {
     /** From -2147483647 to 2147483647; default 0. A job in the queue goes before those of a lower priority. It may also
      *  be set while the job waits there: the job is then the last of its new priority, and may start at once, as
      *  plenum_job_launch() does. */
-    PLENUM_JOB_PRIORITY
+    PLENUM_JOB_PRIORITY,
+    PLENUM_JOB_RANK /**< enum plenum_rank; default PLENUM_RANK_MAPPED */
 };
 
 /** Values of `scope` in plenum_job_resource(). @since 0.1 */

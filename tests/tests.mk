@@ -95,7 +95,7 @@ define fort_test
 	@mkdir -p $(@D)
 	$(call say,FC,$<)
 	$(Q)for c in $(filter %.c,$^); do $(B)/bin/mpicc $(CSTD) $(WARN) -g -c $$c -o $(@D)/$$(basename $$c).o || exit 1; done
-	$(Q)$(B)/bin/mpifort -g -O1 -Wall -Wno-unused-dummy-argument -Itests/fortran -I$(@D) -J$(@D) $(filter %_part.f90 %_part.f,$^) $< \
+	$(Q)$(B)/bin/mpifort -g -O1 -Wall -Wno-unused-dummy-argument $(FORT_STD) -Itests/fortran -I$(@D) -J$(@D) $(filter %_part.f90 %_part.f,$^) $< \
 	  $(addprefix $(@D)/,$(addsuffix .o,$(notdir $(filter %.c,$^)))) -o $@
 endef
 $(B)/tests/fortran/%: tests/fortran/%.f90 $(MPI_BUILT) $(FORT_BUILT) tests/tests.mk
@@ -105,6 +105,8 @@ $(B)/tests/fortran/%: tests/fortran/%.f $(MPI_BUILT) $(FORT_BUILT) tests/tests.m
 $(B)/tests/fortran/languages: $(wildcard tests/fortran/languages_part*)
 $(B)/tests/fortran/attributes: $(wildcard tests/fortran/attributes_part*)
 $(B)/tests/fortran/memory: $(wildcard tests/fortran/memory_part*)
+$(B)/tests/fortran/standard: $(wildcard tests/fortran/standard_part*)
+$(B)/tests/fortran/standard: FORT_STD := -std=f2018
 $(B)/tests/fortran/sections_all $(B)/tests/fortran/sections_large: %: %.inc
 $(B)/tests/fortran/sections_%.inc: tests/fortran/sections_all.py api/fortran/procedures.txt
 	@mkdir -p $(@D)

@@ -477,8 +477,10 @@ def interface_body(procedure, large, module, profiled, name=None):
     name = ('P' if profiled else '') + name
     parameters = procedure.parameters(large)
     names = [p.name for p in parameters] + (['ierror'] if procedure.returns else [])
+    # Without BIND(C) the name is the same. A default LOGICAL forbids it where a program asks for standard Fortran, and of
+    # the descriptor only the address counts there, which is first in the compiler's own form, too.
     binding = ''
-    if procedure.has_choice:
+    if procedure.has_choice and not any(p.kind == 'logical' for p in parameters):
         binding = f' bind(C, name="{name.lower()}_")'
     what = 'function' if procedure.function else 'subroutine'
     result = ' result(value)' if procedure.function else ''
@@ -548,8 +550,8 @@ def write_constants(constants, folder):
         ('MPI_ERRCODES_IGNORE', 'integer', '(1)', 'mpifort_errcodes_ignore'),
         ('MPI_UNWEIGHTED', 'integer', '(1)', 'mpifort_unweighted'),
         ('MPI_WEIGHTS_EMPTY', 'integer', '(1)', 'mpifort_weights_empty'),
-        ('MPI_ARGV_NULL', 'character*1', '(1)', 'mpifort_argv_null'),
-        ('MPI_ARGVS_NULL', 'character*1', '(1, 1)', 'mpifort_argvs_null'),
+        ('MPI_ARGV_NULL', 'character(len=1)', '(1)', 'mpifort_argv_null'),
+        ('MPI_ARGVS_NULL', 'character(len=1)', '(1, 1)', 'mpifort_argvs_null'),
     ]
     statuses = [('MPI_STATUS_IGNORE', 'integer', '(MPI_STATUS_SIZE)', 'mpifort_status_ignore'),
                 ('MPI_STATUSES_IGNORE', 'integer', '(MPI_STATUS_SIZE, 1)', 'mpifort_statuses_ignore')]

@@ -3,9 +3,11 @@
 #include "api/mpiexec/apply.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "api/mpiexec/configfile.h"
@@ -13,7 +15,7 @@
 #include "api/mpiexec/options.h"
 #include "core/base/memory_libc.h"
 
-static bool apply_number(struct parse *p, const char *text, long least, long most, long *value)
+bool apply_number(struct parse *p, const char *text, long least, long most, long *value)
 {
     char *end;
     errno = 0;
@@ -23,8 +25,23 @@ static bool apply_number(struct parse *p, const char *text, long least, long mos
     return true;
 }
 
+int apply_word(const char *text, const char *const *words)
+{
+    size_t length = strcspn(text, ":");
+    for (int i = 0; words[i]; i++)
+        if (strlen(words[i]) == length && strncasecmp(words[i], text, length) == 0)
+            return i;
+    return -1;
+}
+
+/* Of two values the last one counts. */
 static void apply_set_variable(struct settings *to, const char *name, const char *value)
 {
+    for (int i = 0; i < to->count; i++)
+        if (strcmp(to->item[i].name, name) == 0) {
+            to->item[i].value = value;
+            return;
+        }
     to->item = parse_append(to->item, &to->count, sizeof *to->item);
     to->item[to->count - 1] = (struct setting){ name, value };
 }
@@ -34,12 +51,12 @@ static bool apply_ranges(const char *text, struct pset_option *pset)
 {
     while (*text) {
         int used = 0, first, last;
-        if (sscanf(text, "%d-%d%n", &first, &last, &used) != 2 || used == 0) {
-            if (sscanf(text, "%d%n", &first, &used) != 1)
+        if (sscanf(text, "%9d-%9d%n", &first, &last, &used) != 2 || used == 0) {
+            if (sscanf(text, "%9d%n", &first, &used) != 1)
                 return false;
             last = first;
         }
-        if (first < 0 || last < first || (text[used] && text[used] != ','))
+        if (first < 0 || last < first || (text[used] && (text[used] != ',' || !text[used + 1])))
             return false;
         pset->ranges = parse_append(pset->ranges, &pset->count, sizeof *pset->ranges);
         pset->ranges[pset->count - 1][0] = first;
@@ -89,22 +106,24 @@ bool apply_per_node(struct parse *p, char *const *arg)
     return true;
 }
 
-static bool apply_set_pair(struct parse *p, struct settings *to, char *const *arg)
-{
-    if (!arg[0][0])
-        return parse_fail(p, "%s expects a name and a value, or NAME=VALUE", p->name);
-    apply_set_variable(to, arg[0], arg[1]);
-    return true;
-}
-
 bool apply_genv(struct parse *p, char *const *arg)
 {
-    return apply_set_pair(p, &p->o->env, arg);
+    apply_set_variable(&p->o->env, arg[0], arg[1]);
+    return true;
 }
 
 bool apply_env(struct parse *p, char *const *arg)
 {
-    return apply_set_pair(p, &p->s->env, arg);
+    apply_set_variable(&p->s->env, arg[0], arg[1]);
+    return true;
+}
+
+/* For the only program. */
+bool apply_envnone(struct parse *p, char *const *arg)
+{
+    (void)arg;
+    p->s->env_clear = true;
+    return true;
 }
 
 bool apply_genvnone(struct parse *p, char *const *arg)
@@ -115,21 +134,38 @@ bool apply_genvnone(struct parse *p, char *const *arg)
 }
 
 /* Passes only the variables of the list that exist. */
-bool apply_genvlist(struct parse *p, char *const *arg)
+static bool apply_list(struct parse *p, const char *list, struct settings *env)
 {
-    p->o->env_clear = true;
-    for (const char *at = arg[0]; *at;) {
+    for (const char *at = list; *at;) {
         size_t length = strcspn(at, ",");
         char *name = parse_keep(p, pl_strndup(at, length));
         if (length > 0 && getenv(name))
-            apply_set_variable(&p->o->env, name, getenv(name));
+            apply_set_variable(env, name, getenv(name));
         at += length + (at[length] == ',');
     }
     return true;
 }
 
+bool apply_genvlist(struct parse *p, char *const *arg)
+{
+    p->o->env_clear = true;
+    return apply_list(p, arg[0], &p->o->env);
+}
+
+bool apply_envlist(struct parse *p, char *const *arg)
+{
+    p->s->env_clear = true;
+    return apply_list(p, arg[0], &p->s->env);
+}
+
 bool apply_errhandler(struct parse *p, char *const *arg)
 {
+    static const char *const words[] = { "mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return", NULL };
+    if (apply_word(arg[0], words) < 0 && !strstr(arg[0], "://"))
+        return parse_fail(p,
+                          "%s expects mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, or a name such as "
+                          "plenum://log, not \"%s\"",
+                          p->name, arg[0]);
     apply_set_variable(&p->o->env, "PLENUM_INITIAL_ERRHANDLER", arg[0]);
     return true;
 }
@@ -147,7 +183,10 @@ bool apply_export(struct parse *p, char *const *arg)
         return parse_fail(p, "%s expects NAME or NAME=VALUE, not \"%s\"", p->name, arg[0]);
     if (!equal) {
         if (!getenv(arg[0]))
-            return parse_fail(p, "%s %s: the environment has no such variable", p->name, arg[0]);
+            return parse_fail(p,
+                              "%s expects NAME=VALUE, or the NAME of a variable that is set, not \"%s\": the "
+                              "environment has no such variable",
+                              p->name, arg[0]);
         apply_set_variable(&p->o->env, arg[0], getenv(arg[0])); /* takes effect also with --genvnone */
         return true;
     }
@@ -160,7 +199,8 @@ static bool apply_seconds(struct parse *p, const char *text, double least, long 
     char *end;
     double given = strtod(text, &end);
     if (end == text || *end || !(given >= least) || given > 2000000)
-        return parse_fail(p, "%s expects a number of seconds, not \"%s\"", p->name, text);
+        return parse_fail(p, "%s expects a number of seconds%s up to 2000000, not \"%s\"", p->name,
+                          least > 0 ? " above 0 and" : "", text);
     *milliseconds = given > 0 && given < 0.001 ? 1 : (long)(given * 1000);
     return true;
 }
@@ -205,10 +245,13 @@ static bool apply_add_host(struct parse *p, const char *host, size_t length)
     if (colon && colon + 1 + strspn(colon + 1, "0123456789") == host + length && !machine_is_this(host, length))
         name = (size_t)(colon - host);
     if (name == 0)
-        return parse_fail(p, "%s expects names of hosts, and one of them is empty", p->name);
+        return parse_fail(p, "%s expects names of hosts such as a,b:4, not \"%s\": a name is empty", p->name, p->value);
     long slots = name < length ? strtol(host + name + 1, NULL, 10) : 1;
     if (slots < 1 || slots > 65536 - p->o->slots)
-        return parse_fail(p, "%s %.*s: the number of slots must be from 1 to 65536", p->name, (int)length, host);
+        return parse_fail(p,
+                          "%s expects names of hosts such as a,b:4, not \"%s\": the number of slots of %.*s must be "
+                          "from 1 to 65536",
+                          p->name, p->value, (int)length, host);
     p->o->slots += (int)slots;
     apply_find_host(p, host, name)->slots += (int)slots;
     p->o->hosts = apply_join(p, p->o->hosts, host, name);
@@ -253,7 +296,7 @@ bool apply_hostfile(struct parse *p, char *const *arg)
     bool good = true;
     FILE *file = fopen(arg[0], "re");
     if (!file)
-        return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(errno));
+        return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(errno));
     while (good && pl_getline(&line, &capacity, file) >= 0) {
         char *word = line + strspn(line, " \t");
         size_t length = strcspn(word, " \t\r\n#");
@@ -264,7 +307,7 @@ bool apply_hostfile(struct parse *p, char *const *arg)
     free(line);
     fclose(file);
     p->o->hostfile = arg[0];
-    return failed ? parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(why)) : good;
+    return failed ? parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(why)) : good;
 }
 
 bool apply_launcher(struct parse *p, char *const *arg)
@@ -283,102 +326,8 @@ bool apply_launcher(struct parse *p, char *const *arg)
 /* A soft request accepts fewer processes than -n. mpiexec always starts all, so it only checks the list. */
 bool apply_soft(struct parse *p, char *const *arg)
 {
-    if (!arg[0][0] || arg[0][strspn(arg[0], "0123456789:,")])
+    if (!strpbrk(arg[0], "0123456789") || arg[0][strspn(arg[0], "0123456789:,")])
         return parse_fail(p, "%s expects triplets such as 2:8:2,16, not \"%s\"", p->name, arg[0]);
-    return true;
-}
-
-/* The index of the text, up to a colon, in the list of words; -1: it is not in the list. */
-static int apply_word(const char *text, const char *const *words)
-{
-    size_t length = strcspn(text, ":");
-    for (int i = 0; words[i]; i++)
-        if (strlen(words[i]) == length && memcmp(words[i], text, length) == 0)
-            return i;
-    return -1;
-}
-
-/* The words that Open MPI allows after a colon. They have no other effect here. */
-static bool apply_qualifiers(struct parse *p, const char *text)
-{
-    static const char *const known[] = {
-        "oversubscribe", "nooversubscribe", "overload-allowed", "no-overload", "if-supported", "span", "hwtcpus",
-        "corecpus",      "inherit",         "noinherit",        NULL
-    };
-    for (text = strchr(text, ':'); text; text = strchr(text + 1, ':')) {
-        char word[32];
-        size_t length = strcspn(text + 1, ":"), i;
-        for (i = 0; i < length && i + 1 < sizeof word; i++)
-            word[i] = (char)(text[1 + i] | ('A' <= text[1 + i] && text[1 + i] <= 'Z' ? 32 : 0));
-        word[i] = '\0';
-        if (strncmp(word, "pe=", 3) == 0) {
-            if (!apply_number(p, word + 3, 1, 65536, &p->o->bind_count))
-                return false;
-        } else if (apply_word(word, known) < 0)
-            return false;
-    }
-    return true;
-}
-
-bool apply_cores(struct parse *p, char *const *arg)
-{
-    return apply_number(p, arg[0], 1, 65536, &p->o->bind_count);
-}
-
-bool apply_gpus(struct parse *p, char *const *arg)
-{
-    long gpus;
-    if (!apply_number(p, arg[0], 1, 65536, &gpus))
-        return false;
-    p->o->gpus = (int)gpus;
-    return true;
-}
-
-bool apply_bind(struct parse *p, char *const *arg)
-{
-    static const char *const words[] = { "none", "core", "socket", "numa", "hwthread", "package", "thread", NULL };
-    static const enum plenum_bind meaning[] = { PLENUM_BIND_NONE,  PLENUM_BIND_CORE,   PLENUM_BIND_SOCKET,
-                                                PLENUM_BIND_NUMA,  PLENUM_BIND_THREAD, PLENUM_BIND_SOCKET,
-                                                PLENUM_BIND_THREAD };
-    int word = apply_word(arg[0], words);
-    if (word < 0 || !apply_qualifiers(p, arg[0]))
-        return parse_fail(p, "%s expects none, core, hwthread, socket or numa, not \"%s\"", p->name, arg[0]);
-    p->o->bind = meaning[word];
-    p->o->bind_given = true;
-    return true;
-}
-
-/* "ppr:N:" before the resource: N processes for each. The rest of the text; NULL: it is something else. */
-static const char *apply_per_resource(struct parse *p, const char *text)
-{
-    int ranks, used = 0;
-    if (strncmp(text, "ppr:", 4) != 0)
-        return text;
-    if (sscanf(text, "ppr:%d:%n", &ranks, &used) != 1 || used == 0 || ranks < 1 || ranks > 65536)
-        return NULL;
-    if (strcspn(text + used, ":") == 4 && strncmp(text + used, "node", 4) == 0)
-        p->s->per_node = ranks;
-    else
-        p->s->per_place = ranks;
-    return text + used;
-}
-
-bool apply_map(struct parse *p, char *const *arg)
-{
-    static const char *const words[] = { "slot", "core", "hwthread", "node", "seq", "socket", "package", "numa", NULL };
-    const char *text = apply_per_resource(p, arg[0]);
-    int word = text ? apply_word(text, words) : -1;
-    if (word < 0 || !apply_qualifiers(p, text))
-        return parse_fail(p,
-                          "%s expects slot, core, hwthread, node, socket or numa, or ppr:N: before one of them, not "
-                          "\"%s\"",
-                          p->name, arg[0]);
-    static const enum plenum_bind places[] = { PLENUM_BIND_CORE,   PLENUM_BIND_CORE, PLENUM_BIND_THREAD,
-                                               PLENUM_BIND_CORE,   PLENUM_BIND_CORE, PLENUM_BIND_SOCKET,
-                                               PLENUM_BIND_SOCKET, PLENUM_BIND_NUMA };
-    p->s->place = places[word];
-    p->o->map = word < 5 ? PLENUM_MAP_SLOT : word < 7 ? PLENUM_MAP_SOCKET : PLENUM_MAP_NUMA;
-    p->o->map_given = true;
     return true;
 }
 
@@ -414,6 +363,18 @@ bool apply_pmix(struct parse *p, char *const *arg)
     return true;
 }
 
+/* main() keeps to them. */
+bool apply_cpus(struct parse *p, char *const *arg)
+{
+    struct pset_option list = { 0 };
+    bool good = apply_ranges(arg[0], &list);
+    for (int i = 0; good && i < list.count; i++)
+        good = list.ranges[i][1] < CPU_SETSIZE;
+    free(list.ranges);
+    p->o->cpus = arg[0];
+    return good || parse_fail(p, "%s expects processors, such as 0-3,8, not \"%s\"", p->name, arg[0]);
+}
+
 bool apply_pset(struct parse *p, char *const *arg)
 {
     char *equal = strrchr(arg[0], '=');
@@ -432,7 +393,7 @@ bool apply_configfile(struct parse *p, char *const *arg)
     int count = 0;
     FILE *file = fopen(arg[0], "r");
     if (!file)
-        return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(errno));
+        return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(errno));
     ssize_t length = pl_getdelim(&text, &size, '\0', file);
     bool failed = length < 0 && !feof(file);
     int why = errno;
@@ -441,7 +402,7 @@ bool apply_configfile(struct parse *p, char *const *arg)
     fclose(file);
     parse_keep(p, text);
     if (failed)
-        return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(why));
+        return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(why));
     if (p->depth >= 8)
         return parse_fail(p, "\"%s\": configuration files include each other too deeply", arg[0]);
     char **word = config_split(text, &count);

@@ -11,6 +11,13 @@ apply_fn apply_n, apply_per_node, apply_env, apply_genv, apply_genvlist, apply_g
     apply_soft, apply_configfile, apply_errhandler, apply_alloc_kinds, apply_pset, apply_bind, apply_map, apply_stdin,
     apply_hostfile, apply_launcher, apply_timeout, apply_grace, apply_pmix, apply_cores, apply_gpus, apply_output,
     apply_dry_run, apply_one_per_node, apply_universe, apply_prefix, apply_output_keys, apply_out_pattern,
-    apply_err_pattern;
+    apply_err_pattern, apply_rank, apply_bynode, apply_byslot, apply_per_socket, apply_display, apply_envlist,
+    apply_envnone, apply_cpus;
+
+/* Reads a number in this range. */
+bool apply_number(struct parse *p, const char *text, long least, long most, long *value);
+
+/* The index of the text, up to a colon, in the list of words; -1: it is not in the list. Case does not matter. */
+int apply_word(const char *text, const char *const *words);
 
 #endif

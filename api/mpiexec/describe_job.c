@@ -84,6 +84,7 @@ static int describe_set_options(struct run *run)
         { o->bind_given, PLENUM_JOB_BIND, o->bind },
         { o->bind_count > 0, PLENUM_JOB_BIND_COUNT, o->bind_count },
         { o->map_given, PLENUM_JOB_MAP, o->map },
+        { o->rank_by != PLENUM_RANK_MAPPED, PLENUM_JOB_RANK, o->rank_by },
         { o->universe > 0, PLENUM_JOB_UNIVERSE, o->universe },
         { o->pmix_given || !o->job, PLENUM_JOB_PMIX, o->pmix },
         { true, PLENUM_JOB_TERMINAL, !o->buffered },
@@ -105,6 +106,13 @@ int describe_job(struct run *run)
         err = describe_set_variables(run->job, PLENUM_ALL, &o->env);
     for (int i = 0; !err && i < o->psets; i++)
         err = plenum_job_pset(run->job, o->pset[i].name, (const int(*)[2])o->pset[i].ranges, o->pset[i].count);
+    long gpus = err ? 0 : (long)o->gpus * plenum_job_size(run->job);
+    if (!err && gpus > machine_gpus()) {
+        run_say(run, "--gpus-per-task %d: %d processes need %ld GPUs, and this machine has %d%s", o->gpus,
+                plenum_job_size(run->job), gpus, machine_gpus(),
+                machine_gpus() > 0 ? "" : ", by CUDA_VISIBLE_DEVICES and the like, and by its device files");
+        return DESCRIBE_PRINTED;
+    }
     if (!err && o->gpus > 0)
         err = plenum_job_resource(run->job, "gpu", o->gpus, PLENUM_EACH_RANK);
     if (!err)

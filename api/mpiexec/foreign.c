@@ -37,7 +37,7 @@ static bool foreign_name(const char *data, size_t bytes, char text[64])
 static bool foreign_check(const struct section *section, char text[64])
 {
     char file[4096];
-    const char *name = section->argv[0];
+    const char *name = section->argc > 0 ? section->argv[0] : ""; /* none: a file describes the job */
     if (!strchr(name, '/'))
         return false;
     snprintf(file, sizeof file, "%s%s%s", section->wdir && *name != '/' ? section->wdir : "",

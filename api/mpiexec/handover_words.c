@@ -132,8 +132,12 @@ static const char *slurm_add_placement(struct handover *h)
     const struct options *o = h->options;
     if (o->map_given && o->map == PLENUM_MAP_NUMA)
         return "--map-by numa";
+    bool mapped = o->rank_by == PLENUM_RANK_MAPPED || (o->rank_by == PLENUM_RANK_SLOT && o->map != PLENUM_MAP_NODE);
+    if (!mapped && !(o->rank_by == PLENUM_RANK_NODE && o->map == PLENUM_MAP_NODE))
+        return "--rank-by";
     if (o->map_given)
-        handover_add(h, o->map == PLENUM_MAP_SOCKET ? "--distribution=block:cyclic" : "--distribution=block:block");
+        handover_addf(h, "--distribution=%s:%s", o->map == PLENUM_MAP_NODE ? "cyclic" : "block",
+                      o->map == PLENUM_MAP_SOCKET ? "cyclic" : "block");
     if (o->bind_given || o->report_bindings)
         handover_addf(h, "--cpu-bind=%s%s", o->report_bindings ? "verbose," : "",
                       bind[o->bind_given ? o->bind : PLENUM_BIND_NONE]);
@@ -281,6 +285,25 @@ static void prte_add_own_variables(struct handover *h, const struct settings *se
     }
 }
 
+/* Open MPI 4 has the name of the object in place of "span", and fills by default. */
+static void prte_add_ranking(struct handover *h)
+{
+    static const char *const words[] = { [PLENUM_RANK_SLOT] = "slot",
+                                         [PLENUM_RANK_NODE] = "node",
+                                         [PLENUM_RANK_FILL] = "fill",
+                                         [PLENUM_RANK_SPAN] = "span" };
+    const struct options *o = h->options;
+    const char *word = words[o->rank_by];
+    if (!word)
+        return;
+    if (h->launcher == LAUNCHER_OPENMPI && o->rank_by == PLENUM_RANK_FILL)
+        word = "slot";
+    if (h->launcher == LAUNCHER_OPENMPI && o->rank_by == PLENUM_RANK_SPAN)
+        word = o->map == PLENUM_MAP_NUMA ? "numa:span" : "socket:span";
+    handover_add(h, "--rank-by");
+    handover_add(h, word);
+}
+
 static void prte_add_placement(struct handover *h)
 {
     static const char *const bind[] = { [PLENUM_BIND_NONE] = "none",
@@ -292,15 +315,22 @@ static void prte_add_placement(struct handover *h)
     bool prte = h->launcher == LAUNCHER_PRTE;
     const char *socket = prte ? "package" : "socket";
     int per_node = o->section[0].per_node;
-    const char *map = o->map == PLENUM_MAP_SOCKET ? socket : o->map == PLENUM_MAP_NUMA ? "numa" : "slot";
+    const char *map = o->map == PLENUM_MAP_SOCKET ? socket
+                      : o->map == PLENUM_MAP_NUMA ? "numa"
+                      : o->map == PLENUM_MAP_NODE ? "node"
+                                                  : "slot";
+    const char *place = o->section[0].place == PLENUM_BIND_SOCKET ? socket : bind[o->section[0].place];
     handover_add(h, "--map-by"); /* mpiexec always allows more processes than slots */
     char cores[32] = "";
     if (o->bind_count > 0)
         snprintf(cores, sizeof cores, "PE=%ld:", o->bind_count);
     if (per_node)
         handover_addf(h, "ppr:%d:node:%sOVERSUBSCRIBE", per_node, cores);
+    else if (o->section[0].per_place)
+        handover_addf(h, "ppr:%d:%s:%sOVERSUBSCRIBE", o->section[0].per_place, place, cores);
     else
         handover_addf(h, "%s:%sOVERSUBSCRIBE", map, cores);
+    prte_add_ranking(h);
     handover_add(h, "--bind-to");
     handover_add(h, !o->bind_given ? "none" : o->bind == PLENUM_BIND_SOCKET ? socket : bind[o->bind]);
     if (o->report_bindings)

@@ -14,6 +14,7 @@ static const char *hosts_refused(const struct options *o)
            : o->gpus > 0                                   ? "--gpus-per-task"
            : o->report_bindings                            ? "--report-bindings"
            : o->stdin_rank == STDIN_ALL                    ? "--stdin all"
+           : o->rank_by == PLENUM_RANK_SPAN                ? "--rank-by span"
            : o->machine_named                              ? "%h in the name of a file or a prefix"
            : o->pmix == PLENUM_PMIX_ON && o->pmix_given    ? "--pmix on"
            : o->sections > 1 && o->section[0].per_node > 0 ? "-N with several programs"

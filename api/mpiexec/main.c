@@ -121,6 +121,8 @@ static void mpiexec_say_bindings(struct run *run)
         return;
     describe_bindings(run->job, out);
     fclose(out);
+    if (!text[0] && run->options->report_bindings)
+        run_say(run, "the processes are not bound; --bind-to core, hwthread, socket or numa binds them");
     for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;)
         run_say(run, "%s", line);
     free(text);

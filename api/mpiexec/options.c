@@ -23,6 +23,7 @@ enum kind {
     TEXT,    /* stores its argument as a text of struct options */
     SECTION, /* stores its argument as a text of the section */
     CALL,    /* calls a function with one argument */
+    ANY,     /* the same, and the argument may be empty */
     CALL2,   /* calls a function with two arguments */
     CALL0,   /* calls a function without arguments */
     MAYBE,   /* calls a function with the text after an equals sign, or with NULL */
@@ -55,11 +56,13 @@ static const struct option table[] = {
     { "ppn", CALL, 0, apply_per_node, NULL, NULL },
     { "perhost", CALL, 0, apply_per_node, NULL, NULL },
     { "pernode", CALL0, 0, apply_one_per_node, "", "start one process on each machine" },
+    { "npersocket", CALL, 0, apply_per_socket, "N", "start N processes on each socket, and bind them to it" },
     { "wdir", SECTION, IN_SECTION(wdir), "DIR", "start the processes in DIR" },
     { "wd", SECTION, IN_SECTION(wdir), NULL, NULL },
     { "path", SECTION, IN_SECTION(path), "DIRS", "search for the program in DIRS (a:b:c) before PATH" },
     { "configfile", CALL, 0, apply_configfile, "FILE", "read programs and options from FILE, one program per line" },
     { "file", CALL, 0, apply_configfile, NULL, NULL },
+    { "app", CALL, 0, apply_configfile, NULL, NULL },
     { "job", TEXT, IN_OPTIONS(job), "FILE", "run the job that FILE describes, in JSON" },
     { "pset", CALL, 0, apply_pset, "NAME=RANKS", "define a process set, such as app://io=0-3,7" },
     { "host", CALL, 0, apply_host, "HOSTS", "run on these hosts; for hosts other than this one see --launcher" },
@@ -79,10 +82,12 @@ static const struct option table[] = {
     { "x", CALL, 0, apply_export, "NAME[=VALUE]", "set a variable, or pass one that must exist" },
     { "genv", CALL2, 0, apply_genv, "NAME VALUE", "set a variable for all programs; also NAME=VALUE" },
     { "env", CALL2, 0, apply_env, "NAME VALUE", "set a variable for the program that follows; also NAME=VALUE" },
-    { "genvlist", CALL, 0, apply_genvlist, "NAMES", "pass only these variables (A,B,C)" },
+    { "genvlist", ANY, 0, apply_genvlist, "NAMES", "pass only these variables (A,B,C)" },
     { "genvnone", CALL0, 0, apply_genvnone, "", "pass no variables except those of -x, --env and --genv" },
     { "genvall", ACCEPT, 0, NULL, "", "pass all variables (default)" },
     { "envall", ACCEPT, 0, NULL, NULL, NULL },
+    { "envlist", ANY, 0, apply_envlist, "NAMES", "the same as --genvlist, for a single program" },
+    { "envnone", CALL0, 0, apply_envnone, "", "the same as --genvnone, for a single program" },
     { "initial-errhandler", CALL, 0, apply_errhandler, "NAME",
       "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return" },
     { "initial_errhandler", CALL, 0, apply_errhandler, NULL, NULL },
@@ -92,11 +97,15 @@ static const struct option table[] = {
     TITLE("Placement and execution"),
     { "bind-to", CALL, 0, apply_bind, "WHAT", "bind each process to a core, hwthread, socket or numa; none (default)" },
     { "map-by", CALL, 0, apply_map, "WHAT", "the order of binding: slot (default), or socket or numa in turn" },
+    { "bynode", CALL0, 0, apply_bynode, "", "the same as --map-by node: each machine in turn" },
+    { "byslot", CALL0, 0, apply_byslot, "", "the same as --map-by slot" },
+    { "rank-by", CALL, 0, apply_rank, "WHAT", "the order of ranks: slot, node, fill or span" },
     { "cpus-per-proc", CALL, 0, apply_cores, "N", "bind each process to N cores; also --map-by slot:PE=N" },
     { "cpus-per-rank", CALL, 0, apply_cores, NULL, NULL },
     { "gpus-per-task", CALL, 0, apply_gpus, "N", "give each process N GPUs of its own" },
-    { "cpu-set", TEXT, IN_OPTIONS(cpus), "LIST", "use these processors only, such as 0-3,8" },
+    { "cpu-set", CALL, 0, apply_cpus, "LIST", "use these processors only, such as 0-3,8" },
     { "display-map", FLAG, IN_OPTIONS(display_map), "", "print what is started, as --dry-run does, and start it" },
+    { "display", CALL, 0, apply_display, "KEYS", "map, bindings, separated by commas" },
     { "report-bindings", FLAG, IN_OPTIONS(report_bindings), "", "print the processors of each bound rank" },
     { "oversubscribe", ACCEPT, 0, NULL, "", "accepted: more processes than cores are always allowed" },
     { "allow-run-as-root", ACCEPT, 0, NULL, "", "accepted: root needs no permission" },
@@ -110,8 +119,7 @@ static const struct option table[] = {
     { "tag-output", FLAG, IN_OPTIONS(tag), "", "print [rank] before every line" },
     { "l", FLAG, IN_OPTIONS(tag), NULL, NULL },
     { "prepend-rank", FLAG, IN_OPTIONS(tag), NULL, NULL },
-    { "prepend-pattern", CALL, 0, apply_prefix, "TEXT",
-      "print TEXT before every line; %r is the rank, %h the machine" },
+    { "prepend-pattern", ANY, 0, apply_prefix, "TEXT", "print TEXT before every line; %r is the rank, %h the machine" },
     { "timestamp-output", FLAG, IN_OPTIONS(timestamp), "", "print the time before every line" },
     { "output", CALL, 0, apply_output_keys, "KEYS", "tag, timestamp, directory=DIR, file=FILE, separated by commas" },
     { "buffered", FLAG, IN_OPTIONS(buffered), "", "standard output is a pipe, for gigabytes of lines, not a terminal" },
@@ -206,20 +214,32 @@ static int options_arguments_of(const struct option *option)
     switch (option->kind) {
     case TEXT:
     case SECTION:
+    case ANY:
     case CALL: return 1;
     case CALL2: return 2;
     default: return 0;
     }
 }
 
+static bool options_fail_empty(struct parse *p, const struct option *option)
+{
+    while (!option->usage) /* another name of the option above */
+        option--;
+    return parse_fail(p, "%s expects %s, not \"\": %s", p->name, option->usage, option->help);
+}
+
 static bool options_apply(struct parse *p, const struct option *option, char *const *arg)
 {
+    if (options_arguments_of(option) > 0 && option->kind != ANY && !arg[0][0])
+        return options_fail_empty(p, option);
+    p->value = arg[0];
     switch (option->kind) {
     case FLAG: *(bool *)((char *)p->o + option->field) = true; break;
     case TEXT: *(const char **)((char *)p->o + option->field) = arg[0]; break;
     case SECTION: *(const char **)((char *)p->s + option->field) = arg[0]; break;
     case HEADING:
     case ACCEPT: break;
+    case ANY:
     case CALL:
     case CALL0:
     case CALL2:
@@ -238,6 +258,9 @@ static bool options_take_other(struct parse *p, const char *name, size_t length,
         return options_fail_unknown(p, name, length);
     if (other->refused)
         return parse_fail(p, "%.*s is not an option here: %s", (int)(name + length - p->name), p->name, other->text);
+    if (name[length] && other->arguments != 1)
+        return parse_fail(p, "%.*s takes %s", (int)(name + length - p->name), p->name,
+                          other->arguments ? "two arguments" : "no argument");
     if (*at + wanted >= argc)
         return parse_fail(p, "%s needs %s", p->name, wanted == 2 ? "two arguments" : "an argument");
     *at += wanted;
@@ -251,6 +274,8 @@ static bool options_take_other(struct parse *p, const char *name, size_t length,
 static bool options_apply_assignment(struct parse *p, const struct option *option, char *text)
 {
     char *name = parse_keep(p, pl_strndup(text, strcspn(text, "=")));
+    if (!name || !name[0])
+        return parse_fail(p, "%s expects a name and a value, or NAME=VALUE, not \"%s\"", p->name, text);
     return option->apply(p, (char *const[]){ name, strchr(text, '=') + 1 });
 }
 
@@ -311,12 +336,22 @@ static bool options_end(struct parse *p)
         p->o->bind_given = true;
     }
     struct section *s = p->s;
-    for (int i = 0; i < p->o->sections; i++)
+    if (s->env_clear || p->o->section[0].env_clear) {
+        if (p->o->sections > 1)
+            return parse_fail(p,
+                              "--envlist and --envnone are for a single program; use --genvlist or --genvnone, which "
+                              "are for all");
+        p->o->env_clear = true;
+    }
+    for (int i = 0; i < p->o->sections; i++) {
+        if (p->o->section[i].per_place && p->o->rank_by == PLENUM_RANK_MAPPED)
+            p->o->rank_by = PLENUM_RANK_FILL; /* as Open MPI does */
         if (p->o->section[i].per_place && !p->o->section[i].counted && p->o->elsewhere)
             return parse_fail(p, "--map-by ppr on other machines: give the number of processes, with -n; or use "
                                  "ppr:N:node");
+    }
     char *limit = getenv("MPIEXEC_TIMEOUT");
-    if (p->o->sections == 1 && !s->counted && !s->per_node && !s->per_place && p->o->slots)
+    if (!p->o->job && p->o->sections == 1 && !s->counted && !s->per_node && !s->per_place && p->o->slots)
         s->ranks = p->o->slots;
     p->name = "MPIEXEC_TIMEOUT in the environment";
     return !limit || !*limit || p->o->timeout || apply_timeout(p, &limit);
@@ -368,6 +403,7 @@ static bool options_check_job(struct parse *p)
     const struct section *s = &p->o->section[0];
     const char *what = p->o->sections > 1 || s->argc > 0    ? "others"
                        : s->counted || s->per_node          ? "-n and -N"
+                       : s->per_place                       ? "--map-by ppr and --npersocket"
                        : s->wdir || s->path || s->env.count ? "--wdir, --path and --env"
                                                             : NULL;
     return !what ||

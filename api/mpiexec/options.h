@@ -27,6 +27,7 @@ struct section {
     int per_node;  /* by -N; 0: not given */
     int per_place; /* by --map-by ppr:N:socket and the like; 0: not given */
     enum plenum_bind place;
+    bool env_clear;    /* by -envnone or -envlist */
     const char **argv; /* NULL-terminated */
     int argc;
     const char *wdir, *path;
@@ -63,6 +64,7 @@ struct options {
     enum plenum_pmix pmix; /* PLENUM_PMIX_AUTO unless given */
     enum plenum_bind bind;
     enum plenum_map map;
+    enum plenum_rank rank_by; /* PLENUM_RANK_MAPPED unless given */
     bool bind_given, map_given, pmix_given, grace_given, stdin_given;
     int gpus;        /* for each process; 0: not given */
     long bind_count; /* cores for each process; 0: not given */

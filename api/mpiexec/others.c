@@ -6,7 +6,7 @@
 
 #define VARIABLES      "Plenum has variables instead: -x PLENUM_NAME=VALUE, with a name of `plenum-info config`"
 #define ONE_NODE       "mpiexec starts processes on this machine itself; --launcher passes a job on"
-#define PLACES         "the order of the ranks on a machine is fixed, and only --map-by and --bind-to place them"
+#define PLACES         "only --map-by, --rank-by and --bind-to place the ranks of a machine"
 #define ALWAYS         "it is always so here"
 #define DEBUGGER       "start a debugger for each process: mpiexec -n 2 xterm -e gdb --args ./program"
 #define SERVERS        "jobs find each other by ports and names (docs/dynamic.md), without a server"
@@ -21,9 +21,6 @@ static const struct other others[] = {
     { "omca", 2, false, VARIABLES },
     { "am", 1, false, VARIABLES },
     { "tune", 1, false, VARIABLES },
-    { "rank-by", 1, false, PLACES },
-    { "bynode", 0, false, PLACES },
-    { "byslot", 0, false, PLACES },
     { "nooversubscribe", 0, false, "more processes than cores are always allowed" },
     { "use-hwthread-cpus", 0, false, "more processes than cores are always allowed; to bind, use --bind-to hwthread" },
     { "display-allocation", 0, false, ONE_NODE },
@@ -48,11 +45,9 @@ static const struct other others[] = {
     /* Open MPI: refused */
     { "rankfile", 1, true, PLACES },
     { "rf", 1, true, PLACES },
-    { "npersocket", 1, true, "use -n, with --map-by socket --bind-to socket" },
     { "cpu-list", 1, true, "use --cpu-set, with --bind-to core" },
     { "slot-list", 1, true, "use --cpu-set, with --bind-to core" },
     { "nolocal", 0, true, "name the machines: --host" },
-    { "app", 1, true, "use --configfile, whose lines are the same" },
     { "merge-stderr-to-stdout", 0, true, "use the shell: mpiexec ... 2>&1" },
     { "xml", 0, true, "use --json-events" },
     { "xml-file", 1, true, "use --json-events" },
@@ -84,7 +79,6 @@ static const struct other others[] = {
     /* newer PRRTE and older Open MPI, and MPICH: accepted */
     { "debug-daemons-file", 0, false, "there are no daemons; use --verbose" },
     { "default-hostfile", 1, false, "there is none; name the machines with --hostfile" },
-    { "display", 1, false, "use --display-map or --report-bindings" },
     { "display-devel-allocation", 0, false, ONE_NODE },
     { "display-diffable-map", 0, false, "use --display-map" },
     { "hetero-nodes", 0, false, ONE_NODE },
@@ -152,8 +146,6 @@ static const struct other others[] = {
     { "wait-to-connect", 1, true, SERVERS },
     { "hostlist", 1, true, "use --host" },
     { "membind", 1, true, "use numactl: mpiexec -n 2 numactl --localalloc ./program" },
-    { "envlist", 1, true, "use -genvlist, which is for all programs" },
-    { "envnone", 0, true, "use -genvnone, which is for all programs" },
     { "info", 0, true, "use plenum-info" },
     { "nameserver", 1, true, SERVERS },
     { "profile", 0, true, "use perf: mpiexec -n 2 perf record -o perf.%p ./program" },

@@ -11,6 +11,7 @@ struct parse {
     struct options *o;
     struct section *s; /* the section being filled */
     const char *name;  /* of the option being applied, as it was typed */
+    const char *value; /* its argument, or the first of two */
     const char *taken; /* its last argument; NULL: it has none */
     char *error;
     size_t size;

@@ -178,12 +178,8 @@ static bool run_prints(const struct run *run, const struct plenum_event *e)
 
 static void run_log_event(struct run *run, const struct plenum_event *e)
 {
-    char *line = plenum_event_json(e); /* "{...": the time is inserted after the brace */
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (!line ||
-        fprintf(run->json, "{\"time\":%.3f,%s\n", (double)now.tv_sec + (double)now.tv_nsec * 1e-9, line + 1) < 0 ||
-        fflush(run->json) != 0) {
+    char *line = plenum_event_json(e);
+    if (!line || fprintf(run->json, "%s\n", line) < 0 || fflush(run->json) != 0) {
         run_say(run, "cannot write \"%s\": logging no further events", run->options->json_events);
         fclose(run->json);
         run->json = NULL;

@@ -9,11 +9,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SINK_FULL = 1 << 20 };
+enum {
+    SINK_FULL = 1 << 20,
+    SINK_LARGE = 1 << 14 /* so much is worth a system call at once */
+};
 
 struct sink {
     int fd;
     bool file;    /* a regular file: writing never blocks */
+    bool polled;  /* only poll() tells whether writing blocks */
     bool closed;  /* all output is discarded */
     int error;    /* why, as errno; 0: because of sink_drop() */
     bool midline; /* the last output had no newline at its end */

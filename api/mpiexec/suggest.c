@@ -12,8 +12,34 @@
 static const struct {
     const char *theirs, *ours;
 } foreign[] = {
-    { "ntasks", "-n" }, { "ntasks-per-node", "-N" }, { "chdir", "--wdir" },
-    { "export", "-x" }, { "label", "--tag-output" },
+    { "ntasks", "-n" },
+    { "ntasks-per-node", "-N" },
+    { "cpus-per-task", "--cpus-per-proc" },
+    { "nodes", "--host" },
+    { "nodelist", "--host" },
+    { "w", "--host" },
+    { "nodefile", "--hostfile" },
+    { "chdir", "--wdir" },
+    { "D", "--wdir" },
+    { "export", "-x" },
+    { "label", "--tag-output" },
+    { "input", "--stdin" },
+    { "i", "--stdin" },
+    { "error", "--errfile-pattern" },
+    { "e", "--errfile-pattern" },
+    { "o", "--outfile-pattern" },
+    { "time", "--timeout" },
+    { "t", "--timeout" },
+    { "cpu-bind", "--bind-to" },
+    { "distribution", "--map-by" },
+    { "m", "--map-by" },
+    { "multi-prog", "--configfile" },
+    { "no-kill", "--keep-going" },
+    { "k", "--keep-going" },
+    { "kill-on-bad-exit", "--keep-going" },
+    { "overcommit", "--oversubscribe" },
+    { "O", "--oversubscribe" },
+    { "mpi", "--pmix" },
 };
 
 static const char *suggest_dashes(const char *name)

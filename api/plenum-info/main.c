@@ -98,11 +98,11 @@ static int info_run(int argc, char **argv)
 {
     const struct command *command = NULL;
     bool json = false;
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+    if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
         info_print_version();
         return EXIT_SUCCESS;
     }
-    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
         return info_usage();
     for (int a = 1; a < argc; a++) {
         const struct command *found = NULL;
@@ -121,6 +121,8 @@ static int info_run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    static char whole[1 << 16];
+    setvbuf(stdout, whole, _IOFBF, sizeof whole); /* under mpiexec, tables of several processes do not mix */
     int code = info_run(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("plenum-info: cannot write the output");

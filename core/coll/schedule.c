@@ -419,14 +419,19 @@ static inline struct pl_engine *schedule_engine_of(const struct pl_schedule *sch
 /* Executes until the end, or until a message is not complete (PL_PENDING): that at `awaited`. No lock held. */
 static int schedule_advance(struct pl_schedule *schedule)
 {
+    char why[PL_DETAIL_MAX]; /* the other messages may fail for another reason */
+    int recorded = MPI_SUCCESS;
     for (;;) {
         bool whole = goes_on(schedule);
         int rc = whole ? schedule_execute(schedule) : schedule_settle(schedule, schedule->next);
-        if (rc == MPI_SUCCESS || rc == PL_PENDING)
-            return rc ? rc : schedule->error;
+        if (rc == PL_PENDING)
+            return rc;
+        if (rc == MPI_SUCCESS)
+            return recorded && recorded == schedule->error ? pl_fail(recorded, "%s", why) : schedule->error;
         if (!whole)
             continue;
         schedule->error = rc;
+        snprintf(why, sizeof why, "%s", pl_error_detail(&recorded));
         if (!goes_on(schedule)) {
             schedule->begun = schedule->next;
             schedule_cancel(schedule);

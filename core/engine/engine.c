@@ -2,6 +2,7 @@
 /* The engine: ordered sends, progress, and the functions that transports call. */
 #include "core/engine/engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,22 @@ static int engine_resolve(struct pl_comm *comm, int rank, const struct pl_reques
     return rc == MPI_SUCCESS && ops->check ? ops->check(comm) : rc;
 }
 
+/* A send to a rank that this process cannot connect to. If that rank has not departed, it will wait for the message,
+ * and so may others: the communicator is broken. */
+static void send_nowhere(struct pl_request *request, int rc)
+{
+    struct pl_comm *comm = request->comm;
+    char why[PL_DETAIL_MAX];
+    int told = pl_departure_of_send(request, rc), recorded;
+    bool awaited = comm && told == rc && rc != MPI_ERR_NO_MEM && rc != MPI_ERR_PROC_ABORTED;
+    snprintf(why, sizeof why, "%s", pl_error_detail(&recorded));
+    pl_request_complete(request, told);
+    if (!awaited || recorded != rc || comm->health.orphan)
+        return;
+    pl_comm_break_for_all_locked(comm, rc, why);
+    pl_fail(rc, "%s", why);
+}
+
 /* Retries the sends whose receiver had no address, in order: one that must still wait holds back later ones to its
  * rank. */
 static int send_unresolved(struct pl_engine *engine)
@@ -154,7 +171,7 @@ static int send_unresolved(struct pl_engine *engine)
         }
         events++;
         if (rc)
-            pl_request_complete(request, pl_departure_of_send(request, rc));
+            send_nowhere(request, rc);
         else
             pl_engine_send(engine, peer, request);
     }
@@ -175,7 +192,7 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
     if (rc == MPI_SUCCESS)
         return pl_engine_send(engine, peer, request);
     if (rc != PL_AGAIN) {
-        pl_request_complete(request, pl_departure_of_send(request, rc));
+        send_nowhere(request, rc);
         return MPI_SUCCESS;
     }
     request->state = PL_STATE_UNRESOLVED;

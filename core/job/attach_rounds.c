@@ -23,6 +23,11 @@ struct rounds_address {
 
 /* --- one round ---------------------------------------------------------------------------------------------------- */
 
+static int rounds_fail_damaged(int rank)
+{
+    return pl_fail(MPI_ERR_ARG, "the exchange callback has damaged what rank %d told", rank);
+}
+
 static int rounds_check_member(const struct pl_attach_rounds *m, const struct pl_attach_member *member, int rank,
                                size_t bytes)
 {
@@ -54,6 +59,8 @@ static int rounds_round(const struct pl_attach_rounds *m, const void *mine, void
         if (rc)
             return rc;
     }
+    if (memcmp((const char *)all + (size_t)m->mine.rank * bytes, mine, sizeof m->mine) != 0)
+        return rounds_fail_damaged(m->mine.rank);
     for (int i = 0; i < m->mine.size; i++) {
         int error = ((const struct pl_attach_member *)(const void *)((const char *)all + (size_t)i * bytes))->error;
         if (error)
@@ -64,17 +71,41 @@ static int rounds_round(const struct pl_attach_rounds *m, const void *mine, void
     return MPI_SUCCESS;
 }
 
-static int rounds_first_rounds(struct pl_attach_rounds *m)
+/* Space for all rounds: a member that found none later could not take part, and the others would wait for it. */
+static int rounds_first(struct pl_attach_rounds *m)
 {
+    m->all = pl_calloc((size_t)m->mine.size, sizeof *m->all);
+    m->come = pl_calloc((size_t)m->mine.size, sizeof(struct rounds_address));
+    if (!m->all || !m->come)
+        return pl_fail_memory("the members of a pool");
     return rounds_round(m, &m->mine, m->all, sizeof m->mine);
+}
+
+/* What the members did after the first round depends on the machines that it told. */
+static int rounds_check_machines(const struct pl_attach_rounds *m, const struct pl_attach_member *now)
+{
+    for (int i = 0; i < m->mine.size; i++)
+        if (memcmp(now[i].machine, m->all[i].machine, sizeof now[i].machine) != 0)
+            return rounds_fail_damaged(i);
+    return MPI_SUCCESS;
+}
+
+static int rounds_second(struct pl_attach_rounds *m)
+{
+    int rc = rounds_round(m, &m->mine, m->come, sizeof m->mine);
+    if (rc == MPI_SUCCESS)
+        rc = rounds_check_machines(m, m->come);
+    if (rc == MPI_SUCCESS)
+        memcpy(m->all, m->come, (size_t)m->mine.size * sizeof *m->all);
+    return rc;
 }
 
 /* --- machines ----------------------------------------------------------------------------------------------------- */
 
-static int rounds_read_machine(char machine[40])
+static int rounds_read_machine(char machine[44])
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    bool read = file && fgets(machine, 40, file);
+    bool read = file && fgets(machine, 44, file);
     if (file)
         fclose(file);
     if (!read)
@@ -124,9 +155,6 @@ static int rounds_begin(struct pl_attach_rounds *m, int rank, int size, struct p
     m->mine = (struct pl_attach_member){
         .magic = ROUNDS_MAGIC | (uint64_t)PL_WIRE_VERSION << 56, .rank = rank, .size = size, .pid = getpid()
     };
-    m->all = pl_calloc((size_t)size, sizeof *m->all);
-    if (!m->all)
-        return pl_fail_memory("the members of a pool");
     int rc = rounds_read_machine(m->mine.machine);
     if (rc == MPI_SUCCESS && getrandom(&m->mine.cookie, sizeof m->mine.cookie, 0) != sizeof m->mine.cookie)
         rc = pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for a pool");
@@ -134,7 +162,7 @@ static int rounds_begin(struct pl_attach_rounds *m, int rank, int size, struct p
         rc = pl_seat_make(size, m->mine.cookie, seat);
     m->mine.fd = seat->fd;
     m->mine.error = rc;
-    return rounds_first_rounds(m);
+    return rounds_first(m);
 }
 
 static int rounds_enter(const struct pl_attach_rounds *m, struct pl_seat *seat)
@@ -150,7 +178,7 @@ static int rounds_second_far(struct pl_attach_rounds *m, struct pl_seat *seat)
     if (m->mine.rank != 0 && rounds_head(m) == m->mine.rank)
         m->mine.error = pl_seat_make(m->mine.size, m->all[0].cookie, seat);
     m->mine.fd = seat->fd;
-    int rc = rounds_first_rounds(m);
+    int rc = rounds_second(m);
     if (rc)
         return rc;
     m->entered = rounds_enter(m, seat);
@@ -167,7 +195,7 @@ int pl_rounds_hold(struct pl_attach_rounds *m, int rank, int size, struct pl_sea
     if (pl_rounds_is_far(m))
         return rounds_second_far(m, seat);
     m->mine.error = rounds_enter(m, seat);
-    return rounds_first_rounds(m);
+    return rounds_second(m);
 }
 
 static int rounds_take_cards(const struct pl_attach_rounds *m, const struct rounds_address *all, struct pl_far *far)
@@ -189,23 +217,19 @@ static int rounds_take_cards(const struct pl_attach_rounds *m, const struct roun
 int pl_rounds_tell(struct pl_attach_rounds *m, int result, const void *card, size_t length, struct pl_far *far)
 {
     struct rounds_address mine = { .member = m->mine };
-    struct rounds_address *all = pl_calloc((size_t)m->mine.size, sizeof *all);
     mine.member.error = result;
     if (result == MPI_SUCCESS) {
         mine.card.length = (uint32_t)length;
         memcpy(mine.card.data, card, length);
     }
-    if (!all)
-        return pl_fail_memory("the addresses of a pool");
-    int rc = rounds_round(m, &mine, all, sizeof mine);
-    if (rc == MPI_SUCCESS)
-        rc = rounds_take_cards(m, all, far);
-    free(all);
-    return rc;
+    int rc = rounds_round(m, &mine, m->come, sizeof mine);
+    return rc ? rc : rounds_take_cards(m, m->come, far);
 }
 
 void pl_rounds_end(struct pl_attach_rounds *m)
 {
     free(m->all);
+    free(m->come);
     m->all = NULL;
+    m->come = NULL;
 }

@@ -21,14 +21,15 @@ struct pl_attach_member {
     uint64_t magic, cookie;
     int32_t rank, size, pid, fd;
     int32_t error;
-    char machine[40]; /* its boot id */
+    char machine[44]; /* its boot id; the struct has no padding */
 };
 
 struct pl_attach_rounds {
     MPIX_Exchange_function *exchange;
     void *context;
     struct pl_attach_member mine;
-    struct pl_attach_member *all; /* [size] */
+    struct pl_attach_member *all; /* [size] what the members told in the last of the first two rounds */
+    void *come;                   /* what comes in a round */
     int entered;                  /* the result of entering this machine's memory, for round 3 */
 };
 

@@ -54,11 +54,20 @@ static int ucx_control_on_hello(struct pl_ucx_link *link, const unsigned char *d
     return pl_ucx_link_set_address(link, data + sizeof head + head.card, head.address);
 }
 
-/* Messages are handled in order: all numbers below the ASK's have been handed to the engine. */
+/* Messages are handled in order: all numbers below the ASK's have been handed to the engine. The peer's gate may have
+ * to admit this process before it can answer. */
 static int ucx_control_on_ask(struct pl_ucx_link *link, uint64_t token)
 {
+    link->owed = token;
     int err = pl_ucx_link_open(link);
-    return err ? err : pl_ucx_post(link, PL_UCX_ACK, token, NULL, 0);
+    return err || !link->ep ? err : pl_ucx_control_send_owed(link);
+}
+
+int pl_ucx_control_send_owed(struct pl_ucx_link *link)
+{
+    uint64_t token = link->owed;
+    link->owed = 0;
+    return token ? pl_ucx_post(link, PL_UCX_ACK, token, NULL, 0) : MPI_SUCCESS;
 }
 
 static void ucx_control_on_ack(struct pl_ucx_link *link, uint32_t number)
@@ -91,7 +100,7 @@ static int ucx_control_on_forget(struct pl_ucx_link *link, uint64_t number)
         if (send->wire.number == number && send->message && send->message->rndv)
             send->message = NULL;
     int err = pl_ucx_link_open(link);
-    return err ? err : pl_ucx_post(link, PL_UCX_FORGOTTEN, number, NULL, 0);
+    return err || !link->ep ? err : pl_ucx_post(link, PL_UCX_FORGOTTEN, number, NULL, 0);
 }
 
 static void ucx_control_on_forgotten(struct pl_ucx_link *link, uint64_t number)

@@ -13,6 +13,8 @@
 
 /* Sends this engine's card and address. */
 int pl_ucx_control_send_hello(struct pl_ucx_link *link);
+/* Answers an ASK that came before this side was connected. */
+int pl_ucx_control_send_owed(struct pl_ucx_link *link);
 /* Handles a control message that is in turn. Its errors fail the link. */
 void pl_ucx_control_handle(struct pl_ucx_link *link, const struct pl_ucx_wire *wire, const void *data, size_t bytes);
 /* Have all peers acknowledged the engine's messages? Sends ASK where that is still to be done. */

@@ -218,6 +218,15 @@ int pl_ucx_gate_progress(struct pl_ucx *ucx, bool now)
 
 /* --- opening ----------------------------------------------------------------------------------------------------- */
 
+/* Where a filter denies the call, peers would wait for an answer. */
+static bool gate_can_accept(int fd)
+{
+    int early = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (early >= 0)
+        close(early);
+    return early >= 0 || errno == EAGAIN || errno == ECONNABORTED;
+}
+
 /* An entrance beside a listener of UCX, at the same address. */
 static int gate_open_entrance(struct pl_ucx *ucx, const struct pl_ucx_listener *listener, int number)
 {
@@ -226,7 +235,7 @@ static int gate_open_entrance(struct pl_ucx *ucx, const struct pl_ucx_listener *
     entrance->ready = gate_entrance_ready;
     entrance->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (entrance->fd < 0 || bind(entrance->fd, (struct sockaddr *)&at, sizeof at) != 0 ||
-        listen(entrance->fd, SOMAXCONN) != 0 ||
+        listen(entrance->fd, SOMAXCONN) != 0 || !gate_can_accept(entrance->fd) ||
         getsockname(entrance->fd, (struct sockaddr *)&at, &(socklen_t){ sizeof at }) != 0 ||
         !pl_ucx_gate_watch(ucx, entrance, false))
         return ucx->host->fail(PL_UNREACHABLE, "cannot listen for connections: %s", strerror(errno));

@@ -34,7 +34,9 @@ struct pl_ucx_knock {
     struct pl_ucx_link *link;
     int entrance, tries;
     bool sent;
-    int64_t due; /* ms: give up connecting, or try again */
+    bool closed;   /* at an entrance it was refused: the peer has closed, or another process is there */
+    int unreached; /* errno of an entrance that cannot be reached; 0: there is none */
+    int64_t due;   /* ms: give up connecting, or try again */
     size_t got;
     struct pl_ucx_pass pass, answer;
 };
@@ -78,11 +80,24 @@ void pl_ucx_knock_end(struct pl_ucx_link *link)
 static void knock_fail(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
 {
     struct pl_ucx_link *link = knock->link;
-    ucx->host->log("ucx", 2,
-                   "a peer does not let this process connect: it has closed, or another process has its port");
+    bool unreached = knock->unreached && !knock->closed;
+    if (unreached)
+        ucx->host->log("ucx", 1, "none of a peer's addresses can be reached: %s", strerror(knock->unreached));
+    else
+        ucx->host->log("ucx", 2,
+                       "a peer does not let this process connect: it has closed, or another process has its port");
     pl_ucx_knock_end(link);
-    link->departed = true; /* like one that has said so: what waits for it ends, and nothing else */
-    pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, "it does not let this process connect");
+    link->departed = !unreached; /* like one that has said so: what waits for it ends, and nothing else */
+    pl_ucx_link_fail(link, unreached ? MPI_ERR_OTHER : MPI_ERR_PROC_ABORTED,
+                     unreached ? "none of its addresses can be reached" : "it does not let this process connect");
+}
+
+static void knock_note(struct pl_ucx_knock *knock, int error)
+{
+    if (error == ECONNREFUSED)
+        knock->closed = true;
+    else
+        knock->unreached = error;
 }
 
 /* --- the answer -------------------------------------------------------------------------------------------------- */
@@ -128,10 +143,12 @@ static void knock_receive(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
     if (got > 0 && knock->got < sizeof *answer)
         return;
     if (got > 0 && pl_ucx_pass_check(answer, PL_UCX_ADMIT, head.engine, head.key) &&
-        memcmp(answer->nonce, knock->pass.nonce, sizeof answer->nonce) == 0)
+        memcmp(answer->nonce, knock->pass.nonce, sizeof answer->nonce) == 0) {
         knock_admitted(ucx, knock);
-    else
-        knock_at_next_entrance(ucx, knock);
+        return;
+    }
+    knock->closed = true;
+    knock_at_next_entrance(ucx, knock);
 }
 
 /* --- the question ------------------------------------------------------------------------------------------------ */
@@ -142,6 +159,8 @@ static void knock_send(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
     getsockopt(knock->watch.fd, SOL_SOCKET, SO_ERROR, &error, &(socklen_t){ sizeof error });
     ssize_t sent = error ? -1 : send(knock->watch.fd, &knock->pass, sizeof knock->pass, MSG_NOSIGNAL | MSG_DONTWAIT);
     knock->sent = sent == (ssize_t)sizeof knock->pass;
+    if (error && error != ECONNRESET)
+        knock_note(knock, error);
     if (!knock->sent && (error == ECONNRESET || sent >= 0))
         knock_try_later(ucx, knock);
     else if (!knock->sent || !pl_ucx_gate_watch(ucx, &knock->watch, false))
@@ -166,13 +185,17 @@ static bool knock_try(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
                               .sin_port = htons(entrance.port) };
     int fd = knock->watch.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     knock->due = pl_clock_ms() + KNOCK_CONNECT_MS;
-    if (fd < 0)
+    if (fd < 0) {
+        knock_note(knock, errno);
         return false;
+    }
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &(int){ 1 }, sizeof(int));
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &(int){ KNOCK_IDLE_S }, sizeof(int));
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &(int){ KNOCK_IDLE_S }, sizeof(int));
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &(int){ 2 }, sizeof(int));
     bool connecting = connect(fd, (struct sockaddr *)&to, sizeof to) == 0 || errno == EINPROGRESS;
+    if (!connecting)
+        knock_note(knock, errno);
     return connecting && pl_ucx_gate_watch(ucx, &knock->watch, true);
 }
 
@@ -239,6 +262,8 @@ int pl_ucx_knocks_progress(struct pl_ucx *ucx)
         if (knock->sent || now < knock->due)
             continue;
         events++;
+        if (knock->watch.fd >= 0)
+            knock_note(knock, ETIMEDOUT);
         if (knock->watch.fd >= 0 || !knock_try(ucx, knock))
             knock_at_next_entrance(ucx, knock);
     }

@@ -147,14 +147,15 @@ static int ucx_link_connect(struct pl_ucx_link *link)
         return ucx->host->fail(PL_UNREACHABLE, "UCX cannot reach this process: %s", ucs_status_string(status));
     }
     ucx->unclaimed = true;
-    return pl_ucx_control_send_hello(link);
+    int err = pl_ucx_control_send_hello(link);
+    return err ? err : pl_ucx_control_send_owed(link);
 }
 
 int pl_ucx_link_open(struct pl_ucx_link *link)
 {
     struct pl_ucx *ucx = link->ucx;
     if (link->error)
-        return ucx->host->fail(link->error, "the connection to this process has failed");
+        return ucx->host->fail(link->error, "the connection to this process has failed: %s", link->why);
     if (link->departed)
         return ucx->host->fail(MPI_ERR_PROC_ABORTED, "this process has finalized");
     if (link->ep)

@@ -82,6 +82,14 @@ void pl_ucx_rndv_abandon(struct pl_ucx_rndv *rndv)
         pl_ucx_rndv_release(rndv);
 }
 
+/* The sender waits for a message that will never be received: the link is lost. */
+static int ucx_receive_failed(struct pl_ucx_link *link, ucs_status_t status)
+{
+    int err = pl_ucx_error(link->ucx, status, "cannot receive");
+    pl_ucx_link_fail(link, err, ucs_status_string(status));
+    return err;
+}
+
 static void ucx_receive_on_fetched(void *request, ucs_status_t status, size_t length, void *argument)
 {
     (void)length;
@@ -96,7 +104,7 @@ static void ucx_receive_on_fetched(void *request, ucs_status_t status, size_t le
     struct pl_incoming *message = rndv->message;
     if (message)
         ucx->host->fetched(ucx->engine, message,
-                           status == UCS_OK ? MPI_SUCCESS : pl_ucx_error(ucx, status, "cannot receive"));
+                           status == UCS_OK ? MPI_SUCCESS : ucx_receive_failed(rndv->link, status));
     ucx_rndv_free(rndv);
 }
 
@@ -126,8 +134,9 @@ int pl_ucx_fetch(void *self, struct pl_rndv *handle, struct pl_incoming *message
     if (UCS_PTR_IS_PTR(request) && !rndv->done)
         return PL_PENDING;
     ucs_status_t status = rndv->done ? rndv->status : UCS_PTR_STATUS(request);
+    struct pl_ucx_link *link = rndv->link;
     ucx_rndv_free(rndv);
-    return status == UCS_OK ? MPI_SUCCESS : pl_ucx_error(ucx, status, "cannot receive");
+    return status == UCS_OK ? MPI_SUCCESS : ucx_receive_failed(link, status);
 }
 
 /* A cancelled message is kept until the sender answers FORGOTTEN. If it were released at once, the send could complete
@@ -138,7 +147,7 @@ void pl_ucx_drop(void *self, struct pl_rndv *handle, bool cancelled)
     struct pl_ucx_rndv *rndv = (struct pl_ucx_rndv *)handle;
     struct pl_ucx_link *link = rndv->link;
     rndv->cancelled = cancelled;
-    if (!cancelled || pl_ucx_link_open(link) || pl_ucx_post(link, PL_UCX_FORGET, rndv->number, NULL, 0))
+    if (!cancelled || pl_ucx_link_open(link) || !link->ep || pl_ucx_post(link, PL_UCX_FORGET, rndv->number, NULL, 0))
         pl_ucx_rndv_release(rndv);
 }
 

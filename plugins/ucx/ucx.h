@@ -115,6 +115,7 @@ struct pl_ucx_link {
     uint32_t next_out;     /* number of the next outgoing message */
     uint32_t due;          /* one past the number of the engine's last message */
     uint32_t asked, acked; /* the number that the last ASK and the last ACK were for */
+    uint64_t owed;         /* the token of an ASK that came before this side was connected; 0: none */
     uint32_t next_in;      /* number of the next message to be handed on */
 
     struct pl_list sends;     /* of pl_ucx_send.entry: those that UCX has */

@@ -16,7 +16,8 @@ process of a job needs to communicate. Errors are exceptions with the line that 
 """
 from ._native import find_tool, python_path
 from .aio import AsyncRuntime, JobFailed, Result
-from .enums import Bind, ErrorCode, EventFlag, EventKind, HostState, JobOption, Map, Pmix, Policy, RuntimeOption, Scope
+from .enums import (Bind, ErrorCode, EventFlag, EventKind, HostState, JobOption, Map, Pmix, Policy, Rank, RuntimeOption,
+                    Scope)
 from .errors import PlenumClosed, PlenumError, PlenumTimeout
 from .executor import Executor
 from .runtime import ALL, Event, Host, Job, Runtime, Usage
@@ -24,5 +25,5 @@ from .runtime import ALL, Event, Host, Job, Runtime, Usage
 __version__ = "0.1.0"
 
 __all__ = ["ALL", "AsyncRuntime", "Bind", "ErrorCode", "Event", "EventFlag", "EventKind", "Executor", "Host",
-           "HostState", "Job", "JobFailed", "JobOption", "Map", "Pmix", "PlenumClosed", "PlenumError", "PlenumTimeout", "Policy", "Result",
-           "Runtime", "RuntimeOption", "Scope", "Usage", "find_tool", "python_path"]
+           "HostState", "Job", "JobFailed", "JobOption", "Map", "Pmix", "PlenumClosed", "PlenumError", "PlenumTimeout",
+           "Policy", "Rank", "Result", "Runtime", "RuntimeOption", "Scope", "Usage", "find_tool", "python_path"]

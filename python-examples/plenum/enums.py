@@ -58,6 +58,7 @@ class JobOption(enum.IntEnum):
     REPORT = 10
     BIND_COUNT = 11
     PRIORITY = 12
+    RANK = 13
 
 
 class RuntimeOption(enum.IntEnum):
@@ -107,3 +108,13 @@ class Map(enum.IntEnum):
     SLOT = 0
     SOCKET = 1
     NUMA = 2
+    NODE = 3
+
+
+class Rank(enum.IntEnum):
+    """enum plenum_rank: values of JobOption.RANK."""
+    MAPPED = 0
+    SLOT = 1
+    NODE = 2
+    FILL = 3
+    SPAN = 4

@@ -3,6 +3,7 @@
  * made of it. A word "@" is a file with what follows the first NUL of the input. */
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/apply_output.c"
+#include "api/mpiexec/apply_place.c"
 #include "api/mpiexec/configfile.c"
 #include "api/mpiexec/handover.c"
 #include "api/mpiexec/handover_words.c"
@@ -35,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct options options = { 0 };
     if (options_parse(&options, argc, argv, error, sizeof error)) {
         FUZZ_CHECK(options.help || options.version || options.job || options.sections > 0);
-        for (int i = 0; i < options.sections && !options.help && !options.version; i++)
+        for (int i = 0; i < options.sections && !options.help && !options.version && !options.job; i++)
             FUZZ_CHECK(options.section[i].argc > 0 && options.section[i].ranks > 0 &&
                        !options.section[i].argv[options.section[i].argc]);
         for (int launcher = 0; launcher < 2 && options.sections > 0; launcher++) {

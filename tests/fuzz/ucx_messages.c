@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that UCX brings: headers of any kind, hellos with any address, in any order, eager or by rendezvous, while
- * an allocation fails. UCX itself is replaced by functions that agree to everything, or refuse, as the input says. */
+/* Messages that UCX brings: headers of any kind, hellos with any address, in any order, eager or by rendezvous, with
+ * one-sided transfers between them, while an allocation fails. UCX itself is replaced by functions that agree to
+ * everything, refuse, or take their time, as the input says. */
 #include "fuzz_unit.h"
 
 #include <ucp/api/ucp.h>
@@ -10,6 +11,7 @@
 #include "plugins/ucx/fds.c"
 #include "plugins/ucx/link.c"
 #include "plugins/ucx/receive.c"
+#include "plugins/ucx/remote.c"
 #include "plugins/ucx/send.c"
 /* clang-format on */
 #include "core/base/memory.h"
@@ -41,7 +43,8 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header, size_t header_length, const void *buffer,
                                  size_t count, const ucp_request_param_t *param)
 {
-    (void)ep, (void)id, (void)header, (void)header_length, (void)buffer, (void)count, (void)param;
+    (void)id, (void)header, (void)header_length, (void)buffer, (void)count, (void)param;
+    FUZZ_CHECK(ep);
     return fuzz_byte(input) % 16 == 15 ? UCS_STATUS_PTR(UCS_ERR_ENDPOINT_TIMEOUT) : NULL;
 }
 
@@ -90,6 +93,60 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker, const ucp_request_par
     return NULL;
 }
 
+/* One-sided transfers: complete at once, refused, or complete when the input says so (fuzz_complete). */
+
+struct fuzz_transfer {
+    ucp_send_nbx_callback_t done;
+    void *argument;
+};
+static struct fuzz_transfer under_way[MESSAGES_MAX];
+static int begun;
+
+static ucs_status_ptr_t fuzz_begin_transfer(const ucp_request_param_t *param)
+{
+    unsigned way = fuzz_byte(input) % 8;
+    if (way == 7)
+        return UCS_STATUS_PTR(UCS_ERR_ENDPOINT_TIMEOUT);
+    if (way < 3 || begun == MESSAGES_MAX)
+        return NULL;
+    struct fuzz_transfer *transfer = &under_way[begun++];
+    *transfer = (struct fuzz_transfer){ .done = param->cb.send, .argument = param->user_data };
+    if (way == 6) { /* while the call that starts it is running */
+        transfer->done = NULL;
+        param->cb.send(transfer, UCS_OK, param->user_data);
+    }
+    return transfer;
+}
+
+static void fuzz_complete(struct fuzz *from)
+{
+    struct fuzz_transfer *transfer = &under_way[fuzz_byte(from) % MESSAGES_MAX];
+    ucp_send_nbx_callback_t done = transfer->done;
+    transfer->done = NULL;
+    if (done)
+        done(transfer, fuzz_byte(from) % 8 == 7 ? UCS_ERR_CANCELED : UCS_OK, transfer->argument);
+}
+
+ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count, uint64_t there, ucp_rkey_h key,
+                             const ucp_request_param_t *param)
+{
+    (void)ep, (void)buffer, (void)count, (void)there, (void)key;
+    return fuzz_begin_transfer(param);
+}
+
+ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count, uint64_t there, ucp_rkey_h key,
+                             const ucp_request_param_t *param)
+{
+    (void)ep, (void)buffer, (void)count, (void)there, (void)key;
+    return fuzz_begin_transfer(param);
+}
+
+ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
+{
+    (void)ep;
+    return fuzz_begin_transfer(param);
+}
+
 /* --- what plugins/ucx/ucx.c would do --------------------------------------------------------------------------- */
 
 static int fuzz_address(void *self, void *buffer, size_t capacity, size_t *length)
@@ -113,18 +170,42 @@ void pl_ucx_sweep(void)
 {
 }
 
-/* ... and its gate, which is open */
+/* ... and the gates of its peers, which are open, or answer when the input says so */
+
+static bool gates_are_open;
 
 bool pl_ucx_knock_is_needed(const struct pl_ucx_link *link)
 {
-    (void)link;
-    return false;
+    return !link->admitted && !gates_are_open;
 }
 
 int pl_ucx_knock_start(struct pl_ucx_link *link)
 {
     (void)link;
     return MPI_SUCCESS;
+}
+
+/* The engine connects to a peer, whatever that has sent before. */
+static void fuzz_connect(struct fuzz *from, struct pl_ucx *ucx)
+{
+    unsigned char address[sizeof(struct pl_ucx_address) + 20] = { 0 };
+    struct pl_ucx_address head = { .engine = 11 + fuzz_byte(from) % 3 };
+    struct pl_ucx_link *link = pl_ucx_link_get(ucx, head.engine);
+    memcpy(address, &head, sizeof head);
+    if (link && pl_ucx_link_set_address(link, address, sizeof address) == MPI_SUCCESS)
+        pl_ucx_link_open(link);
+}
+
+static void fuzz_admit(struct pl_ucx *ucx)
+{
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
+        if (link->ep || link->error || link->departed || !link->address)
+            continue;
+        link->admitted = true;
+        int err = pl_ucx_link_open(link);
+        if (err)
+            pl_ucx_link_fail(link, err < 0 ? MPI_ERR_OTHER : err, "it cannot be reached");
+    }
 }
 
 void pl_ucx_knock_end(struct pl_ucx_link *link)
@@ -154,6 +235,38 @@ static void take(struct node *node, const struct pl_origin *from, const struct p
     } else if (rndv) {
         pl_ucx_drop(node->self, rndv, header->tag % 4 == 2);
     }
+}
+
+/* A transfer of the engine's: it ends once, at its start or later, unless its link is closed in order first. */
+struct fuzz_moving {
+    struct pl_moving moving;
+    bool pending;
+};
+static struct fuzz_moving movings[MESSAGES_MAX];
+static int moved;
+
+static void on_moved(struct pl_moving *moving, int error)
+{
+    struct fuzz_moving *own = PL_CONTAINER(moving, struct fuzz_moving, moving);
+    (void)error;
+    FUZZ_CHECK(own->pending);
+    own->pending = false;
+}
+
+static void start_transfer(struct fuzz *from, struct pl_ucx *ucx)
+{
+    struct pl_list *node = ucx->links.next;
+    for (int i = fuzz_byte(from) % 3; i > 0 && node != &ucx->links; i--)
+        node = node->next;
+    if (node == &ucx->links || moved == MESSAGES_MAX)
+        return;
+    struct pl_ucx_link *link = PL_CONTAINER(node, struct pl_ucx_link, entry);
+    struct fuzz_moving *own = &movings[moved++];
+    unsigned what = fuzz_byte(from) % 3;
+    struct pl_move move = { .here = scrap, .there = fuzz_number(from), .bytes = sizeof scrap, .write = what == 0 };
+    *own = (struct fuzz_moving){ .moving.done = on_moved, .pending = true };
+    own->pending = (what == 2 ? pl_ucx_complete(&link->endpoint, &own->moving)
+                              : pl_ucx_move(&link->endpoint, &move, &own->moving)) == PL_PENDING;
 }
 
 static size_t make_hello(struct fuzz *from, unsigned char *data, uint64_t peer)
@@ -199,8 +312,17 @@ static void arrives(struct fuzz *from, struct pl_ucx *ucx, uint32_t *number)
         descriptors -= params.recv_attr != 0;
         free(exact);
     }
-    if (fuzz_byte(from) % 4 == 3)
+    unsigned next = fuzz_byte(from);
+    if (next % 4 == 3)
         pl_ucx_links_report(ucx);
+    if (next % 8 >= 6)
+        start_transfer(from, ucx);
+    if (next % 16 >= 12)
+        fuzz_complete(from);
+    if (next % 32 >= 28)
+        fuzz_admit(ucx);
+    if (next % 64 >= 56)
+        fuzz_connect(from, ucx);
 }
 
 /* No link waits for a message that was here and is lost: all that follow would wait for it too. */
@@ -220,7 +342,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t number[3] = { 0 };
     input = &from;
     node.self = &ucx;
-    fetches = descriptors = 0;
+    fetches = descriptors = begun = moved = 0;
+    memset(under_way, 0, sizeof under_way);
+    gates_are_open = fuzz_byte(&from) % 2;
     memset(first_came, 0, sizeof first_came);
     pl_list_init(&ucx.links);
     pl_list_init(&ucx.failed);

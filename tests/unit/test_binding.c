@@ -116,6 +116,48 @@ START_TEST(several_each)
 }
 END_TEST
 
+/* What `count` ranks have that take the places in order, and are then ranked. */
+static void expect_ranked(enum plenum_bind bind, enum plenum_map map, int count, enum plenum_rank rank,
+                          const char *wanted)
+{
+    struct pl_binding_places places;
+    char all[256] = "", one[64];
+    cpu_set_t set = cpus_of("01234567"), taken[16];
+    ck_assert(pl_binding_find(top, &set, bind, map, 0, &places));
+    for (int r = 0; r < count; r++)
+        taken[r] = places.cpus[r % places.count];
+    ck_assert(pl_binding_rank(top, &set, map, rank, taken, count));
+    for (int r = 0; r < count; r++) {
+        pl_binding_text(&taken[r], one, sizeof one);
+        strcat(strcat(all, r ? " " : ""), one);
+    }
+    ck_assert_str_eq(all, wanted);
+    pl_binding_fini(&places);
+}
+
+START_TEST(ranked)
+{
+    begin();
+    make_machine();
+    static const enum plenum_map by[] = { PLENUM_MAP_SOCKET, PLENUM_MAP_NUMA };
+    for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
+        expect_ranked(PLENUM_BIND_CORE, by[i], 4, PLENUM_RANK_MAPPED, "0,4 2,6 1,5 3,7");
+        expect_ranked(PLENUM_BIND_CORE, by[i], 4, PLENUM_RANK_SLOT, "0,4 2,6 1,5 3,7");
+        expect_ranked(PLENUM_BIND_CORE, by[i], 4, PLENUM_RANK_NODE, "0,4 2,6 1,5 3,7");
+        expect_ranked(PLENUM_BIND_CORE, by[i], 4, PLENUM_RANK_FILL, "0,4 1,5 2,6 3,7");
+        expect_ranked(PLENUM_BIND_CORE, by[i], 3, PLENUM_RANK_FILL, "0,4 1,5 2,6"); /* mapped first, then ranked */
+        expect_ranked(PLENUM_BIND_CORE, by[i], 6, PLENUM_RANK_FILL, "0,4 1,5 0,4 2,6 3,7 2,6");
+        expect_ranked(PLENUM_BIND_SOCKET, by[i], 4, PLENUM_RANK_FILL, "0-1,4-5 0-1,4-5 2-3,6-7 2-3,6-7");
+        expect_ranked(PLENUM_BIND_CORE, by[i], 4, PLENUM_RANK_SPAN, "0,4 2,6 1,5 3,7");
+    }
+    expect_ranked(PLENUM_BIND_CORE, PLENUM_MAP_SLOT, 4, PLENUM_RANK_SPAN, "0,4 2,6 1,5 3,7");
+    expect_ranked(PLENUM_BIND_CORE, PLENUM_MAP_SLOT, 3, PLENUM_RANK_SPAN, "0,4 2,6 1,5");
+    expect_ranked(PLENUM_BIND_CORE, PLENUM_MAP_NODE, 3, PLENUM_RANK_FILL, "0,4 1,5 2,6");
+    expect_ranked(PLENUM_BIND_THREAD, PLENUM_MAP_SLOT, 8, PLENUM_RANK_FILL, "0 1 4 5 2 3 6 7");
+    expect_ranked(PLENUM_BIND_CORE, PLENUM_MAP_SLOT, 0, PLENUM_RANK_SPAN, "");
+}
+END_TEST
+
 /* A kernel that says nothing, or nonsense. */
 START_TEST(silence)
 {
@@ -186,4 +228,4 @@ START_TEST(not_native)
 }
 END_TEST
 
-UNIT_MAIN("places", machine, several_each, silence, short_text, not_native)
+UNIT_MAIN("places", machine, several_each, ranked, silence, short_text, not_native)

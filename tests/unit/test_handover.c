@@ -2,6 +2,7 @@
 /* Jobs that mpiexec hands over: the launcher, and the command line, with launchers that are empty files. */
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/apply_output.c"
+#include "api/mpiexec/apply_place.c"
 #include "api/mpiexec/configfile.c"
 #include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
@@ -154,6 +155,14 @@ START_TEST(words_slurm)
           SRUN "--ntasks=1 --kill-on-bad-exit=1 --input=0 --output=d/rank.%t.out --error=d/rank.%t.err p");
     gives("--launcher slurm --outfile-pattern o%r%% --errfile-pattern e p",
           SRUN "--ntasks=1 --kill-on-bad-exit=1 --input=0 --output=o%t%% --error=e p");
+    gives("--launcher slurm -n 4 --map-by node p",
+          SRUN "--ntasks=4 --kill-on-bad-exit=1 --input=0 --distribution=cyclic:block p");
+    gives("--launcher slurm -n 4 --bynode --rank-by node p",
+          SRUN "--ntasks=4 --kill-on-bad-exit=1 --input=0 --distribution=cyclic:block p");
+    gives("--launcher slurm -n 4 --rank-by slot p", SRUN "--ntasks=4 --kill-on-bad-exit=1 --input=0 p");
+    refused("--launcher slurm -n 4 --rank-by node p", "--rank-by");
+    refused("--launcher slurm -n 4 --map-by node --rank-by slot p", "--rank-by");
+    refused("--launcher slurm -n 4 --rank-by fill p", "--rank-by");
     refused("--launcher slurm --pset a=0 p", "--pset cannot be passed on to srun");
     refused("--launcher slurm --genvnone p", "--genvnone");
     refused("--launcher slurm --timestamp-output p", "--timestamp-output");
@@ -212,6 +221,16 @@ START_TEST(words_prte)
         "--launcher openmpi -l --output-filename d --keep-going --timeout 1.2 --stdin none -N 2 p", "mpirun.openmpi",
         "--enable-recovery --timeout 2 --stdin none --tag-output --output-filename d --map-by ppr:2:node:OVERSUBSCRIBE "
         "--bind-to none p");
+    GIVES("--launcher prte -n 4 --map-by node:PE=2 --rank-by span p", "prterun",
+          "--map-by node:PE=2:OVERSUBSCRIBE --rank-by span --bind-to core -np 4 p");
+    GIVES("--launcher prte -n 4 --map-by ppr:2:socket p", "prterun",
+          "--map-by ppr:2:package:OVERSUBSCRIBE --rank-by fill --bind-to none -np 4 p");
+    GIVES("--launcher openmpi -n 4 --map-by ppr:2:core --rank-by node p", "mpirun.openmpi",
+          "--map-by ppr:2:core:OVERSUBSCRIBE --rank-by node --bind-to none -np 4 p");
+    GIVES("--launcher openmpi -n 4 --map-by numa --rank-by span p", "mpirun.openmpi",
+          "--map-by numa:OVERSUBSCRIBE --rank-by numa:span --bind-to none -np 4 p");
+    GIVES("--launcher openmpi -n 4 --byslot --rank-by fill p", "mpirun.openmpi",
+          "--map-by slot:OVERSUBSCRIBE --rank-by slot --bind-to none -np 4 p");
     setenv("PLENUM_LOG", "error", 1);
     setenv("LD_LIBRARY_PATH", "/y", 1);
     GIVES("--launcher openmpi -x A=b -wdir /x p : -n 2 -env C d -path /z q", "mpirun.openmpi",

@@ -2,6 +2,7 @@
 /* The command line of mpiexec: what it understands, and what it says when it does not. */
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/apply_output.c"
+#include "api/mpiexec/apply_place.c"
 #include "api/mpiexec/configfile.c"
 #include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
@@ -95,6 +96,12 @@ START_TEST(variables)
     refused("-x =b p", "NAME");
     ck_assert(parse("-initial-errhandler mpi_errors_return p"));
     ck_assert_str_eq(parsed.env.item[0].name, "PLENUM_INITIAL_ERRHANDLER");
+    ck_assert(parse("-envlist TEST_OPTIONS_SET p") && parsed.env_clear && parsed.section[0].env.count == 1);
+    ck_assert(parse("-envnone p") && parsed.env_clear);
+    refused("-envnone p : q", "for a single program");
+    refused("p : -envlist A q", "for a single program");
+    ck_assert(parse("-initial-errhandler MPI_ERRORS_ABORT p") && parse("-initial-errhandler plenum://log p"));
+    refused("-initial-errhandler fatal p", "expects mpi_errors_are_fatal");
     refused("-env A", "two arguments");
     refused("-env=A p", "two arguments");
 }
@@ -166,7 +173,63 @@ START_TEST(places)
     ck_assert(parse("--bind-to package --map-by numa p"));
     ck_assert_int_eq(parsed.bind, PLENUM_BIND_SOCKET);
     ck_assert_int_eq(parsed.map, PLENUM_MAP_NUMA);
-    ck_assert(parse("p") && !parsed.bind_given && !parsed.map_given);
+    ck_assert(parse("p") && !parsed.bind_given && !parsed.map_given && parsed.rank_by == PLENUM_RANK_MAPPED);
+    ck_assert(parse("--map-by :OVERSUBSCRIBE --bind-to :overload-allowed p") && !parsed.map_given &&
+              !parsed.bind_given);
+    ck_assert(parse("--map-by :PE=2 p") && parsed.bind_count == 2 && parsed.bind == PLENUM_BIND_CORE);
+    ck_assert(parse("--map-by Socket:pe=2,span p") && parsed.bind_count == 2 && parsed.map == PLENUM_MAP_SOCKET);
+    ck_assert(parse("-bind-to core:2 p") && parsed.bind_count == 2 && parsed.bind == PLENUM_BIND_CORE);
+    ck_assert(parse("--map-by node p") && parsed.map == PLENUM_MAP_NODE);
+    ck_assert(parse("--bynode p") && parsed.map == PLENUM_MAP_NODE && parsed.map_given);
+    ck_assert(parse("--byslot p") && parsed.map == PLENUM_MAP_SLOT && parsed.map_given);
+    ck_assert(parse("--map-by ppr:2:node p") && parsed.map == PLENUM_MAP_SLOT && parsed.section[0].per_node == 2);
+    ck_assert(parse("--map-by ppr:2:socket p") && parsed.rank_by == PLENUM_RANK_FILL);
+    ck_assert(parse("--map-by ppr:2:socket --rank-by node p") && parsed.rank_by == PLENUM_RANK_NODE);
+    ck_assert(parse("--npersocket 2 p") && parsed.section[0].per_place == 2 && parsed.bind == PLENUM_BIND_SOCKET);
+    ck_assert(parse("--npersocket 2 --bind-to core p") && parsed.bind == PLENUM_BIND_CORE);
+    ck_assert(parse("--bind-to core --npersocket 2 p") && parsed.bind == PLENUM_BIND_CORE);
+}
+END_TEST
+
+START_TEST(ranking)
+{
+    static const struct {
+        const char *line;
+        enum plenum_rank rank;
+    } uses[] = { { "--rank-by slot p", PLENUM_RANK_SLOT },        { "--rank-by core p", PLENUM_RANK_SLOT },
+                 { "--rank-by=node p", PLENUM_RANK_NODE },        { "--rank-by FILL p", PLENUM_RANK_FILL },
+                 { "--rank-by span p", PLENUM_RANK_SPAN },        { "--rank-by socket p", PLENUM_RANK_SPAN },
+                 { "--rank-by socket:span p", PLENUM_RANK_SPAN }, { "--rank-by numa p", PLENUM_RANK_SPAN } };
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        ck_assert_msg(parse(uses[i].line), "%s: %s", uses[i].line, error);
+        ck_assert_msg(parsed.rank_by == uses[i].rank, "%s", uses[i].line);
+    }
+    refused("--rank-by slot", "is the argument of --rank-by");
+    refused("--rank-by rack p", "expects slot, node, fill or span, not \"rack\"");
+    refused("--rank-by slot:PE=2 p", "expects slot, node");
+}
+END_TEST
+
+START_TEST(names_of_files)
+{
+    static const char *const uses[][2] = {
+        { "--output-filename d:nocopy p", "d" }, { "--output-filename d:nojobid,nocopy p", "d" },
+        { "--output-filename a:b p", "a:b" },    { "--output-filename a:nocopy:b p", "a:nocopy:b" },
+        { "--output dir=d:nocopy p", "d" },      { "--output TAG,FILE=f:nocopy p", "f.%r" }
+    };
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        ck_assert_msg(parse(uses[i][0]), "%s: %s", uses[i][0], error);
+        ck_assert_str_eq(parsed.output, uses[i][1]);
+    }
+    ck_assert(parsed.tag);
+    refused("--output-filename :nocopy p", "expects the name");
+    refused("--output dir=:nocopy p", "expects tag");
+    ck_assert(parse("--display map p") && parsed.display_map && !parsed.report_bindings);
+    ck_assert(parse("--display MAP-DEVEL,bindings:parseable p") && parsed.display_map && parsed.report_bindings);
+    ck_assert(parse("--display bind,allocation p") && !parsed.display_map && parsed.report_bindings);
+    ck_assert_int_eq(parsed.notes, 1);
+    refused("--display maps p", "expects map or bindings, not \"maps\"");
+    ck_assert(parse("--display map, p") && parsed.display_map);
 }
 END_TEST
 
@@ -194,11 +257,19 @@ START_TEST(mistyped)
     refused("--map-by board p", "slot, core");
     refused("--map-by ppr:2:rack p", "slot, core");
     refused("--map-by socket:PS=2 p", "slot, core");
+    refused("--map-by socket:2 p", "slot, core");
+    refused("--map-by : p", "slot, core");
+    refused("--map-by ppr:2: p", "slot, core");
+    refused("--bind-to core: p", "none, core");
     refused("--bind-to sockets p", "none, core");
     refused("--dry-run=xml p", "--dry-run=json");
     refused("--stdin every p", "the rank");
     refused("--job", "needs an argument");
     refused("--job file p", "so others cannot");
+    refused("--job file -N 2", "so -n and -N cannot");
+    refused("--job file --map-by ppr:2:socket", "so --map-by ppr and --npersocket cannot");
+    refused("--job file --npersocket 2", "so --map-by ppr and --npersocket cannot");
+    ck_assert(parse("--job file --host localhost:4") && parsed.section[0].ranks == 1);
     refused("--quiet=1 p", "no argument");
     refused("--pmix maybe p", "auto, on or off");
     refused("--tag-output=1 p", "no argument");
@@ -227,5 +298,5 @@ START_TEST(configuration_file)
 }
 END_TEST
 
-UNIT_MAIN("mpiexec options", plain, dashes, programs, variables, numbers, sets, hosts, counts, places, streams,
-          mistyped, configuration_file)
+UNIT_MAIN("mpiexec options", plain, dashes, programs, variables, numbers, sets, hosts, counts, places, streams, ranking,
+          names_of_files, mistyped, configuration_file)

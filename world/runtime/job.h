@@ -50,7 +50,7 @@ struct pl_rank {
 
 enum pl_job_phase { PL_JOB_DESCRIBED, PL_JOB_QUEUED, PL_JOB_RUNNING, PL_JOB_ENDING, PL_JOB_FINISHED };
 
-enum { PL_JOB_OPTIONS = PLENUM_JOB_PRIORITY + 1 }; /* the last option of enum plenum_job_option, plus 1 */
+enum { PL_JOB_OPTIONS = PLENUM_JOB_RANK + 1 }; /* the last option of enum plenum_job_option, plus 1 */
 
 /* Of one resource. */
 struct pl_request {

@@ -3,7 +3,10 @@
 #ifndef PLENUM_WORLD_RUNTIME_HOSTS_PLACEMENT_H
 #define PLENUM_WORLD_RUNTIME_HOSTS_PLACEMENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "api/plenum.h"
 
 struct pl_capacity {
     int slots; /* at least 1 */
@@ -12,9 +15,11 @@ struct pl_capacity {
 
 /*
  * Places `size` ranks on `hosts` > 0 hosts: all on the first one with a free slot for each, else on the free slots of
- * all in their order. What is left over goes around again, to as many ranks of each host as it has slots. Stores the
- * number of each rank's host.
+ * all in their order. What is left over goes around again, to as many ranks of each host as it has slots. With
+ * PLENUM_MAP_NODE each host in turn gets one rank instead. Then `rank` says which rank is on which of them. Stores the
+ * number of each rank's host. False: out of memory.
  */
-void pl_placement_choose(const struct pl_capacity *capacity, int hosts, int size, uint32_t *host_of);
+bool pl_placement_choose(const struct pl_capacity *capacity, int hosts, int size, enum plenum_map map,
+                         enum plenum_rank rank, uint32_t *host_of);
 
 #endif

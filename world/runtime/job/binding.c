@@ -161,7 +161,7 @@ bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind
         pl_binding_fini(places);
         return false;
     }
-    if (map == PLENUM_MAP_SLOT)
+    if (map == PLENUM_MAP_SLOT || map == PLENUM_MAP_NODE)
         return true;
     cpu_set_t *from = pl_calloc((size_t)places->count + 1, sizeof *from);
     bool good =
@@ -173,6 +173,44 @@ bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind
         pl_binding_fini(places);
     }
     free(from);
+    return good;
+}
+
+/* Copies the places group by group; or, in turn, one of each group. */
+static void binding_gather(const cpu_set_t *from, const struct pl_binding_places *groups, bool in_turn, int *next,
+                           cpu_set_t *to, int count)
+{
+    for (int done = 0, before = -1; before < done;) {
+        before = done;
+        for (int g = 0; g < groups->count; g++)
+            for (bool more = true; more; more = !in_turn) {
+                while (next[g] < count && !binding_overlap(&from[next[g]], &groups->cpus[g]))
+                    next[g]++;
+                if (next[g] == count)
+                    break;
+                to[done++] = from[next[g]++];
+            }
+    }
+}
+
+bool pl_binding_rank(const char *sys, const cpu_set_t *allowed, enum plenum_map map, enum plenum_rank rank,
+                     cpu_set_t *taken, int count)
+{
+    struct pl_binding_places groups;
+    if (rank != PLENUM_RANK_FILL && rank != PLENUM_RANK_SPAN)
+        return true;
+    if (!binding_collect(sys, allowed, map == PLENUM_MAP_NUMA ? PLENUM_BIND_NUMA : PLENUM_BIND_SOCKET, &groups))
+        return false;
+    cpu_set_t *from = pl_calloc((size_t)count + 1, sizeof *from);
+    int *next = pl_calloc((size_t)groups.count + 1, sizeof *next);
+    bool good = from && next;
+    if (good) {
+        memcpy(from, taken, (size_t)count * sizeof *from);
+        binding_gather(from, &groups, rank == PLENUM_RANK_SPAN, next, taken, count);
+    }
+    free(from);
+    free(next);
+    pl_binding_fini(&groups);
     return good;
 }
 

@@ -23,6 +23,10 @@ bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind
                      struct pl_binding_places *places);
 void pl_binding_fini(struct pl_binding_places *places);
 
+/* Reorders the places that `count` ranks have taken, for PLENUM_JOB_RANK. False: out of memory. */
+bool pl_binding_rank(const char *sys, const cpu_set_t *allowed, enum plenum_map map, enum plenum_rank rank,
+                     cpu_set_t *taken, int count);
+
 /* Writes a list such as "0-3,8". Returns the length of the whole text, as snprintf does. */
 int pl_binding_text(const cpu_set_t *cpus, char *text, size_t size);
 

@@ -287,7 +287,8 @@ static long describe_most(enum plenum_job_option option)
     switch (option) {
     case PLENUM_JOB_BIND: return PLENUM_BIND_THREAD;
     case PLENUM_JOB_PMIX: return PLENUM_PMIX_AUTO;
-    case PLENUM_JOB_MAP: return PLENUM_MAP_NUMA;
+    case PLENUM_JOB_MAP: return PLENUM_MAP_NODE;
+    case PLENUM_JOB_RANK: return PLENUM_RANK_SPAN;
     case PLENUM_JOB_REPORT:
     case PLENUM_JOB_TERMINAL: return 1;
     case PLENUM_JOB_TIME_LIMIT:

@@ -375,10 +375,10 @@ void pl_job_fail_start(struct plenum_job *job, int rank, int number, const char 
 {
     pl_spawn_tree_failed(job, reason);
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_UNSTARTED, rank, strlen(reason));
-    if (event) {
+    if (event && *reason)
         memcpy((char *)event->public.text, reason, strlen(reason));
+    if (event)
         event->public.code = number;
-    }
     pl_outcome_decide(job, 1);
     if (event && pl_job_is_part(job))
         event->public.flags = (unsigned)job->outcome.code << PL_EVENT_CODE;

@@ -83,7 +83,12 @@ int pl_job_bind(const struct plenum_job *job, cpu_set_t **chosen)
         next = at + 1;
     }
     pl_binding_fini(&places);
-    return *chosen ? PLENUM_OK : job_bind_no_memory();
+    if (*chosen && pl_binding_rank("/sys", &allowed, (enum plenum_map)job->desc.option[PLENUM_JOB_MAP],
+                                   (enum plenum_rank)job->desc.option[PLENUM_JOB_RANK], *chosen, job->desc.size))
+        return PLENUM_OK;
+    free(*chosen);
+    *chosen = NULL;
+    return job_bind_no_memory();
 }
 
 int plenum_place_count(enum plenum_bind bind, int *count)

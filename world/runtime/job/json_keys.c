@@ -255,7 +255,8 @@ const struct pl_job_key pl_job_keys[] = {
     { "slots", "an integer from 0 (the default)", job_key_option, PLENUM_JOB_SLOTS },
     { "universe", "an integer from 0 (not set)", job_key_option, PLENUM_JOB_UNIVERSE },
     { "bind", "\"none\", \"core\", \"socket\", \"numa\" or \"thread\"", job_key_option, PLENUM_JOB_BIND },
-    { "map", "\"slot\", \"socket\" or \"numa\"", job_key_option, PLENUM_JOB_MAP },
+    { "map", "\"slot\", \"socket\", \"numa\" or \"node\"", job_key_option, PLENUM_JOB_MAP },
+    { "rank_by", "\"mapped\", \"slot\", \"node\", \"fill\" or \"span\"", job_key_option, PLENUM_JOB_RANK },
     { "bind_count", "an integer from 0 (one)", job_key_option, PLENUM_JOB_BIND_COUNT },
     { "resources", "an object of names and integers from 0: for each rank", job_key_resources, 0 },
     { "shared_resources", "an object of names and integers from 0: for all ranks together", job_key_shared_resources,
@@ -269,11 +270,13 @@ const struct pl_job_key pl_job_keys[] = {
 const char *const *pl_job_option_words(long option)
 {
     static const char *const bind[] = { "none", "core", "socket", "numa", "thread", NULL };
-    static const char *const map[] = { "slot", "socket", "numa", NULL };
+    static const char *const map[] = { "slot", "socket", "numa", "node", NULL };
+    static const char *const rank[] = { "mapped", "slot", "node", "fill", "span", NULL };
     static const char *const pmix[] = { "off", "on", "auto", NULL };
     switch (option) {
     case PLENUM_JOB_BIND: return bind;
     case PLENUM_JOB_MAP: return map;
+    case PLENUM_JOB_RANK: return rank;
     case PLENUM_JOB_PMIX: return pmix;
     default: return NULL;
     }

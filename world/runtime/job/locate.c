@@ -87,7 +87,9 @@ static int locate_refuse(const char *name, int why, const char *wdir, bool searc
     }
     if (why == EISDIR)
         return pl_rt_fail(PLENUM_ERR_NOT_EXECUTABLE, "cannot run \"%s\": it is a directory", name);
-    return pl_rt_fail(locate_error_of(why), "cannot run the program \"%s\": %s", name, strerrordesc_np(why));
+    bool below = wdir && name[0] != '/';
+    return pl_rt_fail(locate_error_of(why), "cannot run the program \"%s\"%s%s%s: %s", name,
+                      below ? " in the directory \"" : "", below ? wdir : "", below ? "\"" : "", strerrordesc_np(why));
 }
 
 /* Searches a list of directories. *why: the errno of a file that exists but cannot be executed, else unchanged. */

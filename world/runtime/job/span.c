@@ -125,7 +125,7 @@ static int span_number_hosts(struct plenum_job *job, struct pl_host *const *host
         if (part[h].ranks == 0)
             continue;
         number[h] = (uint32_t)span->hosts++;
-        part[number[h]] = (struct pl_span_part){ hosts[h], part[h].ranks };
+        part[number[h]] = (struct pl_span_part){ .host = hosts[h], .ranks = part[h].ranks };
     }
     for (int r = 0; r < job->desc.size; r++)
         span->host_of[r] = number[span->host_of[r]];
@@ -143,8 +143,10 @@ static int span_place(struct plenum_job *job)
     if (!err && !job->launch.span->host_of)
         err = span_no_memory();
     if (!err) {
-        pl_placement_choose(capacity, count, job->desc.size, job->launch.span->host_of);
-        err = span_number_hosts(job, hosts, count);
+        const long *option = job->desc.option;
+        bool good = pl_placement_choose(capacity, count, job->desc.size, (enum plenum_map)option[PLENUM_JOB_MAP],
+                                        (enum plenum_rank)option[PLENUM_JOB_RANK], job->launch.span->host_of);
+        err = good ? span_number_hosts(job, hosts, count) : span_no_memory();
     }
     free(hosts);
     free(capacity);

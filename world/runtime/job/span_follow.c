@@ -116,6 +116,22 @@ static void told_unstarted(struct plenum_job *job, const struct pl_event_view *v
         plenum_event_free(&copy->public);
 }
 
+/* The ranks whose end the agent has not told: their host is lost. Of ranks that may not have started there is nothing
+ * to tell, because UNSTARTED is the job's event. */
+static void told_lose_ranks(struct plenum_job *job, int part)
+{
+    bool started = job->launch.span->parts->part[part].started;
+    for (int r = 0; r < job->desc.size; r++)
+        if (job->launch.span->host_of[r] == (uint32_t)part && !job->ranks[r].ended) {
+            job->launch.span->parts->rank[r].doomed = true; /* the event about the host says why */
+            if (!started)
+                job->ranks[r].ended = true;
+            else
+                told_process_ended(job,
+                                   &(struct plenum_event){ .kind = PLENUM_EVENT_LOST, .rank = r, .signal = SIGKILL });
+        }
+}
+
 /* Nothing of the job is left on a host. */
 static void told_part_ended(struct plenum_job *job, int number)
 {
@@ -123,17 +139,26 @@ static void told_part_ended(struct plenum_job *job, int number)
     struct pl_span_part *part = &parts->part[number];
     if (!part->host)
         return;
+    told_lose_ranks(job, number);
     pl_host_count(part->host, -part->ranks);
     part->host = NULL;
     if (--parts->running == 0)
         pl_job_last_process_ended(job);
 }
 
+static void told_started(struct plenum_job *job, struct pl_span_part *part, int64_t time_us)
+{
+    if (part->started)
+        return;
+    part->started = true;
+    pl_job_ranks_started(job, part->ranks, time_us);
+}
+
 static void told_event(struct plenum_job *job, int part, const struct pl_event_view *view)
 {
     const struct plenum_event *e = &view->event;
     switch (e->kind) {
-    case PLENUM_EVENT_STARTED: pl_job_ranks_started(job, job->launch.span->parts->part[part].ranks, e->time_us); break;
+    case PLENUM_EVENT_STARTED: told_started(job, &job->launch.span->parts->part[part], e->time_us); break;
     case PLENUM_EVENT_UNSTARTED: told_unstarted(job, view); break;
     case PLENUM_EVENT_EXITED:
     case PLENUM_EVENT_LOST: told_process_ended(job, e); break;
@@ -292,15 +317,6 @@ void pl_span_frame(struct pl_host *host, struct pl_frame *frame)
 
 /* --- a lost host ------------------------------------------------------------------------------------------------- */
 
-static void told_lose_ranks(struct plenum_job *job, int part)
-{
-    for (int r = 0; r < job->desc.size; r++)
-        if (job->launch.span->host_of[r] == (uint32_t)part && !job->ranks[r].ended) {
-            job->launch.span->parts->rank[r].doomed = true; /* the event about the host says why */
-            told_process_ended(job, &(struct plenum_event){ .kind = PLENUM_EVENT_LOST, .rank = r, .signal = SIGKILL });
-        }
-}
-
 void pl_span_lose(struct plenum_job *job, const struct pl_host *host)
 {
     struct plenum_runtime *rt = job->runtime;
@@ -318,7 +334,6 @@ void pl_span_lose(struct plenum_job *job, const struct pl_host *host)
     told_flush_early(rt, id);
     if (pl_job_find(rt, id) != job || !job->launch.span || !pl_span_host_of(job, part))
         return;
-    told_lose_ranks(job, part);
     told_part_ended(job, part);
     told_flush_early(rt, id);
 }

@@ -10,6 +10,7 @@
 struct pl_span_part {
     struct pl_host *host; /* NULL: nothing runs there any more */
     int ranks;            /* that are counted there */
+    bool started;         /* all of them were started */
 };
 
 struct pl_span_rank {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/base/memory.h"
@@ -84,6 +86,21 @@ static bool pmix_server_has_network(void)
     return found;
 }
 
+/* The server aborts the process where these calls are denied. */
+static bool pmix_server_can_listen(void)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    bool listens = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int)) == 0 &&
+                   bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 1) == 0 &&
+                   accept(fd, NULL, NULL) < 0 && errno == EAGAIN;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return listens;
+}
+
 /* The server prints several lines without these, too. */
 static int pmix_server_check_descriptors(void)
 {
@@ -117,6 +134,8 @@ static int pmix_server_start(void)
         return pl_rt_fail_errno("the PMIx server needs the list of processors");
     if (!pmix_server_has_network())
         return pl_rt_fail(PLENUM_ERR_SYSTEM, "the PMIx server needs a network interface that is up");
+    if (!pmix_server_can_listen())
+        return pl_rt_fail_errno("the PMIx server needs to listen at a port");
     pmix_server_module_t module = pl_pmix_upcalls; /* the server copies it */
     pmix_info_t info[2];
     pmix_rank_t rank = 0;

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames of the agents of two hosts to a runtime that runs a job of three ranks on them: valid ones in any order,
+ * damaged ones, and anything. Whatever comes, the job ends once when the hosts are lost, and each rank once if the job
+ * has started. No process is started. */
+#include "fuzz.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include "api/plenum.h"
+#include "world/runtime/event/event_pack.h"
+#include "world/runtime/guard.h"
+#include "world/runtime/job/host_life.h"
+#include "world/runtime/job/span.h"
+
+enum { HOSTS = 2, RANKS = 3, FRAMES_MAX = 24, BODY_MAX = 512 };
+
+static struct plenum_runtime *runtime;
+static struct pl_host *hosts[HOSTS];
+static struct pl_wire agent[HOSTS]; /* the other ends */
+static uint32_t job_id;
+
+static void start(void)
+{
+    FUZZ_CHECK(plenum_runtime_open(&runtime) == PLENUM_OK);
+}
+
+FUZZ(start, "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18",
+     "\x01\x01\x01\x01\x02\x02\x02\x02\x03\x03\x03\x03\x04\x04\x04\x04\x05\x05\x05\x05\x06\x06\x06\x06\x07\x07\x07\x07",
+     "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz")
+
+static void add_host(int number)
+{
+    int pair[2];
+    struct pl_host *host = calloc(1, sizeof *host);
+    FUZZ_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+    pl_wire_open(&host->wire, pair[0], pair[0]);
+    pl_wire_open(&agent[number], pair[1], pair[1]);
+    host->runtime = runtime;
+    host->slots = 2;
+    host->errors = -1;
+    host->source.ready = pl_host_ready;
+    host->errors_source.ready = pl_host_errors_ready;
+    host->name = strdup(number ? "b" : "a");
+    host->command = strdup("a command");
+    FUZZ_CHECK(pl_runtime_enter(runtime) == PLENUM_OK);
+    FUZZ_CHECK(pl_runtime_watch(runtime, pair[0], &host->source) == PLENUM_OK);
+    pl_list_append(&runtime->hosts, &host->node);
+    pl_runtime_leave(runtime, PLENUM_OK);
+    hosts[number] = host;
+}
+
+static struct plenum_job *start_job(struct fuzz *from)
+{
+    static const char *const text[] = {
+        "{ \"programs\": [ { \"argv\": [\"a\"], \"ranks\": 3 } ] }",
+        "{ \"programs\": [ { \"argv\": [\"a\"], \"ranks\": 3 } ], \"keep_going\": true }",
+    };
+    struct plenum_job *job;
+    FUZZ_CHECK(plenum_job_create_json(runtime, text[fuzz_byte(from) % 2], &job) == PLENUM_OK);
+    FUZZ_CHECK(plenum_job_launch(job) == PLENUM_OK);
+    job_id = job->launch.span->id;
+    return job;
+}
+
+/* --- what an agent sends ------------------------------------------------------------------------------------------ */
+
+static void put_event(struct fuzz *from, struct pl_writer *to)
+{
+    struct plenum_event event = {
+        .kind = (enum plenum_event_kind)(fuzz_byte(from) % 16 ? fuzz_byte(from) % 14 : fuzz_number(from)),
+        .flags = fuzz_byte(from) % 4 ? 0 : (unsigned)fuzz_number(from),
+        .rank = fuzz_byte(from) % 8 ? (int)(fuzz_byte(from) % (RANKS + 1)) - 1 : (int)fuzz_number(from),
+        .pid = (int)fuzz_byte(from),
+        .code = fuzz_byte(from) % 4 ? 0 : (int)fuzz_number(from),
+        .signal = (int)(fuzz_byte(from) % 16),
+        .stream = (int)(fuzz_byte(from) % 4),
+    };
+    if (fuzz_byte(from) % 2) {
+        event.text = "some words\n";
+        event.length = strlen(event.text);
+        event.object = fuzz_byte(from) % 2 ? "app://a" : NULL;
+        event.report = fuzz_byte(from) % 2 ? "{}" : NULL;
+    }
+    pl_event_pack(to, &event);
+}
+
+static void put_body(struct fuzz *from, enum pl_frame_kind kind, struct pl_writer *to)
+{
+    if (kind == PL_FRAME_EVENT) {
+        put_event(from, to);
+        return;
+    }
+    if (kind == PL_FRAME_REFUSED) {
+        pl_write_u8(to, (uint8_t)fuzz_byte(from));
+        pl_write_text(to, "no such program");
+    } else {
+        pl_write_u32(to, fuzz_byte(from) % 8 ? fuzz_byte(from) % RANKS : (uint32_t)fuzz_number(from));
+    }
+    for (unsigned n = fuzz_byte(from) % 12; n > 0; n--)
+        pl_write_u8(to, (uint8_t)fuzz_byte(from));
+}
+
+static void send_frame(struct fuzz *from, struct pl_wire *wire)
+{
+    static const enum pl_frame_kind kinds[] = { PL_FRAME_EVENT, PL_FRAME_EVENT,  PL_FRAME_EVENT, PL_FRAME_SLOT,
+                                                PL_FRAME_TAKEN, PL_FRAME_DOOMED, PL_FRAME_HELLO, PL_FRAME_REFUSED };
+    unsigned char body[BODY_MAX];
+    struct pl_writer to = pl_writer_fixed(body, sizeof body);
+    enum pl_frame_kind kind = kinds[fuzz_byte(from) % (sizeof kinds / sizeof *kinds)];
+    if (fuzz_byte(from) % 16 == 15)
+        kind = (enum pl_frame_kind)fuzz_number(from);
+    put_body(from, kind, &to);
+    size_t length = fuzz_byte(from) % 4 == 3 ? fuzz_damage(from, body, to.length) : to.length;
+    uint32_t job = fuzz_byte(from) % 16 == 15 ? (uint32_t)fuzz_number(from) : job_id;
+    pl_write_raw(pl_wire_begin(wire, kind, job), body, length);
+    pl_wire_end(wire);
+    if (fuzz_byte(from) % 32 == 31) /* damages what lies between the frames */
+        fuzz_damage(from, wire->unsent.data + wire->sent, wire->unsent.length - wire->sent);
+}
+
+/* --- what the runtime tells --------------------------------------------------------------------------------------- */
+
+struct told {
+    int started, finished, ended[RANKS];
+};
+
+static void take_events(struct told *told)
+{
+    struct plenum_event *event;
+    while (plenum_runtime_next_event(runtime, &event) == PLENUM_OK && event) {
+        char text[1024];
+        FUZZ_CHECK(plenum_event_describe(event, text, sizeof text) >= 0);
+        if (event->kind == PLENUM_EVENT_STARTED)
+            told->started++;
+        if (event->kind == PLENUM_EVENT_FINISHED)
+            told->finished++;
+        if (event->kind == PLENUM_EVENT_EXITED || event->kind == PLENUM_EVENT_LOST) {
+            FUZZ_CHECK(event->rank >= 0 && event->rank < RANKS && !told->finished);
+            told->ended[event->rank]++;
+        }
+        plenum_event_free(event);
+    }
+}
+
+static void lose_host(struct pl_host *host)
+{
+    FUZZ_CHECK(pl_runtime_enter(runtime) == PLENUM_OK);
+    host->over = true;
+    pl_hosts_advance(runtime);
+    pl_runtime_leave(runtime, PLENUM_OK);
+}
+
+static void remove_hosts(void)
+{
+    FUZZ_CHECK(pl_runtime_enter(runtime) == PLENUM_OK);
+    for (int i = 0; i < HOSTS; i++)
+        pl_host_free(hosts[i]);
+    pl_runtime_leave(runtime, PLENUM_OK);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz from = fuzz_begin(data, size);
+    struct told told = { 0 };
+    for (int i = 0; i < HOSTS; i++)
+        add_host(i);
+    struct plenum_job *job = start_job(&from);
+    for (int i = 0; i < FRAMES_MAX && fuzz_left(&from) > 0; i++) {
+        struct pl_wire *wire = &agent[fuzz_byte(&from) % HOSTS];
+        send_frame(&from, wire);
+        if (fuzz_byte(&from) % 2)
+            continue;
+        pl_wire_flush(wire);
+        take_events(&told);
+    }
+    for (int i = 0; i < HOSTS; i++) {
+        pl_wire_flush(&agent[i]);
+        pl_wire_close(&agent[i]);
+        take_events(&told);
+        lose_host(hosts[i]);
+        take_events(&told);
+    }
+    FUZZ_CHECK(told.finished == 1 && told.started <= 1);
+    for (int r = 0; r < RANKS; r++)
+        FUZZ_CHECK(told.ended[r] <= 1 && told.ended[r] >= told.started);
+    plenum_job_close(job);
+    remove_hosts();
+    take_events(&told);
+    return 0;
+}
