@@ -156,7 +156,7 @@ check-valgrind: deps-tests all $(call programs,$(UNIT_SRC))
 	$(Q)$(RUN) --slow 10 --wrap 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
 	  $(filter-out tests/unit/test_ucx%.c,$(UNIT_SRC))
 
-# The sanitizers: a build for each, the unit tests, and the MPI programs with few ranks.
+# The sanitizers: a build for each, the unit tests, the MPI programs with few ranks, and pools of processes that attach.
 .PHONY: check-asan check-ubsan check-tsan check-sanitized
 check-asan check-ubsan check-tsan: check-%: deps-tests
 	$(Q)$(MAKE) MODE=$* B=$(B)-$* RUN_NAME=$* RANKS=3 SLOW=4 check-sanitized
@@ -165,14 +165,17 @@ export LSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppression
 # The slow unwinder attributes leaks to the code that lost them, also through libraries without frame pointers.
 export ASAN_OPTIONS  ?= detect_stack_use_after_return=1:fast_unwind_on_malloc=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
+# The mmap() that UCX patches into processes crashes the thread sanitizer.
 # The embedder's threads, and what it closes and forks meanwhile.
 SANITIZED_PARTS := threads close fork close_waited stop stop_polled close_job storm forked
-check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS))
+check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS) tests/hosts/attach.c)
 	$(Q)failed=0; \
 	$(RUN) $(UNIT_SRC) || failed=1; \
 	$(MPIRUN) $(MPI_TESTS) || failed=1; \
 	HOST_CFLAGS='$(SAN.$(MODE))' PARTS='$(SANITIZED_PARTS)' \
 	  $(RUN) $(call only,tests/faults/test_runtime tests/faults/test_runtime_null) || failed=1; \
+	HOST_CFLAGS='$(SAN.$(MODE))' CYCLES=10 UCX_MEM_MMAP_HOOK_MODE=none \
+	  $(RUN) $(call only,tests/faults/test_attach tests/hosts/test_attach_hosts) || failed=1; \
 	exit $$failed
 
 # Everything works with and without each fast path: each is forced on, and forced off. A comma joins the settings of a
@@ -215,7 +218,7 @@ check-install: deps-tests all
 	$(Q)$(RUN) $(call scripts,tests/install/test_*)
 # Libraries with an MPI of their own; CYCLES=1000 for the long form, with ROWS=cycles without all the rest.
 check-private: deps-tests all
-	$(Q)CYCLES=$(or $(CYCLES),50) ROWS=$(ROWS) $(RUN) --jobs 1 $(call scripts,tests/private/test_*)
+	$(Q)CYCLES=$(or $(CYCLES),50) ROWS=$(ROWS) $(RUN) --jobs 1 --slow $(if $(CYCLES),20,$(SLOW)) $(call scripts,tests/private/test_*)
 check-demo: deps-tests all demo-programs
 	$(Q)$(RUN) $(call scripts,tests/demo/test_*)
 check-examples: deps-tests all

@@ -8,8 +8,8 @@
  * callback. The holder of a rank has a record lock on the byte of that number. The kernel releases the lock however the
  * process ends, so pids are never trusted, and a dead process never blocks its rank.
  *
- * The kernel also releases the locks of a living process when that closes any descriptor of the file: another copy of
- * the library that leaves the same pool, or code that opens what it finds below /proc/PID/fd. So a rank without a lock
+ * The kernel also releases the locks of a living process when that closes any descriptor of the file. Another copy of
+ * the library may leave the same pool, or code open what it finds below /proc/PID/fd. So a rank without a lock
  * belongs to its `owner` as long as that process has the pool's file as the descriptor `fd`. When it has not, the owner
  * has died; `deaths` counts those whose rank another process took over.
  *

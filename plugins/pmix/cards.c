@@ -10,9 +10,9 @@
  * The server of this node has the latest card. It is asked for what it has now (PMIX_IMMEDIATE): it would let other
  * queries wait, and forget them if the card's owner finalizes PMIx meanwhile.
  *
- * Where the server shares no memory with its processes (PMIX_MCA_gds=hash), a client of the same node keeps for good what
- * it has fetched. Then each card of a listener is also published under a key of its own, with the claim and a number,
- * and a process of the node goes from the last one that it knows to the latest.
+ * Where the server shares no memory with its processes (PMIX_MCA_gds=hash), a client of the same node keeps for good
+ * what it has fetched. Then each card of a listener also has a key of its own, with the claim and a number. A process
+ * of the node goes from the last one that it knows to the latest.
  *
  * Locking: `lock` protects what PMIx's own thread writes into a query: its answer, status and `waiting`.
  */
@@ -40,8 +40,8 @@ struct published_card {
 enum query_state { REFRESHING, FETCHING, ANSWERED, BACKING_OFF };
 
 /* The latest card of a listener of this node that this copy knows, without shared memory. */
-struct pmix_door {
-    struct pmix_door *next;
+struct pmix_listener {
+    struct pmix_listener *next;
     int rank;
     uint32_t claim, number; /* of the key */
     struct published_card card;
@@ -52,11 +52,11 @@ struct query {
     int rank;
     enum pl_card_slot slot;
     enum query_state state;
-    bool waiting;           /* PMIx has not answered yet */
-    bool abandoned;         /* closed meanwhile: the answer frees it */
-    struct pmix_door *door; /* NULL: the card's key never changes */
-    bool next_claim;        /* asks for the first card of the next claim, not for the next one of this claim */
-    pmix_proc_t proc;       /* PMIx reads these until it has answered */
+    bool waiting;                   /* PMIx has not answered yet */
+    bool abandoned;                 /* closed meanwhile: the answer frees it */
+    struct pmix_listener *listener; /* NULL: the card's key never changes */
+    bool next_claim;                /* asks for the first card of the next claim, not for the next one of this claim */
+    pmix_proc_t proc;               /* PMIx reads these until it has answered */
     char key[PMIX_MAX_KEYLEN + 1];
     pmix_info_t info[3];
     pmix_status_t status;
@@ -80,7 +80,7 @@ static const char *pmix_cards_key_of(enum pl_card_slot slot, char *key, size_t b
     return key;
 }
 
-static void pmix_cards_door_key(uint32_t claim, uint32_t number, char *key, size_t bytes)
+static void pmix_cards_numbered_key(uint32_t claim, uint32_t number, char *key, size_t bytes)
 {
     const char *name = pl_pmix_copy->name, *dot = name[0] ? "." : "";
     snprintf(key, bytes, "plenum.door.%u.%u%s%s", (unsigned)claim, (unsigned)number, dot, name);
@@ -132,10 +132,10 @@ void pl_pmix_cards_close(void)
 }
 
 /* Puts what others find after the last one. The first one of a claim is there even if it is withdrawn at once. */
-static pmix_status_t pmix_cards_put_door(const pmix_value_t *value)
+static pmix_status_t pmix_cards_put_numbered(const pmix_value_t *value)
 {
     char key[PMIX_MAX_KEYLEN + 1];
-    pmix_cards_door_key(generation, ++pl_pmix_copy->doors_opened, key, sizeof key);
+    pmix_cards_numbered_key(generation, ++pl_pmix_copy->listener_cards, key, sizeof key);
     return PMIx_Put(PMIX_GLOBAL, key, (pmix_value_t *)value);
 }
 
@@ -153,8 +153,8 @@ int pl_pmix_cards_publish(enum pl_card_slot slot, const void *card, size_t lengt
     if (length)
         memcpy(published_card.card, card, length);
     pmix_status_t status = PMIx_Put(PMIX_GLOBAL, pmix_cards_key_of(slot, key, sizeof key), &value);
-    if (status == PMIX_SUCCESS && !shared && (slot == PL_CARD_LISTENER || pl_pmix_copy->doors_opened == 0))
-        status = pmix_cards_put_door(slot == PL_CARD_LISTENER ? &value : &withdrawn);
+    if (status == PMIX_SUCCESS && !shared && (slot == PL_CARD_LISTENER || pl_pmix_copy->listener_cards == 0))
+        status = pmix_cards_put_numbered(slot == PL_CARD_LISTENER ? &value : &withdrawn);
     if (status == PMIX_SUCCESS)
         status = PMIx_Commit();
     if (status == PMIX_SUCCESS)
@@ -241,11 +241,11 @@ static void pmix_cards_start(struct query *query)
         query->state = REFRESHING;
         snprintf(query->key, sizeof query->key, "plenum.refresh");
     } else {
-        const struct pmix_door *door = query->door;
+        const struct pmix_listener *listener = query->listener;
         query->state = FETCHING;
-        if (door)
-            pmix_cards_door_key(door->claim + query->next_claim, query->next_claim ? 1 : door->number + 1, query->key,
-                                sizeof query->key);
+        if (listener)
+            pmix_cards_numbered_key(listener->claim + query->next_claim, query->next_claim ? 1 : listener->number + 1,
+                                    query->key, sizeof query->key);
         else
             pmix_cards_key_of(query->slot, query->key, sizeof query->key);
     }
@@ -270,35 +270,35 @@ static void pmix_cards_free_query(struct query *query)
 }
 
 /* NULL: out of memory. */
-static struct pmix_door *pmix_cards_door(int rank)
+static struct pmix_listener *pmix_cards_listener(int rank)
 {
-    struct pmix_door *door = pl_pmix_copy->doors;
-    while (door && door->rank != rank)
-        door = door->next;
-    if (door || !(door = pl_calloc(1, sizeof *door)))
-        return door;
-    door->rank = rank;
-    door->claim = 1;
-    door->next = pl_pmix_copy->doors;
-    pl_pmix_copy->doors = door;
-    return door;
+    struct pmix_listener *listener = pl_pmix_copy->listeners;
+    while (listener && listener->rank != rank)
+        listener = listener->next;
+    if (listener || !(listener = pl_calloc(1, sizeof *listener)))
+        return listener;
+    listener->rank = rank;
+    listener->claim = 1;
+    listener->next = pl_pmix_copy->listeners;
+    pl_pmix_copy->listeners = listener;
+    return listener;
 }
 
 /* Goes on to the next card of a listener. False: there is none; what the query has then is the latest one. */
 static bool pmix_cards_go_on(struct query *query)
 {
-    struct pmix_door *door = query->door;
+    struct pmix_listener *listener = query->listener;
     bool missing = query->status == PMIX_ERR_NOT_FOUND || query->status == PMIX_ERR_PROC_ENTRY_NOT_FOUND;
     if (query->status == PMIX_SUCCESS) {
-        door->number = query->next_claim ? 1 : door->number + 1;
-        door->claim += query->next_claim;
-        door->card = query->answer;
+        listener->number = query->next_claim ? 1 : listener->number + 1;
+        listener->claim += query->next_claim;
+        listener->card = query->answer;
         query->next_claim = false;
     } else if (missing && !query->next_claim) {
         query->next_claim = true;
     } else {
         query->next_claim = false;
-        query->answer = door->card;
+        query->answer = listener->card;
         query->status = missing ? PMIX_SUCCESS : query->status;
         return false;
     }
@@ -344,7 +344,7 @@ int pl_pmix_cards_lookup(int rank, enum pl_card_slot slot, void *card, size_t *l
         if (!query)
             return pl_pmix_copy->host->fail(MPI_ERR_NO_MEM, "out of memory for a lookup");
         if (slot == PL_CARD_LISTENER && !shared && pmix_cards_locality(rank) == LOCAL &&
-            !(query->door = pmix_cards_door(rank))) {
+            !(query->listener = pmix_cards_listener(rank))) {
             free(query);
             return pl_pmix_copy->host->fail(MPI_ERR_NO_MEM, "out of memory for a lookup");
         }
@@ -366,7 +366,7 @@ int pl_pmix_cards_lookup(int rank, enum pl_card_slot slot, void *card, size_t *l
         pmix_cards_start(query);
         return PL_AGAIN;
     }
-    if (query->door && pmix_cards_go_on(query))
+    if (query->listener && pmix_cards_go_on(query))
         return PL_AGAIN;
     int err = pmix_cards_result(query, card, length);
     if (err != PL_AGAIN)

@@ -10,15 +10,15 @@
 #include "core/job/process.h"
 
 struct query;
-struct pmix_door;
+struct pmix_listener;
 
 struct pl_pmix_copy {
     struct pl_pmix_copy *next;
     const struct pl_bootstrap_host *host;
     struct query *queries;
-    struct pmix_door *doors; /* cards.c */
-    uint32_t doors_opened;   /* numbers that this process has used for its own */
-    char name[300];          /* "" for the program's own copy */
+    struct pmix_listener *listeners; /* cards.c */
+    uint32_t listener_cards;         /* numbers that this process has used for its own */
+    char name[300];                  /* "" for the program's own copy */
 };
 
 /* The copy for which this thread works. Copies stay for good, as the plugin does. */

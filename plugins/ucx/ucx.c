@@ -107,9 +107,9 @@ static int ucx_choose_devices(struct pl_ucx *ucx, ucp_config_t *config)
  * The bytes that TCP moves at once. UCX's default of 64 KiB splits our longest eager message, which has a header, in
  * two. From 256 KiB on, what does not fit into a socket's buffers makes long streams slower.
  *
- * One event of the sockets at a time. Two connections to a peer that dies fail together; UCX destroys both at the event
- * of the first one, and then aborts the process at the event of the second one, or reads freed memory, if it has
- * fetched that already.
+ * One event of the sockets at a time. Two connections to a peer that dies fail together. UCX destroys both at the event
+ * of the first one. If it has fetched the event of the second one already, it then aborts the process, or reads freed
+ * memory.
  */
 static void ucx_set_up_network(ucp_config_t *config)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A library with an MPI of its own whose processes the application connects by a callback (MPIX_Attach_exchange), and
- * with -DAPPLICATION the application, of any MPI: usage: join LIBRARY [launcher]. The library needs no launcher, and the
- * processes may be on several machines. With `launcher` its processes meet through that instead.
+ * with -DAPPLICATION the application, of any MPI: usage: join LIBRARY [launcher]. The library needs no launcher, and
+ * the processes may be on several machines. With `launcher` its processes meet through that instead.
  */
 #ifndef APPLICATION
 #include <mpi-ext.h>
