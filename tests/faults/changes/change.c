@@ -183,7 +183,7 @@ static void limit(int what, rlim_t most)
 static void move_into_removed_directory(int as_root)
 {
     char path[] = "/tmp/changed-XXXXXX";
-    CHECK(mkdtemp(path));
+    CHECK(mkdtemp(path) != NULL);
     CHECK((as_root ? chroot(path) : 0) == 0 && chdir(as_root ? "/" : path) == 0);
     if (!as_root)
         rmdir(path);
