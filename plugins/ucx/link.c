@@ -367,8 +367,9 @@ bool pl_ucx_links_close(struct pl_ucx *ucx)
     return ucx_link_drain(ucx);
 }
 
-void pl_ucx_links_free(struct pl_ucx *ucx)
+bool pl_ucx_links_free(struct pl_ucx *ucx)
 {
+    bool in_use = false;
     struct pl_list *node;
     while ((node = pl_list_pop(&ucx->links)) != NULL) {
         struct pl_ucx_link *link = PL_CONTAINER(node, struct pl_ucx_link, entry);
@@ -376,10 +377,12 @@ void pl_ucx_links_free(struct pl_ucx *ucx)
             pl_ucx_send_free(ucx, PL_CONTAINER(node, struct pl_ucx_send, entry));
         while ((node = pl_list_pop(&link->rndvs)) != NULL)
             free(PL_CONTAINER(node, struct pl_ucx_rndv, entry));
+        in_use |= !pl_list_empty(&link->transfers);
         pl_ucx_transfers_free(link);
         ucx_link_free_early(link);
         free((void *)link->origin.card);
         free(link->address);
         free(link);
     }
+    return in_use;
 }

@@ -309,10 +309,11 @@ static void ucx_destroy(struct pl_ucx *ucx)
 {
     pl_ucx_gate_close(ucx);
     ucp_worker_destroy(ucx->worker);
-    pl_ucx_links_free(ucx);
+    bool in_use = pl_ucx_links_free(ucx);
     pl_ucx_receive_fini(ucx);
     pl_ucx_send_fini(ucx);
-    ucp_cleanup(ucx->context);
+    if (!in_use) /* UCX 1.18 would abort the process */
+        ucp_cleanup(ucx->context);
     pl_scratch_dir_close(&ucx->scratch_dir);
     close(ucx->wake_fd);
     pl_table_fini(&ucx->by_engine);
