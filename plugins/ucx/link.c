@@ -367,22 +367,30 @@ bool pl_ucx_links_close(struct pl_ucx *ucx)
     return ucx_link_drain(ucx);
 }
 
+static bool ucx_link_has_unfinished(const struct pl_ucx_link *link)
+{
+    bool unfinished = !pl_list_empty(&link->transfers) || !pl_list_empty(&link->sends);
+    PL_LIST_EACH(rndv, &link->rndvs, struct pl_ucx_rndv, entry)
+        unfinished |= rndv->fetching;
+    return unfinished;
+}
+
 bool pl_ucx_links_free(struct pl_ucx *ucx)
 {
-    bool in_use = false;
+    bool unfinished = false;
     struct pl_list *node;
     while ((node = pl_list_pop(&ucx->links)) != NULL) {
         struct pl_ucx_link *link = PL_CONTAINER(node, struct pl_ucx_link, entry);
+        unfinished |= ucx_link_has_unfinished(link);
         while ((node = pl_list_pop(&link->sends)) != NULL)
             pl_ucx_send_free(ucx, PL_CONTAINER(node, struct pl_ucx_send, entry));
         while ((node = pl_list_pop(&link->rndvs)) != NULL)
             free(PL_CONTAINER(node, struct pl_ucx_rndv, entry));
-        in_use |= !pl_list_empty(&link->transfers);
         pl_ucx_transfers_free(link);
         ucx_link_free_early(link);
         free((void *)link->origin.card);
         free(link->address);
         free(link);
     }
-    return in_use;
+    return unfinished;
 }

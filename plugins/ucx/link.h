@@ -35,8 +35,7 @@ bool pl_ucx_links_close(struct pl_ucx *ucx);
 /* Makes progress. True: all connections have ended and UCX has nothing more to send. The worker may then be destroyed,
  * but only before any further progress. */
 bool pl_ucx_links_are_settled(struct pl_ucx *ucx);
-/* Frees all links. The worker must have been destroyed. True: UCX has kept one-sided transfers to a dead peer, and with
- * them its registrations of their memory. */
+/* Frees all links. The worker must have been destroyed. True: UCX has kept transfers from or to a dead peer. */
 bool pl_ucx_links_free(struct pl_ucx *ucx);
 
 #endif
