@@ -134,7 +134,10 @@ static void exchange_refuse_unasked(struct pl_exchange *exchange)
 void pl_exchange_refuse(struct pl_exchange *exchange, int error)
 {
     char why[PL_DETAIL_MAX];
-    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+    int recorded;
+    snprintf(why, sizeof why, "%s", pl_error_detail(&recorded));
+    if (recorded != error)
+        snprintf(why, sizeof why, "%s", pl_error_class_text(error));
     pl_engine_enter(exchange->listener);
     exchange->error = error;
     snprintf(exchange->why, sizeof exchange->why, "%s", why);
