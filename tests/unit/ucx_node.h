@@ -80,6 +80,15 @@ static inline int entries(const char *directory)
     return count;
 }
 
+/* The threads of this process, when they are at most `most`, or in the end. The kernel lists a thread for a little
+ * while after it was joined. */
+static inline int threads_left(int most)
+{
+    for (int i = 0; i < 2000 && entries("/proc/self/task") > most; i++)
+        usleep(5000);
+    return entries("/proc/self/task");
+}
+
 /* --- the suite -------------------------------------------------------------------------------------------------- */
 
 /* One test case each, so that CK_RUN_CASE=test_order runs it alone. */
