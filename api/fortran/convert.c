@@ -4,47 +4,74 @@
 
 #include <string.h>
 
+#include "api/fortran/extension.h"
+
 /* At least as aligned as compilers make common blocks, so that a linker that merges them finds nothing to say. */
 #define PLF_COMMON _Alignas(64)
-PLF_COMMON MPI_Fint mpifort_bottom_[1], mpifort_in_place_[1], mpifort_buffer_automatic_[1];
+PLF_COMMON MPI_Fint mpifort_buffers_[PLF_BUFFERS];
 PLF_COMMON MPI_Fint mpifort_status_ignore_[MPI_F_STATUS_SIZE], mpifort_statuses_ignore_[MPI_F_STATUS_SIZE];
 PLF_COMMON MPI_Fint mpifort_errcodes_ignore_[1], mpifort_unweighted_[1], mpifort_weights_empty_[1];
 PLF_COMMON char mpifort_argv_null_[1], mpifort_argvs_null_[1];
 
 _Static_assert(sizeof(MPI_Status) == MPI_F_STATUS_SIZE * sizeof(MPI_Fint), "a status is MPI_F_STATUS_SIZE integers");
 
+/* --- Handles ----------------------------------------------------------------------------------------------------- */
+
+static const MPI_Aint no_handles;
+const MPI_Aint *plf_handles_base = &no_handles;
+
+void plf_handles_learn(void)
+{
+    const MPI_Aint *base = &no_handles;
+    int first = 0, unit = 0;
+    if (PLF_HAS(MPIX_Handle_layout) && MPIX_Handle_layout(&base, &first, &unit) == MPI_SUCCESS && first == PLF_FIRST &&
+        unit == PLF_UNIT)
+        __atomic_store_n(&plf_handles_base, base, __ATOMIC_RELAXED);
+}
+
+#define PLF_SLOW(Kind, kind, handle)                                                                                   \
+    PLF_RARE handle plf_##kind##_slow(MPI_Fint number)                                                                 \
+    {                                                                                                                  \
+        plf_handles_learn();                                                                                           \
+        return MPI_##Kind##_fromint(number);                                                                           \
+    }
+PLF_SLOW(Comm, comm, MPI_Comm)
+PLF_SLOW(Errhandler, errhandler, MPI_Errhandler)
+PLF_SLOW(File, file, MPI_File)
+PLF_SLOW(Group, group, MPI_Group)
+PLF_SLOW(Info, info, MPI_Info)
+PLF_SLOW(Message, message, MPI_Message)
+PLF_SLOW(Op, op, MPI_Op)
+PLF_SLOW(Request, request, MPI_Request)
+PLF_SLOW(Session, session, MPI_Session)
+PLF_SLOW(Type, type, MPI_Datatype)
+PLF_SLOW(Win, win, MPI_Win)
+
 /* --- Arrays ------------------------------------------------------------------------------------------------------ */
 
-void *plf_array_open(struct plf_array *array, int count)
+/* Handles of which some may not be computed. */
+#define PLF_ARRAY_SLOW(lower, handle)                                                                                  \
+    void plf_##lower##_array_slow(handle *to, const MPI_Fint *from, int count)                                         \
+    {                                                                                                                  \
+        for (int i = 0; i < count; i++)                                                                                \
+            to[i] = plf_##lower##_c(from[i]);                                                                          \
+    }
+PLF_ARRAY_SLOW(request, MPI_Request)
+PLF_ARRAY_SLOW(type, MPI_Datatype)
+PLF_ARRAY_SLOW(info, MPI_Info)
+
+void *plf_array_open_long(struct plf_array *array, int count)
 {
-    array->count = count > 0 ? count : 0;
-    size_t bytes = (size_t)array->count * sizeof(void *);
-    array->space = array->small;
-    if (bytes <= sizeof array->small)
-        memset(array->small, 0, bytes);
-    else
-        array->space = calloc(1, bytes);
+    array->count = count;
+    array->space = calloc((size_t)count, sizeof(void *));
     return array->space;
-}
-
-void plf_request_array_settle(const struct plf_array *array, const MPI_Fint *requests)
-{
-    MPI_Request const *now = array->space;
-    for (int i = 0; now && i < array->count; i++)
-        plf_pending_settle(requests[i], now[i]);
-}
-
-void plf_request_array_return(const struct plf_array *array, MPI_Fint *requests)
-{
-    plf_request_array_settle(array, requests);
-    plf_request_array_store(array, requests);
 }
 
 int *plf_truths(struct plf_array *array, int count, const MPI_Fint *from)
 {
     int *to = plf_array_open(array, count);
-    for (int i = 0; to && from && i < array->count; i++)
-        to[i] = plf_truth(from[i]);
+    for (int i = 0; to && i < array->count; i++)
+        to[i] = from ? plf_truth(from[i]) : 0;
     return to;
 }
 

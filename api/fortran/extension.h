@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of mpi-ext.h for callbacks with a context, attributes that are integers, and errors. They are weak here.
- * Above a library that lacks them, callbacks go through a limited number of C functions, one for each Fortran procedure
- * (callbacks.c). Integers lie in memory of this library (attribute.c), and its errors have no words of their own
- * (raise.c). A library compiled with PLF_STANDARD_ALONE behaves as above another one, for tests.
+ * Functions of mpi-ext.h for callbacks with a context, attributes that are integers, errors, and the places of objects.
+ * They are weak here. Above a library that lacks them, callbacks go through a limited number of C functions, one for
+ * each Fortran procedure (callbacks.c). Integers lie in memory of this library (attribute.c), its errors have no words
+ * of their own (raise.c), and each handle that is not predefined is converted by a call (convert.c). A library compiled
+ * with PLF_STANDARD_ALONE behaves as above another one, for tests.
  */
 #ifndef PLENUM_FORTRAN_EXTENSION_H
 #define PLENUM_FORTRAN_EXTENSION_H
@@ -13,6 +14,7 @@
 
 #include "api/mpi-ext.h"
 
+#pragma weak MPIX_Handle_layout
 #pragma weak MPIX_Op_create_x
 #pragma weak MPIX_Call_as
 #pragma weak MPIX_Comm_raise

@@ -16,6 +16,11 @@
 #include "api/fortran/section.h"
 #include "api/mpi.h"
 
+#pragma GCC visibility push(hidden)
+/* Before Fortran asks what the library knows of the compiler: tells it, unless that is done. */
+void plf_tell_compiler(void);
+#pragma GCC visibility pop
+
 /* Fortran calls the procedures, so their prototypes are in its modules. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* Procedures and sentinels are seen outside the library; what is declared between `hidden` and `pop` is not. */

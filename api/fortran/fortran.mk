@@ -33,9 +33,10 @@ $(FORT)/generated: api/fortran/generate.py api/fortran/procedures.txt api/mpi.h
 	$(Q)python3 api/fortran/generate.py api/fortran/procedures.txt api/mpi.h $(FORT) && touch $@
 $(FORT_GEN): $(FORT)/generated ;
 
+$(FORT)/procedures_%.o: PROTECT = $(PROTECT_FAST)
 $(FORT)/%.o: $(FORT)/%.c $(B)/flags
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CPPFLAGS) $(FORT_CPP) $(HARDEN) $(PROTECT) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(FORT_CPP) $(HARDEN) $(PROTECT) $(ALL_CFLAGS) -fno-plt -MMD -MP -c $< -o $@
 
 define fort_module
 	$(call say,FC,$<)
@@ -59,10 +60,10 @@ FORT_ALONE := $(FORT)/alone/libmpifort_abi.so.1
 $(FORT)/alone/%.o: api/fortran/%.c $(B)/flags
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(FORT_CPP) -DPLF_STANDARD_ALONE $(PROTECT) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
-$(FORT_ALONE): $(FORT)/alone/attribute.o $(FORT)/alone/callbacks.o $(FORT)/alone/raise.o $(LIBFORT)
+$(FORT_ALONE): $(foreach f,attribute callbacks convert raise,$(FORT)/alone/$(f).o) $(LIBFORT)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libmpifort_abi.so.1 -Wl,-z,defs -o $@ $(filter %.o,$^) \
-	  $(filter-out %/attribute.o %/callbacks.o %/raise.o,$(FORT_OBJ)) -L$(B)/lib -lmpi_abi -Wl,-rpath,'$$ORIGIN/../../lib' $(ALL_LDFLAGS)
+	  $(filter-out %/attribute.o %/callbacks.o %/convert.o %/raise.o,$(FORT_OBJ)) -L$(B)/lib -lmpi_abi -Wl,-rpath,'$$ORIGIN/../../lib' $(ALL_LDFLAGS)
 $(B)/lib/libmpifort_abi.so: | $(LIBFORT)
 	$(Q)ln -sf libmpifort_abi.so.1 $@
 $(B)/include/mpif.h: $(FORT)/mpif.h

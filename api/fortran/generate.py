@@ -55,6 +55,8 @@ UNRAISED = {'Comm_create_from_group', 'Intercomm_create_from_groups'}
 # MPI's constants of C alone, and those that are shorter in Fortran, whose strings have no terminator.
 C_ALONE = re.compile(r'MPI_(T_|F_|ABI_Fint|CONVERSION_FN|\w*_(COPY|DELETE|DUP)_FN|DUP_FN|Fint|STATUS(ES)?_IGNORE)|MPI_C_BOOL_X')
 STRING_LENGTH = re.compile(r'MPI_MAX_(\w*STRING|INFO_KEY|INFO_VAL|\w*NAME|PSET_NAME_LEN|STRINGTAG_LEN)$')
+# A handle that is converted to C: its kind and its name.
+HANDLE_IN_C = re.compile(r'plf_(\w+)_c\(\*(\w+)\)')
 SENTINELS = {'MPI_BOTTOM', 'MPI_IN_PLACE', 'MPI_BUFFER_AUTOMATIC', 'MPI_ARGV_NULL', 'MPI_ARGVS_NULL',
              'MPI_ERRCODES_IGNORE', 'MPI_UNWEIGHTED', 'MPI_WEIGHTS_EMPTY'}
 
@@ -176,8 +178,8 @@ class Body:
             if self.procedure.name == 'Request_get_status':
                 self.after.append(f'plf_pending_settle(*{p.name}, plf_request_c(*{p.name}));')
             return
-        value = f'MPI_{handle.upper()}_NULL' if p.way == 'out' else f'plf_{name_of(handle).lower()}_c(*{p.name})'
-        self.before.append(f'MPI_{handle} c_{p.name} = {value};')
+        value = '' if p.way == 'out' else f' = plf_{name_of(handle).lower()}_c(*{p.name})'
+        self.before.append(f'MPI_{handle} c_{p.name}{value};')
         self.arguments.append(f'&c_{p.name}')
         if p.kind == 'request' and p.way == 'inout':
             if self.procedure.name in ('Start', 'Request_free'):
@@ -298,17 +300,94 @@ class Body:
         if not procedure.returns:
             return f'void p{symbol}({", ".join(self.signature)})\n{{\n    {self.call()};\n}}\n'
         signature = ', '.join(self.signature + ['MPI_Fint *ierror'] + self.lengths)
-        lines = self.statements()
-        text = ''
+        arguments = ', '.join(re.search(r'\w+$', word)[0] for word in signature.split(', '))
+        lines, usual, text = self.statements(), [], ''
+        name = re.sub(r'^mpi_|_f08ts_$', '', symbol)
         if self.sections:
             # What sections with gaps need is out of the way of the others.
-            names = [re.search(r'\w+$', word)[0] for word in signature.split(', ')]
-            gaps = re.sub(r'^mpi_|_f08ts_$', '', symbol) + '_gaps'
-            text = f'static PLF_RARE void {gaps}({signature})\n{{\n' + '\n'.join(lines) + '\n}\n\n'
-            whole = ' && '.join(f'plf_section_is_whole({name})' for name in self.choices)
-            lines = [f'    if (!PLF_LIKELY({whole})) {{', f'        {gaps}({", ".join(names)});', '        return;', '    }']
-            lines += body(procedure, self.large, True, True).statements()
+            text = f'static PLF_RARE void {name}_gaps({signature})\n{{\n' + '\n'.join(lines) + '\n}\n\n'
+            usual = [f'plf_section_is_whole({choice})' for choice in self.choices]
+            lines = [f'    if (!PLF_LIKELY({" && ".join(usual)})) {{', f'        {name}_gaps({arguments});',
+                     '        return;', '    }'] + body(procedure, self.large, True, True).statements()
+        kinds, conditions, plain = self.plain(lines[4 if usual else 0:])
+        if plain:
+            # The usual arguments need no call before that of C, and so no registers are saved.
+            usual = [condition.replace('is_whole', 'is_plain') for condition in usual] + conditions
+            text += self.step(f'{name}_other', signature, lines)
+            lines, steps = self.usual(name, kinds, plain, arguments)
+            text += ''.join(self.step(step, signature, statements) for step, statements in steps)
+            lines = [f'    if (!PLF_LIKELY({" && ".join(usual or ["true"])})) {{', f'        {name}_other({arguments});',
+                     '        return;', '    }'] + lines
         return text + '\n'.join([f'void p{symbol}({signature})', '{'] + lines + ['}', ''])
+
+    def usual(self, name, kinds, plain, arguments):
+        """The statements for buffers without gaps, and the steps {name: statements} that they go on to: for handles that
+        are all constants, for an object of the program beside constants, and for any handles."""
+        main = [handle for handle, kind in kinds.items() if kind in ('comm', 'win')][:1] or list(kinds)[:1]
+        others = [handle for handle in kinds if handle not in main]
+        of_any = self.path(kinds, plain, list(kinds) if others else main)
+        origin = '    MPI_Aint origin = plf_handles();'
+        steps = [(f'{name}_any', [origin, '    if (PLF_LIKELY(origin != 0)) {', *('    ' + line for line in of_any),
+                                  '        return;', '    }', f'    {name}_other({arguments});'])]
+        if others:
+            of_object, none = self.path(kinds, plain, main), [f'        {name}_other({arguments});', '        return;', '    }']
+            if len(of_object) == 2 or not self.optional():
+                condition = '    if (!PLF_LIKELY(origin != 0 && plf_are_constants(all))) {'
+                end, more = self.end(f'{name}_object', of_object, arguments, [origin])
+                own = [origin, *self.constants(others, f'{name}_any', arguments, condition), *end]
+            else:
+                condition = '    if (!PLF_LIKELY(plf_are_constants(all))) {'
+                more = [(f'{name}_object', [origin, '    if (!PLF_LIKELY(origin != 0)) {', *none, *of_object])]
+                own = [*self.constants(others, f'{name}_any', arguments, condition), f'    {name}_object({arguments});']
+            steps += [*more, (f'{name}_own', own)]
+        end, more = self.end(f'{name}_constants', self.path(kinds, plain, []), arguments)
+        lines = self.constants(kinds, f'{name}_own' if others else f'{name}_any', arguments,
+                               '    if (!PLF_LIKELY(plf_are_constants(all))) {', self.choices)
+        return lines + end, steps + more
+
+    def optional(self):
+        """True if the error code may be left out: not in mpif.h, whose procedures with buffers are functions of their own."""
+        return self.descriptors or not self.procedure.has_choice
+
+    @staticmethod
+    def constants(handles, otherwise, arguments, condition, choices=()):
+        """Goes on to `otherwise` unless these handles are constants. What was compared is read again for the call."""
+        return [f'    unsigned all = (unsigned)({" | ".join("*" + handle for handle in handles)});',
+                *(f'    PLF_READ_AGAIN({pointer});' for pointer in [*choices, *handles] if len(handles) > 1),
+                condition, f'        {otherwise}({arguments});', '        return;', '    }']
+
+    def end(self, name, statements, arguments, origin=()):
+        """The end of the usual path, and a step {name: statements} for what would have the whole path save registers."""
+        if not self.optional():
+            return statements, []
+        if len(statements) != 2:
+            return [f'    {name}({arguments});'], [(name, [*origin, *statements])]
+        # Without the optional argument nothing is left to do after the call.
+        call = statements[0].split(' = ', 1)[1]
+        return ['    if (PLF_LIKELY(!ierror))', f'        {call}', '    else', f'        {name}({arguments});'], \
+            [(name, [*origin, f'    *ierror = {call}'])]
+
+    @staticmethod
+    def step(name, signature, lines):
+        """A function to which a procedure goes on."""
+        return f'static PLF_OTHER void {name}({signature})\n{{\n' + '\n'.join(lines) + '\n}\n\n'
+
+    def plain(self, lines):
+        """{handle: kind} of all handles, the conditions for plain buffers, and the statements. Nothing if that is not the
+        usual call of the procedure."""
+        body = '\n'.join(lines)
+        kinds = {name: kind for kind, name in HANDLE_IN_C.findall(body)}
+        if self.large or self.lengths or not kinds or not set(kinds.values()) <= {'comm', 'type', 'op', 'win'}:
+            return {}, [], []
+        conditions = [f'plf_is_memory({buffer})' for buffer in sorted(set(re.findall(r'plf_address\((.*?)\)', body)))]
+        return kinds, conditions, re.sub(r'plf_address\((.*?)\)', r'(void *)\1', body).split('\n')
+
+    @staticmethod
+    def path(kinds, plain, objects):
+        """The statements for handles that are constants except `objects`: the only one is an object, several are any."""
+        how = '_of_object(origin, ' if len(objects) == 1 else '_of_any(origin, '
+        convert = lambda m: f'plf_handle{how if m[2] in objects else "_of_constant("}(unsigned)*{m[2]})'
+        return [HANDLE_IN_C.sub(convert, line) for line in plain]
 
     def call(self):
         """The call of the C function."""
@@ -320,6 +399,8 @@ class Body:
     def statements(self):
         """The body of a subroutine."""
         call, lines = self.call(), []
+        if self.procedure.name.startswith('Abi_get_fortran_'):
+            lines.append('    plf_tell_compiler();')
         if self.sections:
             lines.append(f'    struct plf_section s[{self.sections}] = {{ 0 }};')
         lines += ['    ' + line for line in self.before]
@@ -335,8 +416,7 @@ class Body:
                 lines += ['    else', f'        {self.raised()};']
         else:
             lines.append(f'    int code = {call};')
-        lines += ['    ' + line for line in self.after]
-        return lines + ['    plf_return(ierror, code);']
+        return lines + ['    plf_return(ierror, code);'] + ['    ' + line for line in self.after]
 
     def raised(self):
         """A call of the error handler for an error that is found here."""
@@ -544,9 +624,10 @@ def write_constants(constants, folder):
     offsets = [(name, int(value, 0)) for name, kind, value in constants if kind == 'MPI_Offset']
     numbers = [(name, number(name, value)) for name, kind, value in constants if not kind.startswith('MPI_')]
     handles = [(name, kind, int(value, 0)) for name, kind, value in constants if kind[4:] in HANDLES.values()]
+    # What stands for a buffer lies together, so that one comparison sees that a buffer is real (convert.h).
     common = [
-        ('MPI_BOTTOM', 'integer', '', 'mpifort_bottom'), ('MPI_IN_PLACE', 'integer', '', 'mpifort_in_place'),
-        ('MPI_BUFFER_AUTOMATIC', 'integer', '', 'mpifort_buffer_automatic'),
+        ('MPI_BOTTOM', 'integer', '', 'mpifort_buffers'), ('MPI_IN_PLACE', 'integer', '', 'mpifort_buffers'),
+        ('MPI_BUFFER_AUTOMATIC', 'integer', '', 'mpifort_buffers'),
         ('MPI_ERRCODES_IGNORE', 'integer', '(1)', 'mpifort_errcodes_ignore'),
         ('MPI_UNWEIGHTED', 'integer', '(1)', 'mpifort_unweighted'),
         ('MPI_WEIGHTS_EMPTY', 'integer', '(1)', 'mpifort_weights_empty'),
@@ -559,6 +640,10 @@ def write_constants(constants, folder):
              ('MPI_STATUS_SIZE', 8), ('MPI_SOURCE', 1), ('MPI_TAG', 2), ('MPI_ERROR', 3)]
     # mpif.h is read in fixed and in free form: statements begin in column 7 and end before column 73.
     fixed = ['! Written by generate.py. The constants of MPI, for INCLUDE in fixed and in free form.']
+    # A compiler that is told to make INTEGER longer stops here; calls with such arguments would give wrong results.
+    fixed += ['! An error here: INTEGER must have 4 bytes. Compile without -fdefault-integer-8 (-i8).',
+              '      INTEGER PLENUM_NEEDS_INTEGERS_OF_4_BYTES',
+              '      PARAMETER (PLENUM_NEEDS_INTEGERS_OF_4_BYTES=1/(2-BIT_SIZE(0)/32))']
     for name, value in kinds + numbers + [(name, value) for name, _, value in handles]:
         fixed += [f'      INTEGER {name}', f'      PARAMETER ({name}={value})']
     for name, value in offsets:
@@ -569,7 +654,8 @@ def write_constants(constants, folder):
         fixed += [f'      {kind.upper()} {name}{shape}', f'      COMMON /{block}/ {name}']
     for name in ('WTIME', 'WTICK', 'PMPI_WTIME', 'PMPI_WTICK'):
         name = name if name.startswith('P') else 'MPI_' + name
-        fixed += [f'      DOUBLE PRECISION {name}', f'      EXTERNAL {name}']
+        # DOUBLE PRECISION, also if the compiler is told to make that longer.
+        fixed += [f'      REAL(KIND=SELECTED_REAL_KIND(15)) {name}', f'      EXTERNAL {name}']
     for name in ('AINT_ADD', 'AINT_DIFF'):
         for prefix in ('MPI_', 'PMPI_'):
             fixed += [f'      INTEGER(KIND=MPI_ADDRESS_KIND) {prefix}{name}', f'      EXTERNAL {prefix}{name}']
@@ -598,7 +684,7 @@ def write_types(handles, folder):
     for handle in sorted(set(HANDLES.values())):
         lines += [f'  type, bind(C) :: MPI_{handle}', '    integer :: MPI_VAL', '  end type']
     lines += ['  type, bind(C) :: MPI_Status', '    integer :: MPI_SOURCE, MPI_TAG, MPI_ERROR',
-              '    integer, private :: internal(5)', '  end type']
+              '    integer, private :: MPI_INTERNAL(5)', '  end type']
     lines += [f'  type({kind}), parameter :: {name} = {kind}({value})' for name, kind, value in handles]
     for name, shape in (('status', ''), ('statuses', '(1)')):
         lines += [f'  type(MPI_Status), target :: MPI_{name.upper()}_IGNORE{shape}',
@@ -626,7 +712,7 @@ def write_types(handles, folder):
 
 def write_module(name, uses, declarations, procedures, module, folder):
     """A module of interfaces."""
-    lines = ['! Written by generate.py.', f'module {name}'] + [f'  use {use}' for use in uses]
+    lines = ['! Written by generate.py.', f'module {name}'] + [line for use in uses for line in wrap(f'  use {use}')]
     lines += ['  implicit none', '  public'] + declarations
     for line in interfaces(procedures, module):
         lines += wrap(line)
@@ -652,7 +738,9 @@ def main():
     plain = [f'  integer, parameter :: {name} = {value}' for name, _, value in handles]
     for name, kind, shape, block in statuses:
         plain += [f'  {kind}, target :: {name}{shape}', f'  common /{block}/ {name}']
-    write_module('mpi', ['mpi_f08_types, only: MPI_Status', 'mpi_constants', 'mpi_callbacks'], plain, procedures, 'mpi', folder)
+    shared = 'mpi_f08_types, only: MPI_Status, operator(==), operator(/=), ' + \
+        ', '.join(f'MPI_{handle}' for handle in sorted(set(HANDLES.values())))
+    write_module('mpi', [shared, 'mpi_constants', 'mpi_callbacks'], plain, procedures, 'mpi', folder)
     write_module('mpi_f08', ['mpi_f08_types', 'mpi_f08_callbacks'], [], procedures, 'f08', folder)
 
 

@@ -22,17 +22,22 @@ void plf_pending_settle_slow(MPI_Fint before, MPI_Request now);
 void plf_pending_start_slow(const MPI_Fint *requests, int count);
 void plf_pending_free_slow(MPI_Fint request);
 
+static inline bool plf_pending_any(void)
+{
+    return __atomic_load_n(&plf_pending_total, __ATOMIC_RELAXED) != 0;
+}
+
 /* After a call that may have completed a request. */
 static inline void plf_pending_settle(MPI_Fint before, MPI_Request now)
 {
-    if (__atomic_load_n(&plf_pending_total, __ATOMIC_RELAXED))
+    if (plf_pending_any())
         plf_pending_settle_slow(before, now);
 }
 
 /* Before a persistent request is started. */
 static inline void plf_pending_startall(int count, const MPI_Fint *requests)
 {
-    if (__atomic_load_n(&plf_pending_total, __ATOMIC_RELAXED))
+    if (plf_pending_any())
         plf_pending_start_slow(requests, count);
 }
 
@@ -44,7 +49,7 @@ static inline void plf_pending_start(MPI_Fint request)
 /* Before a request is freed. */
 static inline void plf_pending_request_free(MPI_Fint request)
 {
-    if (__atomic_load_n(&plf_pending_total, __ATOMIC_RELAXED))
+    if (plf_pending_any())
         plf_pending_free_slow(request);
 }
 

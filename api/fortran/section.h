@@ -37,12 +37,22 @@ struct plf_section {
     struct plf_pending *pending;     /* for a request that uses the copy */
 };
 
-/* True if the elements lie one behind the other, or the size is not known, which compilers permit for these alone. */
+/* True for plain buffers: a variable, or an array of one dimension in one piece. No loop: no register is saved. */
+PLF_INLINE bool plf_section_is_plain(const CFI_cdesc_t *descriptor)
+{
+    return (descriptor->rank == 1 && descriptor->dim[0].sm == (CFI_index_t)descriptor->elem_len) ||
+           descriptor->rank == 0;
+}
+
+/*
+ * True if the elements lie one behind the other, or the size is not known, which compilers permit for these alone. Also
+ * if there is no memory: an array that is not allocated, with bounds that may be anything, where no buffer is needed.
+ */
 static inline bool plf_section_is_whole(const CFI_cdesc_t *descriptor)
 {
     CFI_index_t stride = (CFI_index_t)descriptor->elem_len;
-    if (PLF_LIKELY(descriptor->rank == 1 && descriptor->dim[0].sm == stride))
-        return true; /* the usual one, without a loop */
+    if (PLF_LIKELY(plf_section_is_plain(descriptor)) || descriptor->base_addr == NULL)
+        return true;
     for (int i = 0; i < descriptor->rank; i++) {
         if (descriptor->dim[i].extent < 0)
             return true;

@@ -1,38 +1,94 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Procedures whose arguments in Fortran are not those of C one by one. */
+#include <pthread.h>
+#include <stdio.h>
+
 #include "api/fortran/fortran.h"
 
 /* --- Start-up ---------------------------------------------------------------------------------------------------- */
 
-/* Tells the library the compiler's values of LOGICAL, once. Both functions may be called before initialization. */
-static void tell_logical(void)
+/* A key of MPI_Abi_set_fortran_info(): "mpi_integer" with 8 is "mpi_integer8_supported". */
+static void tell_types(MPI_Info info, const char *type, const MPI_Fint *has, int count, int bytes)
 {
+    for (int i = 0; i < count; i++, bytes *= 2) {
+        char key[64];
+        snprintf(key, sizeof key, "mpi_%s%d_supported", type, bytes);
+        MPI_Info_set(info, key, has[i] ? "true" : "false");
+    }
+}
+
+static void tell_info(void)
+{
+    static const char *const size[] = { "mpi_logical_size", "mpi_integer_size", "mpi_real_size",
+                                        "mpi_double_precision_size" };
+    MPI_Info info;
+    if (MPI_Info_create(&info) != MPI_SUCCESS)
+        return;
+    for (int i = 0; i < 4; i++) {
+        char bytes[16];
+        snprintf(bytes, sizeof bytes, "%d", plf_bytes[i]);
+        MPI_Info_set(info, size[i], bytes);
+    }
+    tell_types(info, "logical", plf_has_logical, 5, 1);
+    tell_types(info, "integer", plf_has_integer, 5, 1);
+    tell_types(info, "real", plf_has_real, 4, 2);
+    tell_types(info, "complex", plf_has_real, 4, 4);
+    MPI_Info_set(info, "mpi_double_complex_supported", "true");
+    MPI_Abi_set_fortran_info(info);
+    MPI_Info_free(&info);
+}
+
+/* Tells the library about the compiler, once, and after an initialization that has succeeded: not all libraries accept
+ * it before (MPI-5.0, section 20.4). */
+static void tell_compiler(int code)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    MPI_Info info = MPI_INFO_NULL;
     MPI_Fint yes, no;
     int told = 0;
+    if (code != MPI_SUCCESS)
+        return;
+    pthread_mutex_lock(&lock);
+    if (MPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL)
+        tell_info();
+    else if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
     if (MPI_Abi_get_fortran_booleans(sizeof(MPI_Fint), &yes, &no, &told) == MPI_SUCCESS && !told)
         MPI_Abi_set_fortran_booleans(sizeof(MPI_Fint), (void *)&plf_true, (void *)&plf_false);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Where C has initialized the library. */
+void plf_tell_compiler(void)
+{
+    int initialized = 0, finalized = 0;
+    if (MPI_Initialized(&initialized) == MPI_SUCCESS && initialized && MPI_Finalized(&finalized) == MPI_SUCCESS &&
+        !finalized)
+        tell_compiler(MPI_SUCCESS);
 }
 
 PLF_NAMES(init)
 void pmpi_init_(MPI_Fint *ierror)
 {
-    tell_logical();
-    plf_return(ierror, MPI_Init(NULL, NULL));
+    int code = MPI_Init(NULL, NULL);
+    tell_compiler(code);
+    plf_return(ierror, code);
 }
 
 PLF_NAMES(init_thread)
 void pmpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
 {
-    tell_logical();
-    plf_return(ierror, MPI_Init_thread(NULL, NULL, *required, provided));
+    int code = MPI_Init_thread(NULL, NULL, *required, provided);
+    tell_compiler(code);
+    plf_return(ierror, code);
 }
 
 PLF_NAMES(session_init)
 void pmpi_session_init_(const MPI_Fint *info, const MPI_Fint *errhandler, MPI_Fint *session, MPI_Fint *ierror)
 {
     MPI_Session opened = MPI_SESSION_NULL;
-    tell_logical();
     int code = MPI_Session_init(MPI_Info_fromint(*info), MPI_Errhandler_fromint(*errhandler), &opened);
+    tell_compiler(code);
     if (code == MPI_SUCCESS)
         *session = MPI_Session_toint(opened);
     plf_return(ierror, code);
@@ -172,7 +228,7 @@ void pmpi_sizeof_f08ts_(const CFI_cdesc_t *x, MPI_Fint *size, MPI_Fint *ierror)
     {                                                                                                                  \
         int code = call(object address, size);                                                                         \
         if (code == MPI_SUCCESS && *address == MPI_BUFFER_AUTOMATIC)                                                   \
-            *address = mpifort_buffer_automatic_;                                                                      \
+            *address = &mpifort_buffers_[PLF_BUFFER_AUTOMATIC];                                                        \
         plf_return(ierror, code);                                                                                      \
     }                                                                                                                  \
     PLF_WEAK(weak mpi_##name##_c_f08_ = pmpi_##name##_c_f08_)                                                          \
@@ -180,7 +236,7 @@ void pmpi_sizeof_f08ts_(const CFI_cdesc_t *x, MPI_Fint *size, MPI_Fint *ierror)
     {                                                                                                                  \
         int code = PLF_CALL_AS(procedure "_c", procedure, call_c(object address, size));                               \
         if (code == MPI_SUCCESS && *address == MPI_BUFFER_AUTOMATIC)                                                   \
-            *address = mpifort_buffer_automatic_;                                                                      \
+            *address = &mpifort_buffers_[PLF_BUFFER_AUTOMATIC];                                                        \
         plf_return(ierror, code);                                                                                      \
     }
 #define NOTHING

@@ -14,6 +14,9 @@ module memory_state
       import
       integer(c_int) :: number
     end subroutine
+    integer(c_int) function memory_can_name() bind(C)
+      import
+    end function
     integer(c_int) function memory_failed() bind(C)
       import
     end function
@@ -153,7 +156,7 @@ contains
     character(len=4096) :: path
     integer :: status
     call get_environment_variable('LD_LIBRARY_PATH', path, status=status)
-    alone = status == 0 .and. index(path, '/alone') > 0
+    alone = (status == 0 .and. index(path, '/alone') > 0) .or. memory_can_name() == 0
     key = repeat('k', len(key))
     long = repeat('x', len(long))
     call get_command_argument(0, path)

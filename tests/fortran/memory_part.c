@@ -12,6 +12,7 @@ void *__libc_calloc(size_t count, size_t bytes);
 
 void memory_fail(const int *number);
 int memory_failed(void);
+int memory_can_name(void);
 
 /* The allocation of this number, counted from 1, fails. */
 void memory_fail(const int *number)
@@ -25,6 +26,12 @@ int memory_failed(void)
     int failed = left <= 0;
     left = 0;
     return failed;
+}
+
+/* Whether the C library has the functions by which errors name procedures of Fortran: Plenum's has. */
+int memory_can_name(void)
+{
+    return dlsym(RTLD_DEFAULT, "MPIX_Comm_raise") != NULL;
 }
 
 static int memory_is_short(void *caller)

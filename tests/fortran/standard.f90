@@ -15,6 +15,7 @@ program standard
   is_set = .false.
   call MPI_Abi_get_fortran_booleans(bytes, yes, no, is_set)
   call expect(is_set .and. yes .and. .not. no, 'the truth values of this compiler')
+  call expect_info()
   call with_module_mpi(bytes)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   numbers = 0
@@ -23,5 +24,25 @@ program standard
   call expect(all(numbers == [7, 0, 8, 0, 9]), 'a section')
   call MPI_Finalize()
 contains
+  ! The C library knows the compiler's types.
+  subroutine expect_info()
+    type(MPI_Info) :: info
+    character(len=8) :: value
+    integer :: length
+    logical :: found
+    call MPI_Abi_get_fortran_info(info)
+    call expect(info /= MPI_INFO_NULL, 'the types of this compiler')
+    length = len(value)
+    call MPI_Info_get_string(info, 'mpi_integer_size', length, value, found)
+    call expect(found .and. value == '4', 'the size of INTEGER')
+    length = len(value)
+    call MPI_Info_get_string(info, 'mpi_integer8_supported', length, value, found)
+    call expect(found .and. value == 'true', 'INTEGER of 8 bytes')
+    length = len(value)
+    call MPI_Info_get_string(info, 'mpi_complex32_supported', length, value, found)
+    call expect(found .and. (value == 'true' .eqv. selected_real_kind(33) > 0), 'COMPLEX of 32 bytes')
+    call MPI_Info_free(info)
+  end subroutine
+
   include 'expect.inc'
 end program
