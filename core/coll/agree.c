@@ -158,6 +158,8 @@ static void agree_append(struct pl_schedule *schedule, const struct pl_coll *col
     struct pl_statement *told = pl_schedule_temp(schedule, 2 * (size_t)targets * sizeof *told);
     struct agree_verdict *verdicts = pl_schedule_temp(schedule, (size_t)targets * sizeof *verdicts);
     schedule->tag = PL_AGREE_TAGS | (int)(coll->comm->coll.agreements++ & (PL_NONBLOCKING_TAGS / 2 - 1));
+    if (tag == PL_AGREE_TAGS) /* the collective is not in this schedule */
+        tag = schedule->tag;
     if (!a || !told || !verdicts)
         return;
     *a = (struct agreement){ coll->comm, tag, targets, told, told + targets, { .class = MPI_SUCCESS }, verdicts };
@@ -181,7 +183,7 @@ int pl_agree(const struct pl_coll *coll, enum pl_coll_form form, const char *fun
     int rc = pl_coll_check(coll->comm);
     if (rc)
         return rc;
-    pl_schedule_init(&schedule, coll->comm, 0);
+    pl_schedule_init(&schedule, coll->comm, PL_AGREE_TAGS);
     agree_append(&schedule, coll, form, function);
     rc = pl_schedule_run_for(&schedule, coll);
     pl_schedule_fini(&schedule);

@@ -4,11 +4,13 @@
 
 #include <stdio.h>
 
+#include "core/coll/owed.h"
 #include "core/coll/schedule.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
+#include "core/engine/request.h"
 #include "core/engine/wait_record.h"
 
 /* The schedule that the waiting thread executes, or has started; NULL: none, or another thread executes it. */
@@ -40,7 +42,7 @@ static bool astray_was_left(const struct pl_comm *comm, int source, int tag)
 }
 
 /* The nonblocking collective with this tag, if it has to wait, or one that may have it: in the checking mode a
- * collective has another tag first. NULL: there is none. No other thread starts one. */
+ * collective has another tag first. NULL: there is none. */
 static const struct pl_schedule *astray_nonblocking(struct pl_engine *engine, const struct pl_comm *comm, int tag)
 {
     PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link) {
@@ -54,14 +56,14 @@ static const struct pl_schedule *astray_nonblocking(struct pl_engine *engine, co
 static const char *astray_nonblocking_reason(struct pl_engine *engine, const struct pl_comm *comm,
                                              const struct pl_header *message)
 {
-    int started = message->tag - PL_NONBLOCKING_TAGS;
-    if (engine->threads.several || started >= PL_AGREE_TAGS - PL_NONBLOCKING_TAGS ||
-        (uint32_t)started >= comm->coll.nonblocking)
+    uint32_t started = atomic_load_explicit(&comm->coll.started, memory_order_acquire);
+    if (started >= PL_AGREE_TAGS - PL_NONBLOCKING_TAGS || (uint32_t)(message->tag - PL_NONBLOCKING_TAGS) >= started)
         return NULL;
     const struct pl_schedule *schedule = astray_nonblocking(engine, comm, message->tag);
     if (!schedule)
         return "this rank has completed that collective without it";
-    return schedule->busy || schedule->tag != message->tag || astray_will_receive(schedule, message->source)
+    return schedule->busy || schedule->part || schedule->tag != message->tag ||
+                   astray_will_receive(schedule, message->source)
                ? NULL
                : "this rank expects none from it";
 }
@@ -71,20 +73,34 @@ static const char *astray_nonblocking_reason(struct pl_engine *engine, const str
 static const char *astray_reason(const struct pl_comm *comm, const struct pl_schedule *schedule, bool counted,
                                  const struct pl_header *message)
 {
-    if (message->tag >= PL_NONBLOCKING_TAGS && comm->coll.persistent)
-        return NULL; /* it may be of the next start of a collective, whose starts have one tag */
+    if (message->tag >= PL_NONBLOCKING_TAGS && pl_persistent_find(comm, message->tag))
+        return NULL; /* it may be of the next start; if its sender waits, that rank asks */
     if (schedule && schedule->comm == comm && message->tag == schedule->tag)
-        return astray_will_receive(schedule, message->source) ? NULL : "this rank expects none from it";
+        return schedule->part || astray_will_receive(schedule, message->source) ? NULL
+                                                                                : "this rank expects none from it";
     if (message->tag >= PL_NONBLOCKING_TAGS)
         return astray_nonblocking_reason(&comm->instance->engine, comm, message);
-    if (!counted || message->tag < 0 || comm->coll.blocking >= PL_NONBLOCKING_TAGS)
+    uint32_t ended = atomic_load_explicit(&comm->coll.ended, memory_order_acquire);
+    if (message->tag < 0 || ended >= PL_NONBLOCKING_TAGS / 2)
         return NULL;
+    if ((uint32_t)message->tag < ended)
+        return "this rank has completed that collective without it";
     int current = (int)comm->coll.blocking - 1;
+    if (!counted)
+        return NULL;
     if (message->tag < current)
         return "this rank has completed that collective without it";
     if (message->tag > current && astray_was_left(comm, message->source, message->tag))
         return "this rank still waits for one of an earlier collective";
     return NULL;
+}
+
+static void astray_break(struct pl_comm *comm, const struct pl_header *message, const char *reason)
+{
+    char why[128];
+    snprintf(why, sizeof why, "rank %d sends %llu bytes in a collective, and %s", message->source,
+             (unsigned long long)message->size, reason);
+    pl_comm_break_for_all_locked(comm, MPI_ERR_OTHER, why);
 }
 
 /* Looks through the messages of a communicator. True: it breaks. */
@@ -95,10 +111,7 @@ static bool astray_search(struct pl_comm *comm, const struct pl_schedule *schedu
         const char *reason = astray_reason(comm, schedule, counted, header);
         if (!reason)
             continue;
-        char why[128];
-        snprintf(why, sizeof why, "rank %d sends %llu bytes in a collective, and %s", header->source,
-                 (unsigned long long)header->size, reason);
-        pl_comm_break_for_all_locked(comm, MPI_ERR_OTHER, why);
+        astray_break(comm, header, reason);
         return true;
     }
     return false;
@@ -109,7 +122,38 @@ void pl_astray_check(struct pl_engine *engine, struct pl_request *request, const
     const struct pl_schedule *schedule = astray_schedule(request, what);
     bool blocking = what && (what->schedule || what->what == PL_WHAT_COLLECTIVE);
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
-    if (!atomic_load(&comm->health.failed) &&
-        astray_search(comm, schedule, !engine->threads.several || (blocking && what->comm == comm)))
+    {
+        if (atomic_load(&comm->health.failed))
+            continue;
+        if (astray_search(comm, schedule, !engine->threads.several || (blocking && what->comm == comm)))
+            return;
+        pl_owed_ask(comm, what);
+    }
+}
+
+/* Will this rank take no message of this start from that rank any more? NULL: it may. */
+static const char *astray_start_reason(const struct pl_comm *comm, int source, int tag, uint32_t start)
+{
+    const struct pl_schedule *schedule = pl_persistent_find(comm, tag);
+    uint32_t last = pl_persistent_start(comm, tag);
+    if (!schedule || (int32_t)(last - start) < 0)
+        return NULL;
+    if (last != start || pl_request_done(schedule->persistent.request))
+        return "this rank has completed that collective without it";
+    return pl_list_empty(&schedule->hook.link) || schedule->busy || schedule->part ||
+                   astray_will_receive(schedule, source)
+               ? NULL
+               : "this rank expects none from it";
+}
+
+void pl_astray_sent(struct pl_comm *comm, int source, int tag, uint32_t start)
+{
+    const char *reason = astray_start_reason(comm, source, tag, start);
+    if (!reason)
         return;
+    PL_LIST_EACH(message, &comm->match.queues[PL_MSG_COLL].unexpected, struct pl_unexpected, link)
+        if (message->header.source == source && message->header.tag == tag) {
+            astray_break(comm, &message->header, reason);
+            return;
+        }
 }

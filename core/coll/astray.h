@@ -11,11 +11,18 @@
 #ifndef PLENUM_CORE_COLL_ASTRAY_H
 #define PLENUM_CORE_COLL_ASTRAY_H
 
+#include <stdint.h>
+
+struct pl_comm;
 struct pl_engine;
 struct pl_request;
 struct pl_waiting;
 
 /* A thread waits for long, for this request or for `what`. Engine lock held. */
 void pl_astray_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
+
+/* A rank says that this rank has not taken its message, in this start of the persistent collective with that tag:
+ * breaks the communicator if it never will. Engine lock held. */
+void pl_astray_sent(struct pl_comm *comm, int source, int tag, uint32_t start);
 
 #endif

@@ -81,8 +81,11 @@ int pl_coll_run(const struct pl_coll *coll)
     pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
     pl_coll_append(&schedule, coll);
     rc = pl_schedule_run_for(&schedule, coll);
+    if (pl_unlikely(rc))
+        rc = pl_comm_break_for_all(coll->comm, rc); /* before it has ended: a rank that asks then hears of that */
+    atomic_store_explicit(&coll->comm->coll.ended, coll->comm->coll.blocking, memory_order_release);
     pl_schedule_fini(&schedule);
-    return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
+    return rc;
 }
 
 static void destroy_schedule(struct pl_request *request)
@@ -92,12 +95,19 @@ static void destroy_schedule(struct pl_request *request)
     free(request->coll.schedule);
 }
 
+static void destroy_persistent(struct pl_request *request)
+{
+    pl_persistent_remove(request);
+    destroy_schedule(request);
+}
+
 static int coll_restart(struct pl_request *request)
 {
     if (request->comm->health.orphan)
         return pl_comm_fail_orphan();
     atomic_store_explicit(&request->done, 0, memory_order_relaxed);
     request->is.active = true;
+    pl_persistent_count(request);
     return pl_schedule_start(request->coll.schedule, request);
 }
 
@@ -138,7 +148,9 @@ static inline __attribute__((always_inline)) int coll_request_end(const struct p
     struct pl_schedule *schedule = made->coll.schedule;
     schedule->kind = coll->kind;
     schedule->root = coll->root;
-    pl_coll_append(schedule, coll);
+    if (atomic_load_explicit(&coll->comm->coll.search, memory_order_relaxed) == PL_HIERARCHY_NONE ||
+        !pl_coll_append_by_nodes(schedule, coll))
+        pl_coll_append(schedule, coll);
     int rc = schedule->broken;
     if (rc) {
         pl_handle_drop(made);
@@ -157,6 +169,7 @@ int pl_coll_start(const struct pl_coll *coll, struct pl_request **request)
     int rc = coll_request_begin(coll, request);
     rc = rc ? rc : coll_request_end(coll, false, *request);
     rc = rc ? rc : pl_schedule_start((*request)->coll.schedule, *request);
+    atomic_store_explicit(&coll->comm->coll.started, coll->comm->coll.nonblocking, memory_order_release);
     return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
 }
 
@@ -170,12 +183,34 @@ int pl_coll_start_agreed(const struct pl_coll *coll, const char *function, struc
     return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
 }
 
+int pl_coll_start_own(const struct pl_coll *coll, void (*append)(struct pl_schedule *schedule))
+{
+    struct pl_request *made;
+    int rc = coll_request_begin(coll, &made);
+    if (rc)
+        return rc;
+    struct pl_schedule *schedule = made->coll.schedule;
+    schedule->kind = coll->kind;
+    schedule->root = coll->root;
+    append(schedule);
+    rc = pl_schedule_start(schedule, made);
+    if (rc)
+        pl_handle_drop(made);
+    else
+        pl_request_let_go(made);
+    return rc;
+}
+
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request)
 {
     int rc = coll_request_begin(coll, request);
     rc = rc ? rc : coll_request_end(coll, true, *request);
-    coll->comm->coll.persistent = true;
-    return rc ? pl_comm_break_for_all(coll->comm, rc) : MPI_SUCCESS;
+    if (rc)
+        return pl_comm_break_for_all(coll->comm, rc);
+    (*request)->on.destroyed = destroy_persistent;
+    pl_persistent_add(*request);
+    atomic_store_explicit(&coll->comm->coll.started, coll->comm->coll.nonblocking, memory_order_release);
+    return MPI_SUCCESS;
 }
 
 /* --- for the library itself ------------------------------------------------------------------------------------ */

@@ -67,6 +67,10 @@ int pl_coll_run(const struct pl_coll *coll);
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request);
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
 
+/* Starts messages of the library's own among all ranks, which this collective waits for: `append` appends them. No
+ * request is left. */
+int pl_coll_start_own(const struct pl_coll *coll, void (*append)(struct pl_schedule *schedule));
+
 /* pl_coll_start() in the checking mode (agree.h), for this function of the user's. */
 int pl_coll_start_agreed(const struct pl_coll *coll, const char *function, struct pl_request **request);
 
@@ -83,6 +87,10 @@ static inline bool pl_coll_can(const struct pl_comm *comm) /* the same without r
 typedef bool pl_coll_shortcut(const struct pl_coll *coll, int *rc);
 enum { PL_COLL_SHORTCUTS = 2 };
 extern pl_coll_shortcut *const pl_coll_shortcuts[PL_COLL_SHORTCUTS];
+
+/* Appends a nonblocking or persistent collective that does not, or may not, go by messages among all ranks. False: it
+ * does. */
+extern bool (*const pl_coll_append_by_nodes)(struct pl_schedule *schedule, const struct pl_coll *coll);
 
 /* For the engine (core/engine/client.h): a member has these settings; a message of a collective was too long. */
 void pl_coll_compare(struct pl_comm *comm, int rank, uint32_t settings);

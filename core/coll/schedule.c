@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
+#include "core/coll/owed.h"
 #include "core/coll/statement.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/instance.h"
@@ -45,7 +46,7 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
     schedule->steps = schedule->few;
     schedule->chunks = NULL;
     schedule->scratch_used = 0;
-    schedule->retains = schedule->exact = schedule->busy = false;
+    schedule->retains = schedule->exact = schedule->part = schedule->busy = schedule->stands = false;
     schedule->cut_from = SIZE_MAX;
     schedule->request = NULL;
     pl_list_init(&schedule->hook.link);
@@ -62,9 +63,9 @@ static void objects_of(const struct pl_step *step, const void *objects[2])
                                                 : NULL;
 }
 
-static void for_objects(const struct pl_schedule *schedule, void (*act)(void *object))
+static void for_objects(const struct pl_schedule *schedule, int from, void (*act)(void *object))
 {
-    for (int i = 0; i < schedule->count; i++) {
+    for (int i = from; i < schedule->count; i++) {
         const void *objects[2];
         objects_of(&schedule->steps[i], objects);
         for (int k = 0; k < 2; k++)
@@ -81,14 +82,14 @@ static void schedule_retain(void *object)
 void pl_schedule_retain(struct pl_schedule *schedule)
 {
     assert(!schedule->retains);
-    for_objects(schedule, schedule_retain);
+    for_objects(schedule, 0, schedule_retain);
     schedule->retains = true;
 }
 
 void pl_schedule_fini(struct pl_schedule *schedule)
 {
     if (schedule->retains)
-        for_objects(schedule, pl_object_release);
+        for_objects(schedule, 0, pl_object_release);
     if (schedule->steps != schedule->few)
         free(schedule->steps);
     for (struct pl_chunk *chunk = schedule->chunks, *next; chunk; chunk = next) {
@@ -204,6 +205,35 @@ void pl_schedule_verify(struct pl_schedule *schedule, int (*run)(struct pl_sched
     step->data.type = NULL; /* it uses no object */
     step->verify.run = run;
     step->verify.context = context;
+}
+
+/* Steps that do nothing hold the objects: a copy and a reduction of no elements. */
+void pl_schedule_later(struct pl_schedule *schedule, int (*run)(struct pl_schedule *schedule, void *context),
+                       void *context, const struct pl_coll *coll)
+{
+    struct pl_step *step = schedule_append(schedule, PL_STEP_COPY);
+    if (step) {
+        step->data = pl_block(NULL, 0, coll->sendtype ? coll->sendtype : PL_TYPE_BYTE);
+        step->to = pl_block(NULL, 0, coll->recvtype ? coll->recvtype : PL_TYPE_BYTE);
+    }
+    if (coll->op && (step = schedule_append(schedule, PL_STEP_REDUCE)) != NULL) {
+        step->data = pl_block(NULL, 0, coll->recvtype);
+        step->reduce.in = NULL;
+        step->reduce.op = coll->op;
+    }
+    pl_schedule_verify(schedule, run, context);
+    schedule->part = true; /* until then this rank cannot tell what it will send */
+}
+
+/* The step that is executed becomes one that waits for nothing: a persistent collective has these steps now. */
+int pl_schedule_came(struct pl_schedule *schedule, int mark)
+{
+    struct pl_step *step = &schedule->steps[schedule->next];
+    step->kind = PL_STEP_WAIT;
+    step->wait.first = step->wait.end = 0;
+    schedule->part = false;
+    for_objects(schedule, mark, schedule_retain);
+    return schedule->broken;
 }
 
 void pl_schedule_wait_for(struct pl_schedule *schedule, int first, int end)
@@ -379,7 +409,7 @@ static int schedule_perform(struct pl_schedule *schedule, struct pl_step *step)
     case PL_STEP_WAIT:
         return step->wait.first > schedule->settled ? schedule_settle_some(schedule, step->wait.first, step->wait.end)
                                                     : schedule_settle(schedule, step->wait.end);
-    case PL_STEP_VERIFY: return step->verify.run(schedule, step->verify.context);
+    case PL_STEP_VERIFY: schedule->awaited = schedule->next; return step->verify.run(schedule, step->verify.context);
     }
     return MPI_ERR_INTERN;
 }
@@ -455,6 +485,8 @@ int pl_schedule_run_for(struct pl_schedule *schedule, const struct pl_coll *coll
         };
         struct pl_request *request = schedule->steps[schedule->awaited].request;
         pl_engine_wait_among(request->engine, request, &what);
+        if (pl_unlikely(schedule->stands))
+            pl_owed_go_on(schedule);
     }
     return rc;
 }
@@ -468,7 +500,8 @@ int pl_schedule_run(struct pl_schedule *schedule)
 
 static inline bool can_advance(const struct pl_schedule *schedule)
 {
-    return pl_request_done(schedule->steps[schedule->awaited].request);
+    const struct pl_step *step = &schedule->steps[schedule->awaited];
+    return step_is_message(step) ? pl_request_done(step->request) : pl_comm_knows_nodes(schedule->comm);
 }
 
 /*

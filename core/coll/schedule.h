@@ -26,6 +26,7 @@
 #include <stdalign.h>
 #include <stdint.h>
 
+#include "core/coll/persistent.h"
 #include "core/datatype/cursor.h"
 #include "core/datatype/datatype.h"
 #include "core/datatype/op.h"
@@ -107,10 +108,12 @@ struct pl_schedule {
     size_t scratch_used;
     bool retains; /* holds references to the types and operations of its steps */
     bool exact;   /* a message that is too short is as wrong as one that is too long */
+    bool part;    /* this rank has other messages with this tag, in another schedule that comes later */
     /* The amount decides which messages there are. If one is wrong, and it or the right one has at least this many
      * bytes, some ranks wait in vain. SIZE_MAX: it does not decide. */
     size_t cut_from;
     size_t wrong; /* the larger one of the two */
+    bool stands;  /* it is comm->coll.stands: the thread that runs it must clear that before it goes on */
 
     /* of a request */
     int kind; /* enum pl_coll_kind */
@@ -121,6 +124,8 @@ struct pl_schedule {
     bool busy;                   /* a thread executes it, or is about to: engine's lock */
     struct pl_hook hook;         /* in engine->hooks */
     struct pl_deferred deferred; /* in engine->deferred.work */
+
+    struct pl_persistent persistent; /* of a persistent collective only */
 
     struct pl_step few[PL_SCHEDULE_STEPS];
     alignas(16) unsigned char scratch[PL_SCHEDULE_SCRATCH];
@@ -161,9 +166,18 @@ void pl_schedule_wait_until(struct pl_schedule *schedule, int mark);
 void pl_schedule_wait(struct pl_schedule *schedule);
 void pl_schedule_wait_for(struct pl_schedule *schedule, int first, int end);
 
-/* Calls a function of the library, whose error ends the schedule. */
+/* Calls a function of the library, whose error ends the schedule. PL_PENDING: it is called again when the nodes of the
+ * communicator are known (pl_comm_coll.search). */
 void pl_schedule_verify(struct pl_schedule *schedule, int (*run)(struct pl_schedule *schedule, void *context),
                         void *context);
+
+/* The same, once. The function appends the steps of the collective. Its types and its operation, NULL where it has
+ * none, are retained with those of the schedule. */
+void pl_schedule_later(struct pl_schedule *schedule, int (*run)(struct pl_schedule *schedule, void *context),
+                       void *context, const struct pl_coll *coll);
+
+/* For that function, after it has appended them; `mark` is where they begin. */
+int pl_schedule_came(struct pl_schedule *schedule, int mark);
 
 /* Memory that lives as long as the schedule, aligned for any element. NULL: the schedule is broken. Further steps may
  * be appended and will not run; only the memory must not be written. */

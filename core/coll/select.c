@@ -106,9 +106,11 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
         { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_in_order },
     },
     [PL_COLL_SCAN] = {
+        { 8, ANY_BYTES, &pl_scan_linear },
         { ANY_RANKS, ANY_BYTES, &pl_scan_doubling },
     },
     [PL_COLL_EXSCAN] = {
+        { 8, ANY_BYTES, &pl_exscan_linear },
         { ANY_RANKS, ANY_BYTES, &pl_exscan_doubling },
     },
 };
@@ -194,8 +196,8 @@ static const struct pl_algorithm *select_first_of(const struct pl_coll_rule *tab
     return NULL;
 }
 
-/* Are all ranks on one node, and do all of them know it? Only if they are of this job, which has no other node. */
-static bool are_near(const struct pl_comm *comm)
+/* Only if they are of this job, which has no other node. */
+bool pl_coll_are_near(const struct pl_comm *comm)
 {
     const struct pl_group *group = comm->group;
     bool all = pl_process.identity.local_size == pl_process.identity.size &&
@@ -218,7 +220,7 @@ const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
     const struct pl_coll_rule *own = pl_coll_rules(coll->kind, &count);
     size_t bytes = select_bytes_of(coll);
     const struct pl_algorithm *found = count ? select_first_of(own, count, coll, bytes) : NULL;
-    if (!found && (found = select_first_of(&near[coll->kind], 1, coll, bytes)) != NULL && !are_near(coll->comm))
+    if (!found && (found = select_first_of(&near[coll->kind], 1, coll, bytes)) != NULL && !pl_coll_are_near(coll->comm))
         found = NULL;
     if (!found)
         found = select_first_of(rules[coll->kind], RULES_MAX, coll, bytes);

@@ -12,6 +12,9 @@ const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll);
 /* The one that the configuration forces; NULL: none. */
 const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind);
 
+/* Are all ranks on one node, and do all of them know it? */
+bool pl_coll_are_near(const struct pl_comm *comm);
+
 /* By name; NULL: the kind has none of that name, such as "auto". */
 const struct pl_algorithm *pl_coll_named(enum pl_coll_kind kind, const char *name);
 

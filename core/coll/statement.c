@@ -389,11 +389,16 @@ void pl_coll_describe(const void *context, struct pl_job_item *item)
         item->bytes = (int64_t)pl_block_size(block);
 }
 
-static void describe_name(int kind, bool persistent, char *name, size_t size)
+static const char *name_of(int kind)
 {
     static const char *const neighbors[] = { "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
                                              "neighbor_alltoallv", "neighbor_alltoallw" };
-    const char *word = kind < PL_COLL_KINDS ? pl_coll_name((enum pl_coll_kind)kind) : neighbors[kind - PL_COLL_KINDS];
+    return kind < PL_COLL_KINDS ? pl_coll_name((enum pl_coll_kind)kind) : neighbors[kind - PL_COLL_KINDS];
+}
+
+static void describe_name(int kind, bool persistent, char *name, size_t size)
+{
+    const char *word = name_of(kind);
     if (persistent)
         snprintf(name, size, "MPI_%c%s_init", word[0] - 'a' + 'A', word + 1);
     else
@@ -409,4 +414,24 @@ void pl_coll_describe_started(const struct pl_schedule *schedule, bool persisten
     for (int i = 0; i < schedule->count && !item->op[0]; i++)
         if (schedule->steps[i].kind == PL_STEP_REDUCE)
             snprintf(item->op, sizeof item->op, "%.23s", described_op(schedule->steps[i].reduce.op));
+}
+
+void pl_coll_words(const struct pl_coll *part, char *text, size_t size)
+{
+    const struct pl_coll *coll = part->comm->coll.named ? part->comm->coll.named : part;
+    struct words words = { text, size, 0 };
+    const char *name = name_of((int)coll->kind);
+    words_add(&words, "MPI_%c%s", name[0] - 'a' + 'A', name + 1);
+    if (statement_is_rooted(coll->kind) && coll->root >= 0)
+        words_add(&words, " with root %d", coll->root);
+}
+
+void pl_coll_words_started(const struct pl_schedule *schedule, char *text, size_t size)
+{
+    struct words words = { text, size, 0 };
+    struct pl_job_item item = { .root = PL_NO_ROOT };
+    pl_coll_describe_started(schedule, false, &item);
+    words_add(&words, "%s", item.call);
+    if (item.root >= 0)
+        words_add(&words, " with root %d", item.root);
 }

@@ -49,6 +49,10 @@ void pl_coll_describe(const void *coll, struct pl_job_item *item);
 /* The same for a request's schedule, as far as that knows it. */
 void pl_coll_describe_started(const struct pl_schedule *schedule, bool persistent, struct pl_job_item *item);
 
+/* Both in a few words: "MPI_Bcast with root 1". */
+void pl_coll_words(const struct pl_coll *coll, char *text, size_t size);
+void pl_coll_words_started(const struct pl_schedule *schedule, char *text, size_t size);
+
 /* MPI_SUCCESS, or an error class and the mistake in words. What this rank told and what it heard from a rank; what it
  * heard from two ranks of the remote group; what comes along an edge of a topology and what is expected there. */
 int pl_statements_compare(const struct pl_statement *told, const struct pl_statement *heard, bool inter,

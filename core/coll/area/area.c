@@ -3,28 +3,16 @@
 #include "core/coll/area/area.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/config.h"
+#include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/coll/area/slots.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer.h"
-
-enum { PAGE = 4096 };
-
-static size_t slots_bytes(int size)
-{
-    size_t lines = (size_t)size * (1 + PL_AREA_SETS);
-    size_t bytes = sizeof(struct pl_area_memory) + lines * sizeof(struct pl_area_slot);
-    return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
-}
-
-static size_t area_all_bytes(int size)
-{
-    return slots_bytes(size) + (size_t)size * (PL_AREA_SHORT_RING + PL_AREA_LONG_RING);
-}
 
 /* What rank 0 tells the others. */
 struct notice {
@@ -84,7 +72,8 @@ static void area_share(struct pl_area *area, struct notice *notice)
 {
     pl_engine_enter(area->engine);
     area_sweep(area->engine);
-    int rc = area->ops->share(area_transport_self(area->engine, area->ops), area_all_bytes(area->size), &area->shared);
+    int rc =
+        area->ops->share(area_transport_self(area->engine, area->ops), pl_area_memory_bytes(area->size), &area->shared);
     pl_engine_leave(area->engine);
     if (rc)
         return;
@@ -96,11 +85,12 @@ static void area_attach(struct pl_area *area, const struct notice *notice)
 {
     struct pl_peer *owner = pl_comm_peer(area->comm, 0);
     void *memory;
-    if (notice->bytes < area_all_bytes(area->size))
+    if (notice->bytes < pl_area_memory_bytes(area->size))
         return;
     pl_engine_enter(area->engine);
-    int rc = owner->error ? owner->error
-                          : area->ops->attach(owner->endpoint, notice->place, area_all_bytes(area->size), &memory);
+    int rc = owner->error
+                 ? owner->error
+                 : area->ops->attach(owner->endpoint, notice->place, pl_area_memory_bytes(area->size), &memory);
     pl_engine_leave(area->engine);
     if (rc == MPI_SUCCESS)
         area->memory = memory;
@@ -118,9 +108,33 @@ static void area_drop(struct pl_area *area)
     }
     if (area->memory) {
         atomic_fetch_add_explicit(&area->memory->released.word, 1, memory_order_release);
-        area->ops->detach(area->memory, area_all_bytes(area->size));
+        area->ops->detach(area->memory, pl_area_memory_bytes(area->size));
     }
     free(area);
+}
+
+/* Ranks that share cores share their caches, too. */
+static void area_tell_place(struct pl_area *area)
+{
+    struct pl_area_place place =
+        pl_area_place_self(area->engine->wait.oversubscribed || area->size < PL_AREA_TREE_FROM);
+    memcpy(pl_area_completed(area, area->rank)->data, &place, sizeof place);
+}
+
+/* All ranks have told their places. */
+static void area_make_tree(struct pl_area *area)
+{
+    struct pl_area_place places[PL_AREA_RANKS];
+    int caches, given = 0;
+    for (int i = 0; i < area->size; i++) {
+        pl_copy_shared(&places[i], pl_area_completed(area, i)->data, sizeof places[i]);
+        given += places[i].given == 1;
+    }
+    caches = pl_area_tree_make(&area->tree, area->rank, area->size, places);
+    if (caches > 1 || area->size > PL_AREA_FLAT)
+        area->trees = given == area->size ? PL_TREE_ALWAYS : PL_TREE_BY_SIZE;
+    if (area->trees != PL_TREE_NONE && area->rank == 0)
+        pl_log("coll", 2, "%s: %d ranks in %d caches", pl_comm_label(area->comm), area->size, caches);
 }
 
 /* Collective. A failure that all ranks learn of is not an error: then the communicator has no area. */
@@ -135,8 +149,6 @@ static int area_make(struct pl_comm *comm, struct pl_area **made)
         };
         pl_list_init(&area->closer.link);
         area->closer.close = area_close;
-        for (int i = 0; i < PL_AREA_SETS; i++)
-            area->published[i] = (struct pl_area_published){ UINT32_MAX, comm->rank };
         if (comm->rank == 0)
             area_share(area, &notice);
     }
@@ -145,14 +157,14 @@ static int area_make(struct pl_comm *comm, struct pl_area **made)
         if (area && comm->rank != 0)
             area_attach(area, &notice);
         good = area && area->memory;
+        if (good)
+            area_tell_place(area);
         rc = pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MIN));
     }
     if (rc == MPI_SUCCESS && all) {
-        area->slots = &area->memory->lines[area->size];
-        area->own = pl_area_completed(area, area->rank);
-        area->ring[0] = (unsigned char *)area->memory + slots_bytes(area->size);
-        area->ring[1] = area->ring[0] + (size_t)area->size * PL_AREA_SHORT_RING;
+        pl_area_begin(area);
+        area_make_tree(area);
         *made = area;
     } else if (area) {
         area_drop(area);

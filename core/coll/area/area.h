@@ -30,7 +30,9 @@ struct pl_comm;
 struct pl_request;
 
 enum {
-    PL_AREA_RANKS = 64,      /* at most: sets of ranks are words of 64 bits */
+    PL_AREA_RANKS = 256,     /* at most */
+    PL_AREA_FLAT = 64,       /* most ranks for operations in which each meets all: sets of them are words of 64 bits */
+    PL_AREA_TREE_FROM = 8,   /* fewest ranks for an operation along the tree of their places (tree.h) */
     PL_AREA_SHORT = 4096,    /* bytes of each rank's data that count as short */
     PL_AREA_MAX = 256 << 10, /* bytes of data in a slot */
     /* Collectives without a reduction before an area is made for them. Making it is a collective by messages, and takes

@@ -16,6 +16,7 @@
 #include "core/base/cpu.h"
 #include "core/base/error.h"
 #include "core/coll/area/slots.h"
+#include "core/coll/owed.h"
 #include "core/coll/statement.h"
 #include "core/engine/comm.h"
 #include "core/engine/comm_break.h"
@@ -57,8 +58,8 @@ static int area_failed(const struct pl_area *area, int awaited, int *rank)
 static bool area_was_left(const struct pl_area *area, int rank, const struct pl_awaited *awaited)
 {
     uint32_t completed = atomic_load_explicit(&pl_area_completed(area, rank)->word, memory_order_acquire);
-    return awaited->word == &area->slots[rank].word && (int32_t)(completed - area->next) > 0 &&
-           !pl_awaited_is_there(awaited);
+    bool ahead = awaited->word == &area->slots[rank].word && (int32_t)(completed - area->next) > 0;
+    return (ahead || pl_unlikely(pl_owed_nothing_by(area->comm, rank))) && !pl_awaited_is_there(awaited);
 }
 
 static void area_tell_left(struct pl_area *area, int rank)
@@ -74,7 +75,7 @@ static int area_wait_in_engine(struct pl_area *area, const struct pl_coll *coll,
                                const struct pl_awaited *awaited)
 {
     struct pl_engine *engine = area->engine;
-    _Atomic uint64_t *asleep = &area->memory->asleep;
+    _Atomic uint64_t *asleep = &area->memory->asleep[area->rank / 64];
     const struct pl_waiting what = {
         .what = PL_WHAT_COLLECTIVE,
         .comm = area->comm,
@@ -84,7 +85,7 @@ static int area_wait_in_engine(struct pl_area *area, const struct pl_coll *coll,
         .context = coll,
     };
     struct pl_wait wait = { .what = &what };
-    uint64_t bit = (uint64_t)1 << area->rank;
+    uint64_t bit = (uint64_t)1 << area->rank % 64;
     bool announced = false;
     int rc = MPI_SUCCESS;
     while (!pl_awaited_is_there(awaited)) {

@@ -8,9 +8,6 @@
 #include "core/coll/algorithm.h"
 #include "core/coll/area/slots.h"
 
-/* Does a chunk of `bytes` bytes, from byte `at` on: one operation on the area without its end. */
-typedef int pl_area_chunk(struct pl_area_call *call, size_t at, size_t bytes);
-
 static inline size_t pl_least(size_t a, size_t b)
 {
     return a < b ? a : b;

@@ -18,6 +18,7 @@
 #include "core/coll/agree.h"
 #include "core/coll/area/move.h"
 #include "core/coll/area/reduce.h"
+#include "core/coll/area/tree_coll.h"
 #include "core/coll/area/vary.h"
 #include "core/coll/rules_file.h"
 #include "core/coll/select.h"
@@ -72,7 +73,7 @@ size_t pl_area_bytes(const struct pl_coll *coll)
     return predefined ? (size_t)count * (size_t)coll->recvtype->size : SIZE_MAX;
 }
 
-/* For short data. */
+/* For short data, of up to PL_AREA_FLAT ranks. */
 static pl_area_chunk *const short_chunks[PL_COLL_KINDS] = {
     [PL_COLL_BARRIER] = pl_area_barrier,
     [PL_COLL_BCAST] = pl_area_bcast,
@@ -93,10 +94,33 @@ static pl_area_chunk *const short_chunks[PL_COLL_KINDS] = {
     [PL_COLL_EXSCAN] = pl_area_chain,
 };
 
+/* Where the ranks are a tree: which collectives go along it, from how many ranks on and up to how many bytes. A model
+ * that counts the lines that move says so (tests/unit/test_area_lines.c, docs/notes/many-cores.md). */
+static const struct {
+    pl_area_chunk *chunk;
+    int few, more;           /* ranks, for data within a line and for longer data; fewer meet each other */
+    size_t bytes, far_bytes; /* of up to PL_AREA_FLAT ranks; of more */
+} tree_rules[PL_COLL_KINDS] = {
+    [PL_COLL_BARRIER] = { pl_area_tree_barrier, 48, 48, 0, 0 },
+    [PL_COLL_BCAST] = { pl_area_tree_bcast, 48, 48, SIZE_MAX, SIZE_MAX },
+    [PL_COLL_REDUCE] = { pl_area_tree_reduce, 48, PL_AREA_TREE_FROM, 64 << 10, PL_AREA_SHORT },
+    [PL_COLL_ALLREDUCE] = { pl_area_tree_allreduce, 48, PL_AREA_TREE_FROM, PL_AREA_SHORT, PL_AREA_SHORT },
+};
+
+static bool goes_along_tree(const struct pl_area *area, enum pl_coll_kind kind, size_t bytes)
+{
+    int from = bytes <= PL_AREA_SMALL ? tree_rules[kind].few : tree_rules[kind].more;
+    return area->trees != PL_TREE_NONE && tree_rules[kind].chunk &&
+           (area->trees == PL_TREE_ALWAYS || area->size >= from) &&
+           bytes <= (area->size <= PL_AREA_FLAT ? tree_rules[kind].bytes : tree_rules[kind].far_bytes);
+}
+
 /* For data of any length. */
 static pl_area_chunk *area_chunk_of(const struct pl_area_call *call)
 {
     enum pl_coll_kind kind = call->coll->kind;
+    if (goes_along_tree(call->area, kind, call->bytes))
+        return tree_rules[kind].chunk;
     if (kind == PL_COLL_REDUCE && call->bytes > PL_AREA_SHORT)
         return pl_area_chain;
     if (kind == PL_COLL_ALLREDUCE && call->size > 2 && call->bytes * (size_t)call->size > IN_PARTS)
@@ -117,7 +141,7 @@ static size_t area_chunk_length(const struct pl_area_call *call)
     case PL_COLL_REDUCE_SCATTER:
     case PL_COLL_REDUCE_SCATTER_BLOCK: parts = size; break;
     case PL_COLL_ALLREDUCE: parts = (taken = size) + 1; break;
-    default: parts = PL_AREA_MAX / CHUNK_PASSED_ON;
+    default: parts = call->size <= PL_AREA_FLAT ? PL_AREA_MAX / CHUNK_PASSED_ON : PL_AREA_MAX / PL_AREA_SHORT;
     }
     size_t most = PL_AREA_MAX / parts / each * each * taken, chunks = (call->bytes + most - 1) / most;
     return ((call->bytes + chunks - 1) / chunks + each - 1) / each * each;
@@ -149,12 +173,17 @@ static bool is_configured(enum pl_coll_kind kind)
     return pl_coll_forced(kind) || (has_private_bytes(kind) && pl_coll_has_rules(kind));
 }
 
-static uint32_t area_kinds(void)
+/* The kinds that the area does, and how it does them. */
+static uint32_t area_choose_chunks(struct pl_area *area)
 {
     uint32_t kinds = 0;
-    for (int kind = 0; kind < PL_COLL_KINDS; kind++)
-        if (!is_configured(kind))
+    for (int kind = 0; kind < PL_COLL_KINDS; kind++) {
+        area->chunk[kind] = goes_along_tree(area, kind, 0) ? tree_rules[kind].chunk
+                            : area->size <= PL_AREA_FLAT   ? short_chunks[kind]
+                                                           : NULL;
+        if (area->chunk[kind] && !is_configured(kind))
             kinds |= (uint32_t)1 << kind;
+    }
     return kinds;
 }
 
@@ -176,7 +205,7 @@ static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
     *rc = pl_area_get(comm, is_reduction(coll->kind), &area);
     comm->coll.named = named;
     if (area)
-        comm->coll.area_kinds = area_kinds();
+        comm->coll.area_kinds = area_choose_chunks(area);
     return area;
 }
 
@@ -209,16 +238,22 @@ int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes)
     struct pl_comm *comm = coll->comm;
     struct pl_area_call call = { comm->coll.area, coll, comm->rank, comm->size, coll->root, bytes, 0, false, 0 };
     int rc;
-    if (pl_likely(bytes <= PL_AREA_SHORT / PL_AREA_RANKS)) {
-        rc = short_chunks[coll->kind](&call, 0, bytes);
+    if (pl_likely(bytes <= PL_AREA_SHORT / PL_AREA_FLAT)) {
+        rc = call.area->chunk[coll->kind](&call, 0, bytes);
         pl_area_end(call.area);
     } else {
         rc = area_run_chunks(&call);
     }
-    comm->coll.area_count++;
+    pl_comm_count_area(comm);
     if (pl_unlikely(rc == MPI_ERR_TRUNCATE) && !has_private_bytes(coll->kind))
         area_tell_amounts(&call);
     return pl_unlikely(call.elsewhere != 0) && rc == MPI_SUCCESS ? pl_area_by_messages(&call) : rc;
+}
+
+/* Beyond PL_AREA_FLAT ranks there are no long rings. */
+static bool area_takes_long(const struct pl_area *area, enum pl_coll_kind kind, size_t bytes)
+{
+    return area->size <= PL_AREA_FLAT || goes_along_tree(area, kind, bytes);
 }
 
 bool pl_coll_try_area(const struct pl_coll *coll, int *rc)
@@ -227,7 +262,8 @@ bool pl_coll_try_area(const struct pl_coll *coll, int *rc)
     if (pl_unlikely(!comm->coll.area) && !find_area(coll, rc))
         return *rc != MPI_SUCCESS;
     size_t bytes = comm->coll.area_kinds >> coll->kind & 1 ? pl_area_bytes(coll) : SIZE_MAX;
-    if (pl_unlikely(bytes > PL_AREA_SHORT) && (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind)))
+    if (pl_unlikely(bytes > PL_AREA_SHORT) &&
+        (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind) || !area_takes_long(comm->coll.area, coll->kind, bytes)))
         return false;
     *rc = pl_coll_run_in_area(coll, bytes);
     return true;

@@ -6,38 +6,11 @@ enum { TILE = 8 << 10 }; /* bytes combined at once: they stay in the first-level
 
 /* --- data --------------------------------------------------------------------------------------------------------- */
 
-/* This rank's operand from byte `at` on, and where its result goes. */
-static inline const char *area_reduce_input(const struct pl_area_call *call, size_t at)
-{
-    return pl_address(pl_coll_input(call->coll, 0).buf, (MPI_Aint)at);
-}
-
-static inline char *area_reduce_output(const struct pl_area_call *call, size_t at)
-{
-    return pl_address(call->coll->recvbuf, (MPI_Aint)at);
-}
-
 /* Whole elements that are combined at once, in bytes. */
 static inline size_t tile_of(const struct pl_area_call *call, size_t bytes)
 {
     size_t each = (size_t)call->coll->recvtype->size;
     return pl_likely(bytes <= TILE) ? bytes : TILE / each * each;
-}
-
-/* to = operand op with; `to` may be `with`. */
-static inline void area_reduce_apply(const struct pl_area_call *call, const char *operand, const char *with, char *to,
-                                     size_t bytes)
-{
-    const struct pl_type *type = call->coll->recvtype;
-    pl_op_kernel *loop = pl_op_loop(call->coll->op, type);
-    size_t each = (size_t)type->size, count = bytes == each ? 1 : bytes / each;
-    if (pl_likely(loop != NULL)) {
-        loop(operand, with, to, count);
-        return;
-    }
-    if (to != with)
-        pl_copy_bytes(to, with, bytes);
-    pl_op_apply(call->coll->op, operand, to, (MPI_Count)count, type);
 }
 
 /* to = next op own; `next` may be NULL, `own` may be `to`. Copies the result into `also`, too, unless that is NULL. */
@@ -48,7 +21,7 @@ static inline void area_reduce_combine(const struct pl_area_call *call, const ch
     for (size_t at = 0; at < bytes; at += tile) {
         size_t some = pl_least(tile, bytes - at);
         if (next)
-            area_reduce_apply(call, next + at, own + at, to + at, some);
+            pl_area_reduce_apply(call, next + at, own + at, to + at, some);
         else if (to != own)
             pl_copy_bytes(to + at, own + at, some);
         if (also)
@@ -73,8 +46,8 @@ static inline void combine_all(const struct pl_area_call *call, size_t slot_byte
     for (size_t at = 0; at < bytes; at += tile) {
         const char *with = operand_of(call, 0, slot_bytes, from + at, own + at);
         for (int i = 1; i < call->size; i++, with = to + at)
-            area_reduce_apply(call, operand_of(call, i, slot_bytes, from + at, own + at), with, to + at,
-                              pl_least(tile, bytes - at));
+            pl_area_reduce_apply(call, operand_of(call, i, slot_bytes, from + at, own + at), with, to + at,
+                                 pl_least(tile, bytes - at));
     }
 }
 
@@ -87,7 +60,7 @@ static int area_publish_input(struct pl_area_call *call, size_t at, size_t bytes
     int rc = pl_area_reserve(call->area, bytes, &slot);
     if (rc)
         return rc;
-    pl_copy_bytes(slot, area_reduce_input(call, at), bytes);
+    pl_copy_bytes(slot, pl_area_reduce_input(call, at), bytes);
     pl_area_publish(call->area, -1);
     return pl_area_wait_all(call->area, call, bytes);
 }
@@ -96,7 +69,7 @@ int pl_area_allreduce(struct pl_area_call *call, size_t at, size_t bytes)
 {
     int rc = area_publish_input(call, at, bytes);
     if (rc == MPI_SUCCESS)
-        combine_all(call, bytes, 0, area_reduce_input(call, at), area_reduce_output(call, at), bytes);
+        combine_all(call, bytes, 0, pl_area_reduce_input(call, at), pl_area_reduce_output(call, at), bytes);
     return rc;
 }
 
@@ -115,12 +88,12 @@ int pl_area_allreduce_in_parts(struct pl_area_call *call, size_t at, size_t byte
     size_t last = call->last, from, own = area_reduce_part_of(call, call->rank, last, &from),
            longest = area_reduce_part_of(call, 0, last, &(size_t){ 0 });
     size_t all = bytes + longest;
-    char *result = area_reduce_output(call, at - last);
+    char *result = pl_area_reduce_output(call, at - last);
     void *slot;
     int rc = pl_area_reserve(call->area, all, &slot);
     if (rc)
         return rc;
-    pl_copy_bytes(slot, area_reduce_input(call, at), bytes);
+    pl_copy_bytes(slot, pl_area_reduce_input(call, at), bytes);
     pl_copy_bytes((char *)slot + bytes, result + from, own);
     pl_area_publish(call->area, -1);
     if ((rc = pl_area_wait_all(call->area, call, all)) != MPI_SUCCESS)
@@ -131,7 +104,7 @@ int pl_area_allreduce_in_parts(struct pl_area_call *call, size_t at, size_t byte
             pl_copy_bytes(result + from, (const char *)pl_area_read(call->area, i, all) + bytes, own);
     }
     own = area_reduce_part_of(call, call->rank, bytes, &from);
-    combine_all(call, all, from, area_reduce_input(call, at + from), area_reduce_output(call, at + from), own);
+    combine_all(call, all, from, pl_area_reduce_input(call, at + from), pl_area_reduce_output(call, at + from), own);
     call->last = bytes;
     return rc;
 }
@@ -155,14 +128,14 @@ int pl_area_reduce_scatter(struct pl_area_call *call, size_t at, size_t bytes)
             own_bytes = some;
         }
         if (i != call->rank || in_place)
-            pl_copy_bytes((char *)slot + (size_t)i * bytes, area_reduce_input(call, begin + at), some);
+            pl_copy_bytes((char *)slot + (size_t)i * bytes, pl_area_reduce_input(call, begin + at), some);
         begin += length;
     }
     pl_area_publish(call->area, -1);
     rc = pl_area_wait_all(call->area, call, all);
     if (rc == MPI_SUCCESS)
-        combine_all(call, all, bytes * (size_t)call->rank, area_reduce_input(call, own + at),
-                    area_reduce_output(call, at), own_bytes);
+        combine_all(call, all, bytes * (size_t)call->rank, pl_area_reduce_input(call, own + at),
+                    pl_area_reduce_output(call, at), own_bytes);
     return rc;
 }
 
@@ -176,7 +149,7 @@ int pl_area_reduce(struct pl_area_call *call, size_t at, size_t bytes)
     if (gives || pl_coll_in_place(call->coll)) {
         if ((rc = pl_area_reserve(call->area, bytes, &slot)) != MPI_SUCCESS)
             return rc;
-        pl_copy_bytes(slot, area_reduce_input(call, at), bytes);
+        pl_copy_bytes(slot, pl_area_reduce_input(call, at), bytes);
     }
     if (gives) {
         pl_area_publish(call->area, call->root);
@@ -188,7 +161,7 @@ int pl_area_reduce(struct pl_area_call *call, size_t at, size_t bytes)
             rc = pl_area_wait(call, i, &written, &data);
     }
     if (rc == MPI_SUCCESS)
-        combine_all(call, bytes, 0, area_reduce_input(call, at), area_reduce_output(call, at), bytes);
+        combine_all(call, bytes, 0, pl_area_reduce_input(call, at), pl_area_reduce_output(call, at), bytes);
     return rc;
 }
 
@@ -200,7 +173,7 @@ int pl_area_chain(struct pl_area_call *call, size_t at, size_t bytes)
         from_rank = (rank > 0 ? rank : call->size) - 1, end = kind == PL_COLL_REDUCE ? call->root : call->size - 1;
     bool first = from_rank == end, last = rank == end;
     const void *before = NULL;
-    char *to = area_reduce_output(call, at);
+    char *to = pl_area_reduce_output(call, at);
     size_t written = bytes;
     void *slot = NULL;
     int rc = last ? MPI_SUCCESS : pl_area_reserve(call->area, bytes, &slot);
@@ -209,9 +182,9 @@ int pl_area_chain(struct pl_area_call *call, size_t at, size_t bytes)
     if (rc)
         return rc;
     if (kind == PL_COLL_SCAN || (kind == PL_COLL_REDUCE && last))
-        area_reduce_combine(call, area_reduce_input(call, at), before, to, slot, written);
+        area_reduce_combine(call, pl_area_reduce_input(call, at), before, to, slot, written);
     else if (!last)
-        area_reduce_combine(call, area_reduce_input(call, at), before, slot, NULL, written);
+        area_reduce_combine(call, pl_area_reduce_input(call, at), before, slot, NULL, written);
     if (!last)
         pl_area_publish(call->area, to_rank);
     if (kind == PL_COLL_EXSCAN && !first)

@@ -14,6 +14,7 @@
 #include "core/base/shared.h"
 #include "core/coll/area/area.h"
 #include "core/coll/area/await.h"
+#include "core/coll/area/tree.h"
 #include "core/coll/collective.h"
 #include "core/engine/engine.h"
 
@@ -23,7 +24,7 @@ enum {
     PL_AREA_SHORT_RING = 32 << 10,       /* bytes of a rank's ring for longer data, up to PL_AREA_SHORT ... */
     PL_AREA_LONG_RING = 512 << 10,       /* ... and beyond */
     PL_AREA_ELSEWHERE = PL_AREA_MAX + 1, /* as the bytes of a slot: messages bring its data */
-    PL_AREA_RENEWAL = 1 << 17,           /* operations between two renewals of old numbers (slots.c) */
+    PL_AREA_RENEWAL = 1 << 19,           /* operations between two renewals of old numbers (slots.c) */
     PL_AREA_AHEAD = 4, /* operations before it writes a slot, its owner prefetches the line for writing */
 };
 
@@ -41,21 +42,30 @@ _Static_assert(sizeof(struct pl_area_slot) == PL_CACHE_LINE, "short data is in t
 _Static_assert(PL_AREA_LONG_RING >= 2 * PL_AREA_MAX && PL_AREA_SHORT_RING >= 2 * PL_AREA_SHORT,
                "a rank can write a second operation before the first is read");
 
-/* The shared memory. A set of ranks is a word with a bit for each. */
+enum { PL_AREA_WORDS = PL_AREA_RANKS / 64 }; /* of a set of ranks, with a bit for each */
+
+/* The shared memory. */
 struct pl_area_memory {
-    struct pl_area_slot released;             /* number of ranks, the owner aside, that use it no more */
-    PL_CACHE_ALIGNED _Atomic uint64_t asleep; /* ranks that may sleep until a slot is published to them */
-    _Atomic uint64_t wanting;                 /* ranks that wait for space */
-    _Atomic uint64_t wanted[PL_AREA_RANKS];   /* and what for: area_wish_of() */
-    /* [size] operations completed by each; [PL_AREA_SETS][size] slots; then [size] rings of each kind */
+    struct pl_area_slot released; /* number of ranks, the owner aside, that use it no more */
+    PL_CACHE_ALIGNED _Atomic uint64_t
+        asleep[PL_AREA_WORDS];              /* ranks that may sleep until a slot is published to them */
+    _Atomic uint64_t wanting;               /* number of ranks that wait for space */
+    _Atomic uint64_t wanted[PL_AREA_RANKS]; /* and what for: area_wish_of() */
+    /* [size] operations completed by each, and as data its struct pl_area_place; [PL_AREA_SETS][size] slots; then
+     * [size] short rings, and long ones for up to PL_AREA_FLAT ranks */
     struct pl_area_slot lines[];
 };
 
 /* What this rank has published in a set of slots. */
 struct pl_area_published {
     uint32_t number; /* in which operation */
-    int reader;      /* a rank; -1: all; this rank: none */
+    int reader;      /* a rank; -1: all; this rank: none; below: area_children_of() */
 };
+
+struct pl_area_call;
+
+/* Does a chunk of `bytes` bytes, from byte `at` on: one operation on the area without its end. */
+typedef int pl_area_chunk(struct pl_area_call *call, size_t at, size_t bytes);
 
 /* What this rank has written into a ring. */
 struct pl_area_written {
@@ -78,10 +88,13 @@ struct pl_area {
     uint32_t oldest, newest;    /* of `written`: from the oldest that may still be read */
     struct pl_area_published published[PL_AREA_SETS];
     struct pl_area_written written[PL_AREA_SETS];
-    size_t wrong;                      /* the amount that another rank gave last, and this one did not expect */
-    uint32_t completed[PL_AREA_RANKS]; /* by each rank, when this one read it last: those before this number */
-    struct pl_shared shared;           /* the owner's; memory NULL elsewhere */
-    struct pl_closer closer;           /* of the engine, once the owner uses it no more */
+    size_t wrong;                        /* the amount that another rank gave last, and this one did not expect */
+    uint32_t completed[PL_AREA_RANKS];   /* by each rank, when this one read it last: those before this number */
+    pl_area_chunk *chunk[PL_COLL_KINDS]; /* for short data, and for any where area_chunk_of() says so; NULL: none */
+    enum pl_area_trees { PL_TREE_NONE, PL_TREE_BY_SIZE, PL_TREE_ALWAYS } trees; /* which operations go along the tree */
+    struct pl_area_tree tree;
+    struct pl_shared shared; /* the owner's; memory NULL elsewhere */
+    struct pl_closer closer; /* of the engine, once the owner uses it no more */
 };
 
 /* A collective under way in an area: what its chunks share. */
@@ -94,6 +107,10 @@ struct pl_area_call {
     bool exceeds_caches; /* what this rank receives */
     uint64_t elsewhere;  /* ranks whose data does not fit into a slot: messages bring it after the operation */
 };
+
+/* The bytes of the memory for this many ranks; and the rest of a rank's state once it has mapped that memory. */
+size_t pl_area_memory_bytes(int size);
+void pl_area_begin(struct pl_area *area);
 
 /* Waits until the readers of what this rank published in operation `number` have read it. If they have not yet, waits
  * for everything up to operation `enough`. */
@@ -137,6 +154,7 @@ static inline size_t pl_area_written(const struct pl_area *area, int rank)
 
 /* Where the data of a slot is, at most PL_AREA_ELSEWHERE bytes. Whatever another rank's offset says, the result lies
  * within that rank's ring, at the start of a line. */
+PL_PURE void *pl_area_in_ring(const struct pl_area *area, int rank, size_t bytes, size_t offset);
 PL_PURE void *pl_area_data_in_ring(const struct pl_area *area, int rank, size_t bytes);
 static inline void *pl_area_data(const struct pl_area *area, int rank, size_t bytes)
 {
@@ -152,7 +170,13 @@ static inline bool pl_area_is_read(const struct pl_area *area, const struct pl_a
            (published->reader >= 0 && (int32_t)(area->completed[published->reader] - published->number) > 0);
 }
 
-/* Space for this rank's data, at most PL_AREA_MAX bytes. Waits until there is some. */
+/* The most bytes in a slot. */
+static inline size_t pl_area_most(const struct pl_area *area)
+{
+    return area->size <= PL_AREA_FLAT ? PL_AREA_MAX : PL_AREA_SHORT;
+}
+
+/* Space for this rank's data, at most pl_area_most() bytes. Waits until there is some. */
 static inline int pl_area_reserve(struct pl_area *area, size_t bytes, void **data)
 {
     struct pl_area_slot *slot = &area->slots[area->rank];
@@ -170,18 +194,24 @@ static inline int pl_area_reserve(struct pl_area *area, size_t bytes, void **dat
     return MPI_SUCCESS;
 }
 
-/* Publishes the slot to one rank, or to all (-1), and wakes those that sleep. A rank sets its bit in `asleep` long
- * before it sleeps, and polls once more after a fence on all processors (plugins/shm/doorbell.c). */
+/* Publishes the slot to one rank, or to all (-1), of at most PL_AREA_FLAT, and wakes those that sleep. A rank sets its
+ * bit in `asleep` long before it sleeps, and polls once more after a fence on all processors
+ * (plugins/shm/doorbell.c). */
 static inline void pl_area_publish(struct pl_area *area, int rank)
 {
     uint64_t readers = rank < 0 ? ~(uint64_t)0 : (uint64_t)1 << rank;
     area->published[area->next % PL_AREA_SETS] = (struct pl_area_published){ area->next, rank };
     atomic_store_explicit(&area->slots[area->rank].word, area->next + 1, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
-    uint64_t asleep = atomic_load_explicit(&area->memory->asleep, memory_order_relaxed) & readers;
+    uint64_t asleep = atomic_load_explicit(&area->memory->asleep[0], memory_order_relaxed) & readers;
     if (pl_unlikely(asleep != 0))
         pl_area_wake(area, asleep);
 }
+
+/* The same for a rank, or for the children in the tree with that root, of any number of ranks (slots.c). `for_all`: in
+ * the end all ranks read the data, which the children tell of. */
+void pl_area_publish_up(struct pl_area *area, int parent);
+void pl_area_publish_down(struct pl_area *area, int root, bool for_all);
 
 /* Waits for the slot of a rank. `bytes`: in, the most that is expected; out, what there is. MPI_ERR_TRUNCATE if there
  * is more. */

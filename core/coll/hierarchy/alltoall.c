@@ -14,21 +14,21 @@
 
 /* The blocks of all ranks of this node for all ranks, and memory to sort them: a leader's. */
 struct load {
+    const struct pl_hierarchy *hierarchy;
     size_t here, all, each; /* ranks of the node, of the communicator; bytes of a block */
     char *blocks, *sorted;  /* [here][all] blocks each; NULL: this rank is not a leader */
     MPI_Count *counts;      /* [nodes] bytes for each node, and from it */
     MPI_Aint *displs;       /* [nodes] and where */
 };
 
-static bool hierarchy_alltoall_make(struct pl_hierarchy_call *call, struct load *load)
+static bool hierarchy_alltoall_make(struct pl_hierarchy_call *call, struct pl_hierarchy_buffer *buffer,
+                                    struct load *load)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     size_t bytes = load->here * load->all * load->each, count = (size_t)hierarchy->run_count;
-    load->counts = pl_malloc(count * (sizeof *load->counts + sizeof *load->displs) + 2 * bytes);
-    if (!load->counts) {
-        call->rc = pl_fail_memory("the blocks of a node's ranks");
+    load->counts = pl_hierarchy_borrow(call, buffer, count * (sizeof *load->counts + sizeof *load->displs) + 2 * bytes);
+    if (!load->counts)
         return false;
-    }
     load->displs = (MPI_Aint *)(load->counts + count);
     load->blocks = (char *)(load->displs + count);
     load->sorted = load->blocks + bytes;
@@ -41,8 +41,11 @@ static bool hierarchy_alltoall_make(struct pl_hierarchy_call *call, struct load 
 }
 
 /* From the order of this node's ranks, then of all ranks, to that of the nodes. */
-static void sort_by_nodes(const struct pl_hierarchy *hierarchy, const struct load *load)
+static int sort_by_nodes(struct pl_schedule *schedule, void *context)
 {
+    (void)schedule;
+    const struct load *load = context;
+    const struct pl_hierarchy *hierarchy = load->hierarchy;
     char *to = load->sorted;
     for (int i = 0; i < hierarchy->run_count; i++) {
         size_t first = (size_t)hierarchy->runs[i].rank,
@@ -50,21 +53,25 @@ static void sort_by_nodes(const struct pl_hierarchy *hierarchy, const struct loa
         for (size_t k = 0; k < load->here; k++, to += bytes)
             pl_copy_bytes(to, load->blocks + (k * load->all + first) * load->each, bytes);
     }
+    return MPI_SUCCESS;
 }
 
 /* Each rank of the communicator has sent blocks for all ranks of this node. */
-static void sort_by_ranks(const struct load *load)
+static int sort_by_ranks(struct pl_schedule *schedule, void *context)
 {
+    (void)schedule;
+    const struct load *load = context;
     const char *from = load->blocks;
     for (size_t i = 0; i < load->all; i++)
         for (size_t k = 0; k < load->here; k++, from += load->each)
             pl_copy_bytes(load->sorted + (k * load->all + i) * load->each, from, load->each);
+    return MPI_SUCCESS;
 }
 
 static void hierarchy_alltoall_exchange(struct pl_hierarchy_call *call, const struct load *load)
 {
     const struct pl_type *byte = PL_TYPE_BYTE;
-    sort_by_nodes(call->hierarchy, load);
+    pl_hierarchy_do(call, sort_by_nodes, load, sizeof *load);
     pl_hierarchy_step(call, call->hierarchy->leaders,
                       (struct pl_coll){ .kind = PL_COLL_ALLTOALLV,
                                         .sendbuf = load->sorted,
@@ -75,7 +82,7 @@ static void hierarchy_alltoall_exchange(struct pl_hierarchy_call *call, const st
                                         .recvcounts = { .wide = load->counts },
                                         .senddispls = { .wide = load->displs },
                                         .recvdispls = { .wide = load->displs } });
-    sort_by_ranks(load);
+    pl_hierarchy_do(call, sort_by_ranks, load, sizeof *load);
 }
 
 void pl_hierarchy_alltoall(struct pl_hierarchy_call *call)
@@ -86,14 +93,16 @@ void pl_hierarchy_alltoall(struct pl_hierarchy_call *call)
     int all = coll->comm->size;
     struct pl_block out = pl_block(coll->recvbuf, coll->recvcount * all, coll->recvtype),
                     in = in_place ? out : pl_block(coll->sendbuf, coll->sendcount * all, coll->sendtype);
-    struct load load = {
-        here ? (size_t)here->size : 1, (size_t)all, pl_block_size(pl_coll_received(coll)), NULL, NULL, NULL, NULL
-    };
+    struct load load = { .hierarchy = call->hierarchy,
+                         .here = here ? (size_t)here->size : 1,
+                         .all = (size_t)all,
+                         .each = pl_block_size(pl_coll_received(coll)) };
+    struct pl_hierarchy_buffer buffer = { .memory = NULL };
     MPI_Count bytes = all * (MPI_Count)load.each;
-    if (leads && !hierarchy_alltoall_make(call, &load))
+    if (leads && !hierarchy_alltoall_make(call, &buffer, &load))
         return;
     if (!here)
-        pl_type_copy(in.buf, in.count, in.type, load.blocks, bytes, PL_TYPE_BYTE);
+        pl_hierarchy_copy(call, in, pl_block_bytes(load.blocks, (size_t)bytes));
     pl_hierarchy_step(call, here,
                       (struct pl_coll){ .kind = PL_COLL_GATHER,
                                         .sendbuf = in.buf,
@@ -113,6 +122,7 @@ void pl_hierarchy_alltoall(struct pl_hierarchy_call *call)
                                         .recvcount = out.count,
                                         .recvtype = out.type });
     if (!here)
-        pl_type_copy(load.sorted, bytes, PL_TYPE_BYTE, out.buf, out.count, out.type);
-    free(load.counts);
+        pl_hierarchy_copy(call, pl_block_bytes(load.sorted, (size_t)bytes), out);
+    if (leads)
+        pl_hierarchy_return(&buffer);
 }

@@ -12,7 +12,10 @@
 #include "core/base/memory.h"
 #include "core/coll/area/collectives.h"
 #include "core/coll/hierarchy/alltoall.h"
+#include "core/coll/hierarchy/gather.h"
 #include "core/coll/hierarchy/reduce.h"
+#include "core/coll/hierarchy/scan.h"
+#include "core/coll/hierarchy/scatter.h"
 #include "core/coll/hierarchy/step.h"
 #include "core/coll/rules_file.h"
 #include "core/coll/select.h"
@@ -43,12 +46,27 @@ static void hierarchy_coll_bcast(struct pl_hierarchy_call *call)
 
 /* --- allgather ---------------------------------------------------------------------------------------------------- */
 
-/* Each leader has the blocks of its node in place. */
+/* Do all nodes have as many ranks? */
+static bool is_even(const struct pl_hierarchy *hierarchy)
+{
+    int node = 1;
+    while (node < hierarchy->run_count && pl_hierarchy_ranks(hierarchy, node) == pl_hierarchy_ranks(hierarchy, 0))
+        node++;
+    return node == hierarchy->run_count;
+}
+
+/* Each leader has the blocks of its node in place. Blocks of one length need fewer rounds, and no copies. */
 static void hierarchy_allgather_leaders(struct pl_hierarchy_call *call)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     struct pl_coll among = *call->coll;
     size_t count = (size_t)hierarchy->run_count;
+    among.sendbuf = MPI_IN_PLACE;
+    if (is_even(hierarchy)) {
+        among.recvcount *= pl_hierarchy_ranks(hierarchy, 0);
+        pl_hierarchy_step(call, hierarchy->leaders, among);
+        return;
+    }
     MPI_Count *counts = pl_malloc(count * (sizeof(MPI_Count) + sizeof(MPI_Aint)));
     if (!counts) {
         call->rc = pl_fail_memory("the counts of a node hierarchy's allgather");
@@ -60,7 +78,6 @@ static void hierarchy_allgather_leaders(struct pl_hierarchy_call *call)
         counts[i] = hierarchy->runs[i + 1].rank * among.recvcount - displs[i];
     }
     among.kind = PL_COLL_ALLGATHERV;
-    among.sendbuf = MPI_IN_PLACE;
     among.recvcounts = (struct pl_counts){ .wide = counts };
     among.recvdispls = (struct pl_displs){ .wide = displs };
     pl_hierarchy_step(call, hierarchy->leaders, among);
@@ -82,7 +99,7 @@ static void hierarchy_coll_allgather(struct pl_hierarchy_call *call)
         in.sendtype = own.type;
     }
     if (!hierarchy->here && !pl_coll_in_place(coll))
-        pl_type_copy(in.sendbuf, in.sendcount, in.sendtype, own.buf, own.count, own.type);
+        pl_hierarchy_copy(call, pl_coll_sent(coll), own);
     pl_hierarchy_step(call, hierarchy->here, in);
     if (hierarchy->leaders)
         hierarchy_allgather_leaders(call);
@@ -93,55 +110,94 @@ static void hierarchy_coll_allgather(struct pl_hierarchy_call *call)
 
 #define M ((size_t)1 << 20)
 
-enum { SCAN_RANKS = 4 }; /* up to this many run ahead of each other in a short scan by messages, which is faster */
-
 static const struct hierarchy_rule {
     pl_hierarchy_algorithm *run;
     size_t bytes; /* up to which it is faster, as measured: of the vector or all blocks, as in the rules of select.c */
+    size_t started;  /* the same of a nonblocking one, whose ranks of a node send messages */
     bool contiguous; /* only where the ranks of each node follow each other */
+    int ranks_each;  /* ranks that nodes must have on average */
 } hierarchy_rules[PL_COLL_KINDS] = {
-    [PL_COLL_BARRIER] = { hierarchy_coll_barrier, 0, false },
-    [PL_COLL_BCAST] = { hierarchy_coll_bcast, 2 * M, false },
-    [PL_COLL_ALLGATHER] = { hierarchy_coll_allgather, 16 * M, true },
-    [PL_COLL_ALLTOALL] = { pl_hierarchy_alltoall, M / 8, true },
-    [PL_COLL_REDUCE] = { pl_hierarchy_reduce, 4 * M, false },
-    [PL_COLL_ALLREDUCE] = { pl_hierarchy_allreduce, 4 * M, false },
-    [PL_COLL_REDUCE_SCATTER_BLOCK] = { pl_hierarchy_reduce_scatter, 4 * M, true },
-    [PL_COLL_REDUCE_SCATTER] = { pl_hierarchy_reduce_scatter, 4 * M, true },
-    [PL_COLL_SCAN] = { pl_hierarchy_scan, 4 * M, true },
-    [PL_COLL_EXSCAN] = { pl_hierarchy_scan, 4 * M, true },
+    [PL_COLL_BARRIER] = { hierarchy_coll_barrier, 0, 0, false, 1 },
+    [PL_COLL_BCAST] = { hierarchy_coll_bcast, 2 * M, M / 2, false, 1 },
+    [PL_COLL_GATHER] = { pl_hierarchy_gather, 16 << 10, 16 << 10, true, 1 },
+    [PL_COLL_GATHERV] = { pl_hierarchy_gatherv, 0, 0, true, 1 },
+    [PL_COLL_SCATTER] = { pl_hierarchy_scatter, 16 << 10, 16 << 10, true, 3 },
+    [PL_COLL_SCATTERV] = { pl_hierarchy_scatterv, 0, 0, true, 3 },
+    [PL_COLL_ALLGATHER] = { hierarchy_coll_allgather, 16 * M, M, true, 1 },
+    [PL_COLL_ALLGATHERV] = { pl_hierarchy_allgatherv, M / 4, M / 4, true, 1 },
+    [PL_COLL_ALLTOALL] = { pl_hierarchy_alltoall, M / 8, M / 32, true, 1 },
+    [PL_COLL_REDUCE] = { pl_hierarchy_reduce, 4 * M, M, false, 1 },
+    [PL_COLL_ALLREDUCE] = { pl_hierarchy_allreduce, 4 * M, M, false, 1 },
+    [PL_COLL_REDUCE_SCATTER_BLOCK] = { pl_hierarchy_reduce_scatter, 4 * M, M / 2, true, 1 },
+    [PL_COLL_REDUCE_SCATTER] = { pl_hierarchy_reduce_scatter, 4 * M, M / 2, true, 1 },
+    [PL_COLL_SCAN] = { pl_hierarchy_scan, 4 * M, M, true, 1 },
+    [PL_COLL_EXSCAN] = { pl_hierarchy_scan, 4 * M, M, true, 1 },
 };
 
+/* Do all ranks know the amount of each rank? */
+static bool is_public(enum pl_coll_kind kind)
+{
+    return kind != PL_COLL_GATHERV && kind != PL_COLL_SCATTERV && kind != PL_COLL_ALLTOALLV &&
+           kind != PL_COLL_ALLTOALLW;
+}
+
 /* Alike on all ranks. */
-static bool is_worth_it(const struct pl_coll *coll)
+static bool is_worth_it(const struct pl_coll *coll, bool started)
 {
     if (coll->kind >= PL_COLL_KINDS || !hierarchy_rules[coll->kind].run || pl_coll_forced(coll->kind))
         return false;
-    bool has_blocks = coll->kind == PL_COLL_ALLGATHER || coll->kind == PL_COLL_ALLTOALL ||
-                      coll->kind == PL_COLL_REDUCE_SCATTER || coll->kind == PL_COLL_REDUCE_SCATTER_BLOCK;
+    bool has_blocks = coll->kind == PL_COLL_ALLGATHER || coll->kind == PL_COLL_ALLGATHERV ||
+                      coll->kind == PL_COLL_ALLTOALL || coll->kind == PL_COLL_REDUCE_SCATTER ||
+                      coll->kind == PL_COLL_REDUCE_SCATTER_BLOCK;
     size_t bytes = pl_area_bytes(coll),
-           most = hierarchy_rules[coll->kind].bytes / (has_blocks ? (size_t)coll->comm->size : 1);
-    bool scans = coll->kind == PL_COLL_SCAN || coll->kind == PL_COLL_EXSCAN;
-    if (scans && bytes <= PL_AREA_SHORT && coll->comm->size <= SCAN_RANKS)
-        return false;
-    return bytes <= most && (bytes <= PL_AREA_SHORT || !pl_coll_has_rules(coll->kind));
+           most = (started ? hierarchy_rules[coll->kind].started : hierarchy_rules[coll->kind].bytes) /
+                  (has_blocks ? (size_t)coll->comm->size : 1);
+    bool is_known_short = bytes <= PL_AREA_SHORT && is_public(coll->kind);
+    return bytes <= most && (is_known_short || !pl_coll_has_rules(coll->kind));
+}
+
+/* Alike on all ranks, too. */
+static bool is_placed_for(const struct pl_hierarchy *hierarchy, const struct pl_coll *coll)
+{
+    const struct hierarchy_rule *rule = &hierarchy_rules[coll->kind];
+    return !rule->contiguous || (hierarchy->contiguous && coll->comm->size >= rule->ranks_each * hierarchy->run_count);
 }
 
 bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
 {
     struct pl_hierarchy *hierarchy;
     const struct pl_comm *comm = coll->comm;
-    if ((comm->coll.no_hierarchy && !comm->coll.hierarchy) || pl_comm_is_inter(comm) || !is_worth_it(coll))
+    if ((comm->coll.no_hierarchy && !comm->coll.hierarchy) || pl_comm_is_inter(comm) || !is_worth_it(coll, false))
         return false;
     const void **named = &coll->comm->coll.named, *before = *named;
     *named = before ? before : coll; /* not the collectives that make the hierarchy */
     *rc = pl_hierarchy_get(coll->comm, coll->kind >= PL_COLL_REDUCE, &hierarchy);
     *named = before;
-    if (!hierarchy || (hierarchy_rules[coll->kind].contiguous && !hierarchy->contiguous))
+    if (!hierarchy || !is_placed_for(hierarchy, coll))
         return *rc != MPI_SUCCESS;
-    struct pl_hierarchy_call call = { coll, hierarchy, MPI_SUCCESS };
+    struct pl_hierarchy_call call = { coll, hierarchy, NULL, MPI_SUCCESS };
     hierarchy_rules[coll->kind].run(&call);
-    coll->comm->coll.area_count++;
+    pl_comm_count_area(coll->comm);
     *rc = call.rc;
+    return true;
+}
+
+bool pl_hierarchy_is_for(const struct pl_coll *coll)
+{
+    return is_worth_it(coll, true) && is_public(coll->kind);
+}
+
+/* A leader that got a wrong amount would pass on blocks that are not there: all ranks must learn of it. In a bcast
+ * other ranks may have found it too long for this way. */
+bool pl_hierarchy_append(struct pl_schedule *schedule, const struct pl_coll *coll, const struct pl_hierarchy *hierarchy)
+{
+    if (!pl_hierarchy_is_for(coll) || !is_placed_for(hierarchy, coll))
+        return false;
+    struct pl_hierarchy_call call = { coll, hierarchy, schedule, MPI_SUCCESS };
+    hierarchy_rules[coll->kind].run(&call);
+    schedule->exact = true;
+    schedule->part = false;
+    if (!coll->op)
+        schedule->cut_from = coll->kind == PL_COLL_BCAST ? PL_AREA_SHORT : 0;
     return true;
 }

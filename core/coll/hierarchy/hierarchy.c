@@ -19,15 +19,9 @@
 #include "core/engine/request.h"
 #include "core/job/locator.h"
 
-/* What each rank tells the others: its node, and ids in case it is the first rank of a part. */
-struct hierarchy_notice {
-    uint64_t node, home;
-    uint32_t here, leaders;
-};
-
 /* Nodes are numbered in the order of their first ranks. */
 struct map {
-    const struct hierarchy_notice *notices; /* [size] */
+    const struct pl_hierarchy_notice *notices; /* [size] */
     int size, count;
     int *node;  /* [size] of each rank */
     int *first; /* [count] its first rank; space for [size] */
@@ -105,7 +99,7 @@ static int make_here(struct pl_comm *comm, const struct map *map, struct pl_hier
     for (int i = 0; i < map->size; i++)
         if (map->node[i] == map->node[comm->rank])
             ranks[count++] = i;
-    const struct hierarchy_notice *first = &map->notices[ranks[0]];
+    const struct pl_hierarchy_notice *first = &map->notices[ranks[0]];
     int rc = MPI_SUCCESS;
     if (count > 1)
         rc = make_part(comm, ranks, count, (struct pl_comm_id){ first->home, first->here }, "the ranks of a node",
@@ -145,19 +139,18 @@ static bool begins_run(const struct map *map, int rank)
 
 static struct pl_hierarchy *make_hierarchy(struct pl_comm *comm, const struct map *map)
 {
-    bool leads = map->first[map->node[comm->rank]] == comm->rank;
     int runs = 0, kept = 0;
     for (int i = 0; i < map->size; i++)
         runs += begins_run(map, i);
-    struct pl_hierarchy *hierarchy =
-        pl_calloc(1, sizeof *hierarchy + (leads ? (size_t)runs + 1 : 0) * sizeof *hierarchy->runs);
+    struct pl_hierarchy *hierarchy = pl_calloc(1, sizeof *hierarchy + ((size_t)runs + 1) * sizeof *hierarchy->runs);
     if (!hierarchy) {
         pl_fail_memory("the node hierarchy of a communicator");
         return NULL;
     }
     hierarchy->contiguous = runs == map->count;
-    hierarchy->run_count = leads ? runs : 0;
-    for (int i = 0; leads && i <= map->size; i++)
+    hierarchy->run_count = runs;
+    hierarchy->node = map->node[comm->rank];
+    for (int i = 0; i <= map->size; i++)
         if (i == map->size || begins_run(map, i))
             hierarchy->runs[kept++] = (struct pl_hierarchy_run){ i, i == map->size ? map->count : map->node[i] };
     if (make_here(comm, map, hierarchy) == MPI_SUCCESS && make_leaders(comm, map, hierarchy) == MPI_SUCCESS)
@@ -166,32 +159,44 @@ static struct pl_hierarchy *make_hierarchy(struct pl_comm *comm, const struct ma
     return NULL;
 }
 
-static int hierarchy_make(struct pl_comm *comm, struct pl_hierarchy **made)
+struct pl_hierarchy_notice pl_hierarchy_own_notice(void)
 {
-    size_t size = (size_t)comm->size;
-    struct hierarchy_notice *notices = pl_malloc(size * (sizeof *notices + 2 * sizeof(int)));
+    struct pl_comm_id here = pl_comm_new_id(), leaders = pl_comm_new_id();
+    return (struct pl_hierarchy_notice){ pl_locator_self().node, here.home, here.serial, leaders.serial };
+}
+
+int pl_hierarchy_make(struct pl_comm *comm, struct pl_hierarchy_notice *notices, struct pl_hierarchy **made)
+{
+    int *numbers = (int *)(notices + comm->size);
+    struct map map = { notices, comm->size, 0, numbers, numbers + comm->size };
+    *made = NULL;
+    number_nodes(&map);
+    if (map.count == 1 || map.count == comm->size)
+        return MPI_SUCCESS;
+    *made = make_hierarchy(comm, &map);
+    if (*made && comm->rank == 0)
+        pl_log("coll", 2, "%s: %d ranks on %d nodes", pl_comm_label(comm), comm->size, map.count);
+    return *made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+static int hierarchy_agree(struct pl_comm *comm, struct pl_hierarchy **made)
+{
+    struct pl_hierarchy_notice *notices = pl_malloc(pl_hierarchy_notices_bytes(comm->size));
     if (!notices)
         return pl_fail_memory("the node hierarchy of a communicator");
-    struct pl_comm_id here = pl_comm_new_id(), leaders = pl_comm_new_id();
-    struct hierarchy_notice own = { pl_locator_self().node, here.home, here.serial, leaders.serial };
-    struct map map = { notices, comm->size, 0, (int *)(notices + size), (int *)(notices + size) + size };
+    struct pl_hierarchy_notice own = pl_hierarchy_own_notice();
     struct pl_hierarchy *hierarchy = NULL;
-    int good = 1, all = 0;
+    int good = 0, all = 0;
     int rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, notices, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS)
-        number_nodes(&map);
-    if (map.count > 1 && map.count < comm->size) { /* alike on all; making it may find no memory on some */
-        hierarchy = make_hierarchy(comm, &map);
-        good = hierarchy != NULL;
+        good = pl_hierarchy_make(comm, notices, &hierarchy) == MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && (hierarchy || !good)) /* alike on all; making it may find no memory on some */
         rc = pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MIN));
-    }
     if (rc == MPI_SUCCESS && all)
         *made = hierarchy;
     else
         hierarchy_drop(hierarchy);
-    if (*made && comm->rank == 0)
-        pl_log("coll", 2, "%s: %d ranks on %d nodes", pl_comm_label(comm), comm->size, map.count);
     free(notices);
     return rc;
 }
@@ -210,7 +215,7 @@ int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy *
     if (early)
         return MPI_SUCCESS;
     comm->coll.no_hierarchy = true; /* so that the collectives below use messages */
-    int rc = hierarchy_make(comm, &comm->coll.hierarchy);
+    int rc = hierarchy_agree(comm, &comm->coll.hierarchy);
     *hierarchy = comm->coll.hierarchy;
     return rc;
 }
@@ -231,6 +236,7 @@ int pl_hierarchy_node_of(const struct pl_hierarchy *hierarchy, int rank)
 void pl_hierarchy_release(struct pl_comm *comm)
 {
     hierarchy_drop(comm->coll.hierarchy);
-    comm->coll.hierarchy = NULL;
+    hierarchy_drop(comm->coll.started_hierarchy);
+    comm->coll.hierarchy = comm->coll.started_hierarchy = NULL;
     comm->coll.no_hierarchy = true;
 }

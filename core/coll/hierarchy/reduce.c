@@ -9,26 +9,6 @@
 #include "core/coll/area/call.h"
 #include "core/coll/schedule.h"
 
-/* Memory for operands under way. */
-struct buffer {
-    alignas(16) unsigned char few[2 * PL_AREA_SHORT];
-    void *memory;
-};
-
-static void *hierarchy_reduce_borrow(struct pl_hierarchy_call *call, struct buffer *buffer, size_t bytes)
-{
-    buffer->memory = bytes <= sizeof buffer->few ? buffer->few : pl_malloc(bytes);
-    if (!buffer->memory)
-        call->rc = pl_fail_memory("a reduction's operands of a node");
-    return buffer->memory;
-}
-
-static void hierarchy_reduce_return(struct buffer *buffer)
-{
-    if (buffer->memory != buffer->few)
-        free(buffer->memory);
-}
-
 /* Reduces vectors of `count` elements within the node, to the leader. */
 static void hierarchy_reduce_here(struct pl_hierarchy_call *call, MPI_Count count, const void *input, void *result)
 {
@@ -43,22 +23,25 @@ static void hierarchy_reduce_here(struct pl_hierarchy_call *call, MPI_Count coun
 
 /* --- reduce and allreduce ----------------------------------------------------------------------------------------- */
 
-/* The leader sends the result to the root, another rank of this node. */
-static void hierarchy_send_to_root(struct pl_hierarchy_call *call, struct pl_block result, int root)
+/* The first rank of this node. */
+static int leader_here(const struct pl_hierarchy_call *call)
 {
-    struct pl_comm *here = call->hierarchy->here;
-    struct pl_schedule schedule;
-    int tag = pl_comm_next_tag(here);
-    if (!pl_hierarchy_may_continue(call) || (here->rank != 0 && here->rank != root))
+    const struct pl_comm *comm = call->coll->comm, *here = call->hierarchy->here;
+    return here ? pl_group_find(comm->group, pl_group_proc(here->group, 0)) : comm->rank;
+}
+
+/* The leader sends the result to the root, another rank of this node. */
+static void hierarchy_send_to_root(struct pl_hierarchy_call *call, int tag, struct pl_block result)
+{
+    const struct pl_coll *coll = call->coll;
+    if (!call->hierarchy->leaders && coll->comm->rank != coll->root)
         return;
-    pl_schedule_init(&schedule, here, tag);
-    if (here->rank == 0)
-        pl_schedule_send(&schedule, result, root);
+    struct pl_schedule own, *schedule = pl_hierarchy_begin(call, &own, tag);
+    if (call->hierarchy->leaders)
+        pl_schedule_send(schedule, result, coll->root);
     else
-        pl_schedule_recv(&schedule, result, 0);
-    int rc = pl_schedule_run(&schedule);
-    call->rc = call->rc ? call->rc : rc;
-    pl_schedule_fini(&schedule);
+        pl_schedule_recv(schedule, result, leader_here(call));
+    pl_hierarchy_run(call, schedule);
 }
 
 /* `result`: memory for the result, on the root and on leaders. */
@@ -67,7 +50,7 @@ static void reduce_into(struct pl_hierarchy_call *call, void *result)
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     const struct pl_coll *coll = call->coll;
     struct pl_coll among = *coll;
-    int root = pl_hierarchy_rank_here(call, coll->root);
+    int root = pl_hierarchy_rank_here(call, coll->root), tag = pl_hierarchy_tag(call);
     bool leads_root = hierarchy->leaders && root >= 0, root_leads = coll->comm->rank == coll->root && root == 0;
     hierarchy_reduce_here(call, coll->recvcount, root_leads ? coll->sendbuf : pl_coll_input(coll, 0).buf, result);
     if (hierarchy->leaders)
@@ -77,20 +60,19 @@ static void reduce_into(struct pl_hierarchy_call *call, void *result)
     among.recvbuf = result;
     pl_hierarchy_step(call, hierarchy->leaders, among);
     if (root > 0)
-        hierarchy_send_to_root(call, pl_block(result, coll->recvcount, coll->recvtype), root);
+        hierarchy_send_to_root(call, tag, pl_block(result, coll->recvcount, coll->recvtype));
 }
 
 void pl_hierarchy_reduce(struct pl_hierarchy_call *call)
 {
     const struct pl_coll *coll = call->coll;
     bool is_root = coll->comm->rank == coll->root;
-    struct buffer buffer;
-    void *own =
-        hierarchy_reduce_borrow(call, &buffer,
-                                !is_root && call->hierarchy->leaders ? pl_block_size(pl_coll_received(coll)) : 0);
+    struct pl_hierarchy_buffer buffer;
+    void *own = pl_hierarchy_borrow(call, &buffer,
+                                    !is_root && call->hierarchy->leaders ? pl_block_size(pl_coll_received(coll)) : 0);
     if (own)
         reduce_into(call, is_root ? coll->recvbuf : own);
-    hierarchy_reduce_return(&buffer);
+    pl_hierarchy_return(&buffer);
 }
 
 void pl_hierarchy_allreduce(struct pl_hierarchy_call *call)
@@ -161,9 +143,7 @@ static void scatter_here(struct pl_hierarchy_call *call, const void *part, int f
             out.kind = PL_COLL_SCATTERV;
     }
     if (out.kind == PL_COLL_SCATTERV) {
-        struct pl_counts all = coll->recvcounts;
-        out.sendcounts =
-            (struct pl_counts){ all.narrow ? all.narrow + first : NULL, all.wide ? all.wide + first : NULL };
+        out.sendcounts = pl_counts_from(coll->recvcounts, first);
         out.senddispls = (struct pl_displs){ .wide = displs };
     }
     pl_hierarchy_step(call, here, out);
@@ -174,13 +154,13 @@ void pl_hierarchy_reduce_scatter(struct pl_hierarchy_call *call)
 {
     const struct pl_coll *coll = call->coll;
     struct pl_comm *here = call->hierarchy->here;
-    int first = here ? pl_group_find(coll->comm->group, pl_group_proc(here->group, 0)) : coll->comm->rank;
+    int first = leader_here(call);
     size_t each = (size_t)coll->recvtype->size;
     MPI_Count all = count_between(coll, 0, coll->comm->size),
               part = here ? count_between(coll, first, first + here->size) : 0;
-    struct buffer buffer;
+    struct pl_hierarchy_buffer buffer;
     char *vector =
-        hierarchy_reduce_borrow(call, &buffer, here && call->hierarchy->leaders ? (size_t)(all + part) * each : 0);
+        pl_hierarchy_borrow(call, &buffer, here && call->hierarchy->leaders ? (size_t)(all + part) * each : 0);
     if (!vector)
         return;
     char *own = vector + (size_t)all * each;
@@ -189,39 +169,5 @@ void pl_hierarchy_reduce_scatter(struct pl_hierarchy_call *call)
         scatter_among(call, vector, own);
     if (here)
         scatter_here(call, own, first);
-    hierarchy_reduce_return(&buffer);
-}
-
-/* --- scans -------------------------------------------------------------------------------------------------------- */
-
-/* The first rank of the communicator waits for no other, and its node for no other node. */
-void pl_hierarchy_scan(struct pl_hierarchy_call *call)
-{
-    const struct pl_coll *coll = call->coll;
-    const struct pl_hierarchy *hierarchy = call->hierarchy;
-    const void *input = pl_coll_input(coll, 0).buf;
-    size_t bytes = pl_block_size(pl_coll_received(coll));
-    bool is_first = pl_hierarchy_rank_here(call, 0) >= 0,
-         is_last = pl_hierarchy_rank_here(call, coll->comm->size - 1) >= 0, includes = coll->kind == PL_COLL_SCAN;
-    struct buffer buffer;
-    char *total = hierarchy_reduce_borrow(call, &buffer, 2 * bytes), *before = total + bytes;
-    struct pl_coll among = *coll;
-    if (!total)
-        return;
-    if (!is_last)
-        hierarchy_reduce_here(call, coll->recvcount, input, total);
-    pl_hierarchy_step(call, hierarchy->here, *coll);
-    among.kind = PL_COLL_EXSCAN;
-    among.sendbuf = hierarchy->here && !is_last ? total : input; /* that of the last node is not used */
-    among.recvbuf = before;
-    pl_hierarchy_step(call, hierarchy->leaders, among);
-    if (!is_first)
-        pl_hierarchy_distribute(call, pl_block(before, coll->recvcount, coll->recvtype), 0);
-    if (!hierarchy->here && includes && !pl_coll_in_place(coll))
-        pl_copy_bytes(coll->recvbuf, input, bytes);
-    if (!is_first && hierarchy->leaders && !includes)
-        pl_copy_bytes(coll->recvbuf, before, bytes);
-    else if (!is_first)
-        pl_op_apply(coll->op, before, coll->recvbuf, coll->recvcount, coll->recvtype);
-    hierarchy_reduce_return(&buffer);
+    pl_hierarchy_return(&buffer);
 }

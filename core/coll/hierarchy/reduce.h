@@ -5,6 +5,6 @@
 
 #include "core/coll/hierarchy/step.h"
 
-pl_hierarchy_algorithm pl_hierarchy_reduce, pl_hierarchy_allreduce, pl_hierarchy_reduce_scatter, pl_hierarchy_scan;
+pl_hierarchy_algorithm pl_hierarchy_reduce, pl_hierarchy_allreduce, pl_hierarchy_reduce_scatter;
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What neighborhood collectives refuse: no topology, and bad arguments; nothing hangs. */
+/* What neighborhood collectives refuse: no topology, bad arguments, a neighbor that sends nothing; nothing hangs. */
+#include <time.h>
+
 #include "mtest.h"
 
 /* Every form of each, with valid arguments except the communicator. */
@@ -57,6 +59,20 @@ static void bad_arguments(MPI_Comm cart)
     CHECK(request == MPI_REQUEST_NULL);
 }
 
+/* Rank 0 waits for an element that rank 1 does not send, while that waits for rank 2, which comes late. */
+static void in_vain(MPI_Comm cart)
+{
+    const struct timespec late = { 3, 0 };
+    int in[2] = { 1, 2 }, out[2], sends[2] = { 1, 1 }, expects[2] = { 1, 1 }, places[2] = { 0, 1 };
+    if (mtest_rank == 1)
+        sends[0] = 0;
+    if (mtest_rank == 2)
+        nanosleep(&late, NULL);
+    int rc = MPI_Neighbor_alltoallv(in, sends, places, MPI_INT, out, expects, places, MPI_INT, cart);
+    if (mtest_rank == 0)
+        CHECK_CLASS(rc, MPI_ERR_OTHER);
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -78,6 +94,8 @@ int main(int argc, char **argv)
         CHECK_OK(MPI_Comm_free(&between));
         CHECK_OK(MPI_Comm_free(&half));
     }
+    if (mtest_size > 3)
+        in_vain(cart);
     CHECK_OK(MPI_Comm_free(&cart));
     CHECK_OK(MPI_Comm_free(&world));
     MTEST_END;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocking collectives that use shared memory on each node and messages between the nodes (MPI-5.0 chapter 6): barrier,
- * broadcast, reductions, scans, allgather, with all roots, in place or not, of many lengths, on communicators whose
- * ranks are placed in several ways. tests/hosts runs this over several nodes.
+ * Collectives that go by the nodes (MPI-5.0 chapter 6), blocking, nonblocking and persistent. With all roots, in place
+ * or not, of many lengths, on communicators whose ranks are placed in several ways. tests/hosts runs this over several
+ * nodes.
  */
 #include <time.h>
 
@@ -14,6 +14,25 @@ static const int lengths[LENGTHS] = { 0, 1, 2, 13, 150, 1024, 1025, 8191, 50000,
 static int in[INTS], out[INTS], rank, size, turn;
 static MPI_Comm comm;
 static MPI_Datatype gapped; /* an int with a gap after it */
+static enum form { BLOCKING, NONBLOCKING, PERSISTENT } form;
+static MPI_Request request;
+
+/* Ends a collective that this made or started. */
+static int finish(int rc)
+{
+    if (rc == MPI_SUCCESS && form == PERSISTENT)
+        rc = MPI_Start(&request);
+    if (rc == MPI_SUCCESS)
+        rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return rc == MPI_SUCCESS && form == PERSISTENT ? MPI_Request_free(&request) : rc;
+}
+
+/* A collective in the form of this round. */
+#define DO(blocking, nonblocking, ...)                                                                                 \
+    CHECK_OK(form == BLOCKING                                                                                          \
+                 ? MPI_##blocking(__VA_ARGS__, comm)                                                                   \
+                 : finish(form == NONBLOCKING ? MPI_##nonblocking(__VA_ARGS__, comm, &request)                         \
+                                              : MPI_##blocking##_init(__VA_ARGS__, comm, MPI_INFO_NULL, &request)))
 
 /* The int at index i of a rank in this round; small, so that products do not overflow. */
 static int word(int from, int i)
@@ -44,7 +63,7 @@ static void bcast(int count, int root)
     memset(out, -1, (size_t)count * 2 * sizeof *out);
     for (int i = 0; rank == root && i < count; i++)
         out[i * stride] = word(root, i);
-    CHECK_OK(MPI_Bcast(out, count, stride == 2 ? gapped : MPI_INT, root, comm));
+    DO(Bcast, Ibcast, out, count, stride == 2 ? gapped : MPI_INT, root);
     CHECK(wrong(out, count, root, stride) == 0);
     CHECK(stride == 1 || count == 0 || out[1] == -1);
 }
@@ -56,11 +75,103 @@ static void allgather(int count, int in_place)
     fill(in, count, rank);
     for (int i = 0; in_place && i < count; i++)
         out[(rank * count + i) * stride] = in[i];
-    CHECK_OK(
-        MPI_Allgather(in_place ? MPI_IN_PLACE : in, count, MPI_INT, out, count, stride == 2 ? gapped : MPI_INT, comm));
+    DO(Allgather, Iallgather, in_place ? MPI_IN_PLACE : in, count, MPI_INT, out, count, stride == 2 ? gapped : MPI_INT);
     for (int from = 0; from < size; from++)
         bad += wrong(out + from * count * stride, count, from, stride);
     CHECK(bad == 0);
+}
+
+/* The blocks of the v forms: in this round some are empty, some longer than others. In every other pair of rounds their
+ * places are not in the order of the ranks, and a gap follows each. Returns the ints up to the last one. */
+static int place_blocks(int count, int *counts, int *places)
+{
+    int at = 0, shift = turn % 4 < 2 ? 0 : turn;
+    for (int i = 0; i < size; i++) {
+        int from = (i + shift) % size;
+        counts[from] = (from + turn) % 3 == 0 ? 0 : (from + turn) % 3 == 1 ? count : count / 2 + 1;
+        places[from] = at;
+        at += counts[from] + (shift > 0);
+    }
+    return at;
+}
+
+/* All blocks are there, and nothing between them was written. */
+static int wrong_blocks(const int *counts, const int *places, int stride)
+{
+    int bad = 0;
+    for (int from = 0; from < size; from++) {
+        bad += wrong(out + places[from] * stride, counts[from], from, stride);
+        bad += turn % 4 >= 2 && out[(places[from] + counts[from]) * stride] != -1;
+    }
+    return bad;
+}
+
+static void gather(int count, int root, int in_place)
+{
+    int stride = rank % 2 ? 2 : 1, bad = 0, stays = in_place && rank == root;
+    memset(out, -1, (size_t)count * (size_t)size * 2 * sizeof *out);
+    fill(in, count, rank);
+    for (int i = 0; stays && i < count; i++)
+        out[(rank * count + i) * stride] = in[i];
+    DO(Gather, Igather, stays ? MPI_IN_PLACE : in, count, MPI_INT, rank == root ? out : NULL, count,
+       stride == 2 ? gapped : MPI_INT, root);
+    for (int from = 0; rank == root && from < size; from++)
+        bad += wrong(out + from * count * stride, count, from, stride);
+    CHECK(bad == 0);
+    CHECK(rank != root || stride == 1 || count == 0 || out[1] == -1);
+}
+
+static void gatherv(int count, int root, int in_place)
+{
+    int counts[RANKS_MAX], places[RANKS_MAX], stride = rank % 2 ? 2 : 1, stays = in_place && rank == root,
+                                              all = place_blocks(count, counts, places);
+    memset(out, -1, (size_t)all * 2 * sizeof *out);
+    fill(in, counts[rank], rank);
+    for (int i = 0; stays && i < counts[rank]; i++)
+        out[(places[rank] + i) * stride] = in[i];
+    DO(Gatherv, Igatherv, stays ? MPI_IN_PLACE : in, counts[rank], MPI_INT, rank == root ? out : NULL,
+       rank == root ? counts : NULL, rank == root ? places : NULL, stride == 2 ? gapped : MPI_INT, root);
+    CHECK(rank != root || wrong_blocks(counts, places, stride) == 0);
+}
+
+static void allgatherv(int count, int in_place)
+{
+    int counts[RANKS_MAX], places[RANKS_MAX], stride = rank % 2 ? 2 : 1, all = place_blocks(count, counts, places);
+    memset(out, -1, (size_t)all * 2 * sizeof *out);
+    fill(in, counts[rank], rank);
+    for (int i = 0; in_place && i < counts[rank]; i++)
+        out[(places[rank] + i) * stride] = in[i];
+    DO(Allgatherv, Iallgatherv, in_place ? MPI_IN_PLACE : in, counts[rank], MPI_INT, out, counts, places,
+       stride == 2 ? gapped : MPI_INT);
+    CHECK(wrong_blocks(counts, places, stride) == 0);
+}
+
+/* Each rank gets its own words. The root's blocks have gaps if it is odd. */
+static void scatter(int count, int root, int in_place)
+{
+    int stride = root % 2 ? 2 : 1, stays = in_place && rank == root;
+    memset(out, -1, (size_t)count * 2 * sizeof *out);
+    for (int to = 0; rank == root && to < size; to++)
+        for (int i = 0; i < count; i++)
+            in[(to * count + i) * stride] = word(to, i);
+    DO(Scatter, Iscatter, rank == root ? in : NULL, count, stride == 2 ? gapped : MPI_INT, stays ? MPI_IN_PLACE : out,
+       count, rank % 2 ? gapped : MPI_INT, root);
+    CHECK(stays || wrong(out, count, rank, rank % 2 ? 2 : 1) == 0);
+    CHECK(!stays || wrong(in + root * count * stride, count, root, stride) == 0);
+}
+
+static void scatterv(int count, int root, int in_place)
+{
+    int counts[RANKS_MAX], places[RANKS_MAX], stride = root % 2 ? 2 : 1, stays = in_place && rank == root;
+    place_blocks(count, counts, places);
+    memset(out, -1, (size_t)(count + 2) * 2 * sizeof *out);
+    for (int to = 0; rank == root && to < size; to++)
+        for (int i = 0; i < counts[to]; i++)
+            in[(places[to] + i) * stride] = word(to, i);
+    DO(Scatterv, Iscatterv, rank == root ? in : NULL, rank == root ? counts : NULL, rank == root ? places : NULL,
+       stride == 2 ? gapped : MPI_INT, stays ? MPI_IN_PLACE : out, counts[rank], rank % 2 ? gapped : MPI_INT, root);
+    CHECK(stays || wrong(out, counts[rank], rank, rank % 2 ? 2 : 1) == 0);
+    CHECK(stays || out[counts[rank] * (rank % 2 ? 2 : 1)] == -1);
 }
 
 /* The data from one rank to another begins at another word for each. */
@@ -70,8 +181,7 @@ static void alltoall(int count, int in_place)
     memset(out, -1, (size_t)count * (size_t)size * 2 * sizeof *out);
     for (int i = 0; i < count * size; i++)
         in[i] = out[i * stride] = word(rank, i + i / (count ? count : 1));
-    CHECK_OK(
-        MPI_Alltoall(in_place ? MPI_IN_PLACE : in, count, MPI_INT, out, count, stride == 2 ? gapped : MPI_INT, comm));
+    DO(Alltoall, Ialltoall, in_place ? MPI_IN_PLACE : in, count, MPI_INT, out, count, stride == 2 ? gapped : MPI_INT);
     for (int i = 0; i < count * size; i++)
         bad += out[i * stride] != word(i / count, rank * count + i % count + rank);
     CHECK(bad == 0);
@@ -112,8 +222,8 @@ static void reduce(int count, int root, MPI_Op op, int in_place)
     memset(out, -1, (size_t)count * sizeof *out);
     if (rank == root && in_place)
         fill(out, count, rank);
-    CHECK_OK(MPI_Reduce(rank == root && in_place ? MPI_IN_PLACE : in, rank == root ? out : NULL, count, MPI_INT, op,
-                        root, comm));
+    DO(Reduce, Ireduce, rank == root && in_place ? MPI_IN_PLACE : in, rank == root ? out : NULL, count, MPI_INT, op,
+       root);
     CHECK(rank != root || wrong_part(out, 0, count, size - 1, op) == 0);
     CHECK(rank == root || wrong(in, count, rank, 1) == 0);
 }
@@ -122,7 +232,7 @@ static void allreduce(int count, MPI_Op op, int in_place)
 {
     fill(in, count, rank);
     fill(out, count, rank);
-    CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op, comm));
+    DO(Allreduce, Iallreduce, in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op);
     CHECK(wrong_part(out, 0, count, size - 1, op) == 0);
 }
 
@@ -130,10 +240,10 @@ static void scan(int count, MPI_Op op, int in_place)
 {
     fill(in, count, rank);
     fill(out, count, rank);
-    CHECK_OK(MPI_Scan(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op, comm));
+    DO(Scan, Iscan, in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op);
     CHECK(wrong_part(out, 0, count, rank, op) == 0);
     fill(out, count, rank);
-    CHECK_OK(MPI_Exscan(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op, comm));
+    DO(Exscan, Iexscan, in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op);
     CHECK(rank == 0 ? wrong(out, count, 0, 1) == 0 : wrong_part(out, 0, count, rank - 1, op) == 0);
 }
 
@@ -143,7 +253,7 @@ static void reduce_scatter(int count, MPI_Op op, int in_place)
     int counts[RANKS_MAX], all = 0, first = 0;
     fill(in, count * size, rank);
     fill(out, count * size, rank);
-    CHECK_OK(MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op, comm));
+    DO(Reduce_scatter_block, Ireduce_scatter_block, in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op);
     CHECK(wrong_part(out, rank * count, count, size - 1, op) == 0);
     for (int uneven = 0; uneven < 2; uneven++) {
         for (int i = all = 0; i < size; all += counts[i++]) {
@@ -152,7 +262,7 @@ static void reduce_scatter(int count, MPI_Op op, int in_place)
         }
         fill(in, all, rank);
         fill(out, all, rank);
-        CHECK_OK(MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : in, out, counts, MPI_INT, op, comm));
+        DO(Reduce_scatter, Ireduce_scatter, in_place ? MPI_IN_PLACE : in, out, counts, MPI_INT, op);
         CHECK(wrong_part(out, first, counts[rank], size - 1, op) == 0);
     }
 }
@@ -163,7 +273,7 @@ static void maxloc(void)
     int mine[2] = { word(rank, 0), rank }, got[2] = { -1, -1 }, best = 0;
     for (int from = 1; from < size; from++)
         best = word(from, 0) > word(best, 0) ? from : best;
-    CHECK_OK(MPI_Allreduce(mine, got, 1, MPI_2INT, MPI_MAXLOC, comm));
+    DO(Allreduce, Iallreduce, mine, got, 1, MPI_2INT, MPI_MAXLOC);
     CHECK(got[0] == word(best, 0) && got[1] == best);
 }
 
@@ -173,10 +283,10 @@ static void same_bits(int count)
     double *mine = (double *)in, *first = (double *)out, again[64];
     for (int i = 0; i < count; i++)
         mine[i] = 1.0 / (word(rank, i) + 3) * (i % 2 ? 1e10 : 1e-10);
-    CHECK_OK(MPI_Allreduce(mine, first, count, MPI_DOUBLE, MPI_SUM, comm));
-    CHECK_OK(MPI_Allreduce(mine, again, count, MPI_DOUBLE, MPI_SUM, comm));
+    DO(Allreduce, Iallreduce, mine, first, count, MPI_DOUBLE, MPI_SUM);
+    DO(Allreduce, Iallreduce, mine, again, count, MPI_DOUBLE, MPI_SUM);
     CHECK(memcmp(first, again, (size_t)count * sizeof *again) == 0);
-    CHECK_OK(MPI_Bcast(again, count, MPI_DOUBLE, 0, comm));
+    DO(Bcast, Ibcast, again, count, MPI_DOUBLE, 0);
     CHECK(memcmp(first, again, (size_t)count * sizeof *again) == 0);
 }
 
@@ -193,13 +303,21 @@ static void in_order(MPI_Op op)
     int mine = word(rank, 0), got = -1, want = 0;
     for (int from = 0; from < size; from++)
         want = word(from, 0) ? word(from, 0) : want;
-    CHECK_OK(MPI_Allreduce(&mine, &got, 1, MPI_INT, op, comm));
+    DO(Allreduce, Iallreduce, &mine, &got, 1, MPI_INT, op);
     CHECK(got == want);
+}
+
+static void barrier(void)
+{
+    CHECK_OK(form == BLOCKING      ? MPI_Barrier(comm)
+             : form == NONBLOCKING ? finish(MPI_Ibarrier(comm, &request))
+                                   : finish(MPI_Barrier_init(comm, MPI_INFO_NULL, &request)));
 }
 
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
-static void all_kinds(MPI_Op users)
+/* The forms take turns: on several communicators each length has all of them. */
+static void all_kinds(void)
 {
     static const int places[] = { 0, 1 };
     const MPI_Op ops[] = {
@@ -211,24 +329,28 @@ static void all_kinds(MPI_Op users)
     for (int l = 0; l < LENGTHS; l++)
         for (int p = 0; p < 2; p++, turn++) {
             int count = lengths[l], root = turn % size;
+            form = (enum form)(turn % 3);
             bcast(count, root);
             reduce(count, root, ops[turn % OPS], places[p]);
             reduce(count, (root + 1) % size, MPI_SUM, places[p]);
             allreduce(count, ops[(turn + 3) % OPS], places[p]);
-            CHECK_OK(MPI_Barrier(comm));
+            barrier();
             allgather(count / size, places[p]);
             alltoall(count / size, places[p]);
+            gather(count / size, root, places[p]);
+            gatherv(count / size, root, places[p]);
+            scatter(count / size, root, places[p]);
+            scatterv(count / size, root, places[p]);
+            allgatherv(count / size, places[p]);
             scan(count, ops[(turn + 5) % OPS], places[p]);
             reduce_scatter(count / size, ops[(turn + 7) % OPS], places[p]);
         }
     for (int i = 0; i < 3 * OPS; i++, turn++) {
+        form = (enum form)(turn % 3);
         allreduce(5, ops[i % OPS], i % 2);
         reduce(5, i % size, ops[i % OPS], i / OPS % 2);
         bcast(3, i % size);
     }
-    maxloc();
-    same_bits(64);
-    in_order(users);
 }
 
 static double clock_now(void)
@@ -242,9 +364,9 @@ static double clock_now(void)
  * nodes. */
 static void barriers(void)
 {
-    for (int n = 0; n < 20; n++) {
+    for (int n = 0; n < 10; n++) {
         double come = clock_now(), last, leave, first;
-        CHECK_OK(MPI_Barrier(comm));
+        barrier();
         leave = clock_now();
         CHECK_OK(MPI_Allreduce(&come, &last, 1, MPI_DOUBLE, MPI_MAX, comm));
         CHECK_OK(MPI_Allreduce(&leave, &first, 1, MPI_DOUBLE, MPI_MIN, comm));
@@ -258,8 +380,13 @@ static void on(MPI_Comm with, MPI_Op users)
     if (comm == MPI_COMM_NULL)
         return;
     CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-    all_kinds(users);
-    barriers();
+    all_kinds();
+    for (form = BLOCKING; form <= PERSISTENT; form++) {
+        maxloc();
+        same_bits(64);
+        in_order(users);
+        barriers();
+    }
     if (comm != MPI_COMM_WORLD)
         CHECK_OK(MPI_Comm_free(&comm));
 }
