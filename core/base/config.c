@@ -46,6 +46,10 @@ const struct pl_config pl_config_table[] = {
     ALGORITHM("exscan", "doubling|linear"),
     ALGORITHM("gather", "linear|binomial"),
     ALGORITHM("gatherv", "linear"),
+    { "coll_places", PL_CONFIG_TEXT, "auto", NULL, 0, 0,
+      "where the processes of a node run, for blocking collectives: auto, as they are bound; none; or packages and "
+      "caches of each that they fill in order, such as 2x4",
+      PL_CONFIG_FIXED },
     ALGORITHM("reduce", "binomial|in_order|rabenseifner"),
     ALGORITHM("reduce_scatter", "recursive_halving|pairwise|in_order"),
     ALGORITHM("reduce_scatter_block", "recursive_halving|pairwise|in_order"),

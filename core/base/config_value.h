@@ -13,7 +13,7 @@ struct pl_config_check {
     const char *allowed;             /* its values, for messages */
     bool (*valid)(const char *text); /* any thread */
 };
-enum { PL_CONFIG_CHECKS = 1 };
+enum { PL_CONFIG_CHECKS = 2 };
 extern const struct pl_config_check pl_config_checks[PL_CONFIG_CHECKS]; /* core/kinds.c */
 
 /* Whether the text is a value of the variable. *number is the value of numbers, sizes and booleans; else 0. */

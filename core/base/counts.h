@@ -3,6 +3,8 @@
 #ifndef PLENUM_CORE_BASE_COUNTS_H
 #define PLENUM_CORE_BASE_COUNTS_H
 
+#include <stddef.h>
+
 #include "mpi.h"
 
 struct pl_counts {
@@ -20,6 +22,15 @@ static inline MPI_Count pl_count_at(struct pl_counts counts, MPI_Count i)
 static inline MPI_Aint pl_displ_at(struct pl_displs displs, MPI_Count i)
 {
     return displs.wide ? displs.wide[i] : displs.narrow ? displs.narrow[i] : 0;
+}
+/* The same from index i on. */
+static inline struct pl_counts pl_counts_from(struct pl_counts counts, MPI_Count i)
+{
+    return (struct pl_counts){ counts.narrow ? counts.narrow + i : NULL, counts.wide ? counts.wide + i : NULL };
+}
+static inline struct pl_displs pl_displs_from(struct pl_displs displs, MPI_Count i)
+{
+    return (struct pl_displs){ displs.narrow ? displs.narrow + i : NULL, displs.wide ? displs.wide + i : NULL };
 }
 
 #endif

@@ -20,8 +20,8 @@ struct pl_waiting;
 struct pl_message_ops {
     /* Handles a message that is not matched with a receive, and consumes `rndv`. `comm` NULL: this process has no
      * communicator with that id. NULL: such messages are counted as dropped. Locked. */
-    void (*arrived)(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header, const void *data,
-                    struct pl_rndv *rndv);
+    void (*arrived)(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
+                    const struct pl_header *header, const void *data, struct pl_rndv *rndv);
 
     /* May messages of this kind be sent in the communicator? Asked when a receiver's address has become known. An MPI
      * error class, recorded, ends the send. Locked. */
@@ -62,8 +62,8 @@ struct pl_engine_client {
     /* A rank's peer has become known, and has these settings. Locked. */
     void (*resolved)(struct pl_comm *comm, int rank, uint32_t settings);
 
-    /* A thread waits for long: for this request, or for `what`, of which one is NULL. Ends what the room knows will
-     * not come. Locked. */
+    /* A thread waits for long: for this request, or for `what`; both NULL: it polls. Ends what the room knows will not
+     * come. Locked. */
     void (*awaited)(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
 
     /* A member of the communicator has died, or a message from one was dropped for lack of memory: ends what only

@@ -35,6 +35,7 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
     pl_table_node_init(&made->by_id);
     pl_list_init(&made->siblings);
     pl_list_init(&made->requests.spares);
+    pl_list_init(&made->coll.persistent);
     pl_list_init(&made->partitioned.channels);
     for (int i = 0; i < PL_QUEUES; i++) {
         pl_list_init(&made->match.queues[i].posted);

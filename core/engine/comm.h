@@ -28,6 +28,7 @@ struct pl_instance;
 struct pl_hierarchy;
 struct pl_type;
 struct pl_op;
+struct pl_schedule;
 struct pl_win;
 
 /* The same on all members, and different from all others in an engine. Compared whole. */
@@ -66,22 +67,36 @@ struct pl_comm_requests {
     _Atomic int detached;          /* requests under way that the user has freed */
 };
 
+/* Do nonblocking collectives go by the nodes? The first one asks all members, and until they have answered it and the
+ * following ones wait (core/coll/hierarchy/started.h). */
+enum pl_comm_hierarchy { PL_HIERARCHY_UNKNOWN, PL_HIERARCHY_SOUGHT, PL_HIERARCHY_FOUND, PL_HIERARCHY_NONE };
+
 /* Of collectives. One thread at a time uses it, as the standard demands. */
 struct pl_comm_coll {
-    struct pl_area *area;           /* for blocking collectives of one node; NULL: none, or not yet */
-    uint32_t area_kinds;            /* the kinds of collectives that use it: a bit each (core/coll/area) */
-    bool no_area;                   /* none will be made */
-    bool no_hierarchy;              /* no hierarchy will be made */
-    int area_wanted;                /* collectives so far that would have used an area */
-    unsigned area_count;            /* collectives done in the area, or by the node hierarchy */
-    struct pl_hierarchy *hierarchy; /* for blocking collectives of several nodes; NULL: none, or not yet */
-    uint32_t blocking;              /* blocking collectives started: the next one's tag */
-    _Atomic uint32_t made;          /* `blocking` when a communicator was last made from it, by any thread */
-    const void *named;              /* what job reports describe in place of its collective: pl_coll_describe() */
-    uint32_t agreements;            /* of the checking mode (core/coll/agree.h) */
-    uint32_t nonblocking;           /* the same for nonblocking and persistent ones */
-    bool persistent;                /* there was a persistent one: its messages may arrive before it is started */
-    _Atomic int unlike;             /* a rank, plus 1, with other settings (core/coll/rules_file.h); 0: none */
+    struct pl_area *area;                   /* for blocking collectives of one node; NULL: none, or not yet */
+    uint32_t area_kinds;                    /* the kinds of collectives that use it: a bit each (core/coll/area) */
+    bool no_area;                           /* none will be made */
+    bool no_hierarchy;                      /* no hierarchy will be made */
+    int area_wanted;                        /* collectives so far that would have used an area */
+    _Atomic unsigned area_count;            /* collectives done in the area, or by the node hierarchy */
+    struct pl_hierarchy *hierarchy;         /* for blocking collectives of several nodes; NULL: none, or not yet */
+    _Atomic int search;                     /* enum pl_comm_hierarchy: for nonblocking and persistent ones */
+    struct pl_hierarchy *started_hierarchy; /* theirs, when that is PL_HIERARCHY_FOUND */
+    uint32_t blocking;                      /* blocking collectives started: the next one's tag */
+    _Atomic uint32_t made;                  /* `blocking` when a communicator was last made from it, by any thread */
+    const void *named;          /* what job reports describe in place of its collective: pl_coll_describe() */
+    _Atomic uint32_t ended;     /* blocking collectives that have ended: those with smaller tags */
+    struct pl_schedule *stands; /* of a blocking one, in a long wait; NULL: none (core/coll/owed.h) */
+    const void *stands_in;      /* its struct pl_coll; NULL: not known */
+    uint32_t agreements;        /* of the checking mode (core/coll/agree.h) */
+    uint32_t nonblocking;       /* `blocking` for nonblocking and persistent ones */
+    _Atomic uint32_t started;   /* of these, those whose start or initialization has returned */
+    long asked, asking;         /* when it last asked for what is owed (core/coll/owed.h), and its pause: ns */
+    int asked_in;               /* in the collective with this tag, or after this many in the area */
+    int left_by;                /* a rank, plus 1, that has left a collective in the area; 0: none */
+    unsigned left_in;           /* its area_count then */
+    struct pl_list persistent;  /* of pl_persistent.link (core/coll/persistent.h): engine lock */
+    _Atomic int unlike;         /* a rank, plus 1, with other settings (core/coll/rules_file.h); 0: none */
 };
 
 /* Partitioned communication (partitioned.h). The engine's lock. */
@@ -202,6 +217,19 @@ static inline int pl_comm_next_tag(struct pl_comm *comm)
 static inline int pl_comm_next_nonblocking_tag(struct pl_comm *comm)
 {
     return (int)((PL_NONBLOCKING_TAGS + comm->coll.nonblocking++) & INT32_MAX);
+}
+
+/* Has a collective that waits until the nodes are known a reason to go on? Also when they never will be. */
+static inline bool pl_comm_knows_nodes(const struct pl_comm *comm)
+{
+    return atomic_load_explicit(&comm->coll.search, memory_order_acquire) != PL_HIERARCHY_SOUGHT || comm->health.failed;
+}
+
+/* A collective has ended in the area, or by the node hierarchy. One thread at a time does those of a communicator. */
+static inline void pl_comm_count_area(struct pl_comm *comm)
+{
+    unsigned before = atomic_load_explicit(&comm->coll.area_count, memory_order_relaxed);
+    atomic_store_explicit(&comm->coll.area_count, before + 1, memory_order_release);
 }
 static inline int pl_comm_user_tag(int tag)
 {

@@ -22,7 +22,7 @@
 #include "core/engine/wait.h"
 #include "core/job/process.h"
 
-enum { BREAK_WORDS = 256 };
+enum { BREAK_WORDS = 288 };
 
 /* The header's `part`: what is at fault. That rank; the link to it; or that rank has freed the communicator, which it
  * tells only one member: the one that waits for it. */
@@ -163,16 +163,24 @@ void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *w
                                    .made = atomic_load_explicit(&root->coll.made, memory_order_relaxed) };
     if (atomic_load(&root->health.failed))
         return;
-    snprintf(notice.words, sizeof notice.words, "%.64s is broken: an operation failed on rank %d: %.128s",
+    snprintf(notice.words, sizeof notice.words, "%.64s is broken: an operation failed on rank %d: %.160s",
              pl_comm_label(root), root->rank, why);
     pl_comm_break(root, root->rank, class, notice.words);
     break_tell_all(root, root->rank, PART_RANK, &notice);
 }
 
+/* Sends the notice to one process, which is known from a message of it. */
+static bool break_reply(struct pl_engine *engine, const struct pl_origin *to, const struct pl_header *header,
+                        const struct break_notice *notice)
+{
+    struct pl_peer *peer;
+    return pl_engine_peer(engine, to->card, to->card_length, UINT64_MAX, &peer) == MPI_SUCCESS &&
+           pl_engine_control(engine, peer, header, notice, sizeof *notice) == MPI_SUCCESS;
+}
+
 void pl_comm_break_sender(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *message,
                           int rank)
 {
-    struct pl_peer *peer;
     struct break_notice notice = { .class = MPI_ERR_OTHER };
     struct pl_header header = {
         .home = message->home, .serial = message->serial, .source = rank, .kind = PL_MSG_BROKEN, .part = PART_FREED
@@ -181,9 +189,21 @@ void pl_comm_break_sender(struct pl_engine *engine, const struct pl_origin *from
              "the calls differ: rank %d sends %llu bytes in a collective, and rank %d has freed the communicator "
              "without receiving them",
              message->source, (unsigned long long)message->size, rank);
-    if (pl_engine_peer(engine, from->card, from->card_length, UINT64_MAX, &peer) != MPI_SUCCESS ||
-        pl_engine_control(engine, peer, &header, &notice, sizeof notice) != MPI_SUCCESS)
+    if (!break_reply(engine, from, &header, &notice))
         pl_log("engine", 1, "out of memory to tell a sender that its communicator is freed");
+}
+
+void pl_comm_break_repeat(const struct pl_comm *comm, const struct pl_origin *to)
+{
+    struct break_notice notice = { .class = pl_comm_broken_class(comm) };
+    struct pl_header header = { .home = comm->id.home,
+                                .serial = comm->id.serial,
+                                .source = atomic_load(&comm->health.failed) - 1,
+                                .kind = PL_MSG_BROKEN,
+                                .part = PART_LINK };
+    if (comm->health.words)
+        snprintf(notice.words, sizeof notice.words, "%s", comm->health.words);
+    break_reply(&comm->instance->engine, to, &header, &notice); /* a rank that is not told asks again */
 }
 
 int pl_comm_break_for_all(struct pl_comm *comm, int class)

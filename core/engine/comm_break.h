@@ -47,6 +47,10 @@ void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, in
 PL_COLD void pl_comm_break_sender(struct pl_engine *engine, const struct pl_origin *from,
                                   const struct pl_header *message, int rank);
 
+/* Tells a member that waits in a communicator that is broken here why. The first notice may come later, or never, if
+ * the rank that was to send it has no memory. */
+PL_COLD void pl_comm_break_repeat(const struct pl_comm *comm, const struct pl_origin *to);
+
 /* PL_MSG_BROKEN has arrived for a communicator, with `bytes` bytes of data. */
 void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, const void *data);
 

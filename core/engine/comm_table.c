@@ -28,14 +28,15 @@ void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
     if (engine->comms.last == comm)
         engine->comms.last = NULL;
     pl_match_index_drop(comm);
-    if (!atomic_load(&comm->health.failed)) /* else the others have been told */
-        engine->comms.freed[engine->comms.next_freed++ % PL_COMMS_FREED] =
-            (struct pl_comm_freed){ .home = comm->id.home, .serial = comm->id.serial, .rank = comm->rank };
+    bool failed = atomic_load(&comm->health.failed);
+    engine->comms.freed[engine->comms.next_freed++ % PL_COMMS_FREED] = (struct pl_comm_freed){
+        .home = comm->id.home, .serial = comm->id.serial, .rank = comm->rank, .failed = failed
+    };
     for (int i = 0; i < PL_QUEUES; i++)
         PL_LIST_EACH(unexpected, &comm->match.queues[i].unexpected, struct pl_unexpected, link) {
             pl_list_remove(&unexpected->link);
             bool waits = unexpected->rndv || (unexpected->header.flags & PL_FLAG_SYNC);
-            if (i == PL_MSG_COLL && waits && !atomic_load(&comm->health.failed))
+            if (i == PL_MSG_COLL && waits && !failed)
                 pl_comm_break_sender(engine, unexpected->from, &unexpected->header, comm->rank);
             pl_match_drop(engine, unexpected, false);
         }

@@ -156,12 +156,24 @@ static void departure_end_all(const struct pl_engine *engine, const struct pl_wa
             departure_end(what->requests[i]);
 }
 
+static void departure_end_collectives(struct pl_engine *engine)
+{
+    struct pl_request *part;
+    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
+    while ((part = departed_receive(comm, PL_MSG_COLL)) != NULL) {
+        pl_match_unpost(part);
+        pl_request_complete(part, MPI_ERR_PROC_ABORTED);
+    }
+}
+
 void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
 {
     if (request)
         departure_end(request);
     else if (what)
         departure_end_all(engine, what);
+    else
+        departure_end_collectives(engine);
 }
 
 int pl_departure_record(const struct pl_comm *comm)

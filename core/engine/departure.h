@@ -3,7 +3,7 @@
  * Departed processes: those that have closed their engine in good order, by MPI_Finalize or with their session, while
  * others still use a communicator that has them as members. Operations among the others go on. But a wait for a
  * departed process would never end: a wait that takes long checks for that, and ends with MPI_ERR_PROC_ABORTED. Only
- * waits check: a receive that no thread waits for may still be cancelled.
+ * waits check, and for collectives tests: another receive that no thread waits for may still be cancelled.
  *
  * The transport reports the departure of a process that it is connected to; a check makes the connection. If that
  * fails, a process of another job has departed, and so has a member of a session's communicator; a process of the World
@@ -22,7 +22,8 @@ struct pl_request;
 struct pl_waiting;
 
 /* A wait takes long: for this request, or for one of those in `what` if `request` is NULL. Completes it if
- * some part of it waits for a departed rank; several, if each does. Lock held. */
+ * some part of it waits for a departed rank; several, if each does. Both NULL: the program polls, and only collectives
+ * cannot be cancelled. Lock held. */
 void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
 
 /* Has this rank departed, and all that it sent arrived? For MPI_ANY_SOURCE: have all other ranks? (False where another

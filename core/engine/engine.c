@@ -398,6 +398,12 @@ static bool host_far(const struct pl_engine *engine)
     return engine->outside.far;
 }
 
+static void host_quiet(struct pl_engine *engine)
+{
+    if (pl_unlikely(pl_process_sees_lacking(false)))
+        pl_engine_meet_lacking(engine);
+}
+
 const struct pl_host pl_engine_host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = pl_match_arrived,
@@ -405,7 +411,7 @@ const struct pl_host pl_engine_host = {
     .fetched = host_fetched,
     .failed = host_failed,
     .closed = host_closed,
-    .quiet = pl_engine_meet_lacking,
+    .quiet = host_quiet,
     .engine_id = host_engine_id,
     .engine_card = host_engine_card,
     .threaded = host_threaded,

@@ -72,7 +72,8 @@ struct pl_closer {
 struct pl_comm_freed {
     uint64_t home; /* pl_comm_id */
     uint32_t serial;
-    int rank; /* this process's */
+    int rank;    /* this process's */
+    bool failed; /* it was broken, and all ranks have been told */
 };
 
 enum { PL_COMMS_FREED = 64 }; /* as many as are remembered */
@@ -116,13 +117,15 @@ struct pl_engine_outside {
 
 /* Waiting and waking (wait.h). All atomics are used without the lock. */
 struct pl_engine_wait {
-    _Atomic int sleepers;      /* threads that sleep in wait.c: a completion for one of them wakes the engine */
-    _Atomic unsigned activity; /* counts wake-ups: the futex word of threads that do not sleep in a transport */
-    bool asleep;               /* a thread sleeps in the transports */
-    bool oversubscribed;       /* more runnable ranks than cores: yield early */
-    _Atomic int contention;    /* above 0: a peer, below 0: unrelated processes ran when a waiting thread yielded */
-    uint32_t described;        /* the job report in which the engine's queues are; engine lock (wait_record.c) */
-    _Atomic long moved_apart;  /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
+    _Atomic int sleepers;         /* threads that sleep in wait.c: a completion for one of them wakes the engine */
+    _Atomic unsigned activity;    /* counts wake-ups: the futex word of threads that do not sleep in a transport */
+    bool asleep;                  /* a thread sleeps in the transports */
+    bool oversubscribed;          /* more runnable ranks than cores: yield early */
+    _Atomic int contention;       /* above 0: a peer, below 0: unrelated processes ran when a waiting thread yielded */
+    uint32_t described;           /* the job report in which the engine's queues are; engine lock (wait_record.c) */
+    _Atomic long moved_apart;     /* when a thread last tried to leave its core to a peer: CLOCK_MONOTONIC, ns */
+    _Atomic unsigned apart_tries; /* such tries since contention began */
+    _Atomic long polled;          /* when a polling thread last searched for what cannot come: the same clock */
 };
 
 /* Which threads may enter. */

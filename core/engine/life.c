@@ -116,7 +116,7 @@ static int open_outward(struct pl_engine *engine)
         return open_instead_of_memory(engine);
     if (rc == MPI_SUCCESS && ucx)
         rc = open_loaded(engine, PL_NETWORK);
-    else if (rc == MPI_SUCCESS && pl_process_sees_lacking())
+    else if (rc == MPI_SUCCESS && pl_process_sees_lacking(true))
         open_network_too(engine);
     return rc;
 }
@@ -302,8 +302,8 @@ void pl_engine_withdraw(struct pl_engine *engine)
 
 void pl_engine_meet_lacking(struct pl_engine *engine)
 {
-    if (pl_likely(engine->outside.netless || !pl_process_sees_lacking()) || engine_has_network(engine) ||
-        engine->transports == 1)
+    if (engine->outside.netless || engine_has_network(engine) || engine->transports == 1 ||
+        !pl_process_sees_lacking(true))
         return;
     open_network_too(engine);
     if (write_card(engine) == MPI_SUCCESS && engine->outside.published)

@@ -160,14 +160,15 @@ static PL_COLD PL_NOINLINE void match_starve(struct pl_engine *engine, struct pl
     pl_failure_message_dropped(engine, comm, header);
 }
 
-/* A message of a collective whose communicator is freed here is dropped. */
+/* A message of a collective whose communicator is freed here is dropped, and so is the news that it is broken. */
 static PL_COLD PL_NOINLINE bool match_drop_late(struct pl_engine *engine, const struct pl_origin *from,
                                                 const struct pl_header *header, struct pl_rndv *rndv)
 {
-    const struct pl_comm_freed *freed = header->kind == PL_MSG_COLL ? pl_engine_freed_comm(engine, header) : NULL;
+    bool ends = header->kind == PL_MSG_COLL || header->kind == PL_MSG_BROKEN;
+    const struct pl_comm_freed *freed = ends ? pl_engine_freed_comm(engine, header) : NULL;
     if (!freed)
         return false;
-    if (rndv || (header->flags & PL_FLAG_SYNC))
+    if (header->kind == PL_MSG_COLL && !freed->failed && (rndv || (header->flags & PL_FLAG_SYNC)))
         pl_comm_break_sender(engine, from, header, freed->rank);
     match_decline(engine, from, header, rndv);
     return true;
@@ -403,8 +404,10 @@ struct own_fetch {
 static void own_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                         const void *data)
 {
-    struct pl_comm *comm = header->kind == PL_MSG_BROKEN ? find_comm(engine, header) : NULL;
-    if (header->kind == PL_MSG_LISTENER && engine->arrived)
+    struct pl_comm *comm = header->kind == PL_MSG_LISTENER ? NULL : find_comm(engine, header);
+    if (header->kind == PL_MSG_OWED)
+        pl_message_ops[PL_MSG_OWED].arrived(engine, comm, from, header, data, NULL);
+    else if (header->kind == PL_MSG_LISTENER && engine->arrived)
         engine->arrived(engine, from, header, data);
     else if (comm)
         pl_comm_break_told(comm, header, data);
@@ -427,7 +430,7 @@ static void arrived_for_engine(struct pl_engine *engine, const struct pl_origin 
         own_arrived(engine, from, header, data);
         return;
     }
-    bool wanted = header->kind == PL_MSG_BROKEN || engine->arrived;
+    bool wanted = header->kind != PL_MSG_LISTENER || engine->arrived;
     struct own_fetch *fetched =
         wanted && header->size < PL_LISTENER_MAX ? pl_calloc(1, sizeof *fetched + header->size) : NULL;
     if (!fetched) {
@@ -455,10 +458,11 @@ static PL_NOINLINE void arrived_other(struct pl_engine *engine, const struct pl_
     case PL_MSG_CANCEL: arrived_cancel(engine, from, header); break;
     case PL_MSG_CANCELLED: arrived_cancelled(engine, header); break;
     case PL_MSG_BROKEN:
+    case PL_MSG_OWED:
     case PL_MSG_LISTENER: arrived_for_engine(engine, from, header, data, rndv); break;
     default:
         if (header->kind < PL_MSG_KINDS && pl_message_ops[header->kind].arrived)
-            pl_message_ops[header->kind].arrived(engine, find_comm(engine, header), header, data, rndv);
+            pl_message_ops[header->kind].arrived(engine, find_comm(engine, header), from, header, data, rndv);
         else
             engine->dropped_messages++;
     }

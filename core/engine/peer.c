@@ -201,7 +201,7 @@ int pl_engine_lookup(struct pl_engine *engine, uint64_t proc, enum pl_card_slot 
     if (rc || proc == pl_process_self() || card_is_reachable(engine, card, *length))
         return rc;
     pl_engine_meet_lacking(engine); /* the peer lacks shared memory, or this process does */
-    if (card_is_reachable(engine, card, *length) || engine->outside.netless || !pl_process_sees_lacking() ||
+    if (card_is_reachable(engine, card, *length) || engine->outside.netless || !pl_process_sees_lacking(true) ||
         pl_engine_card_has(card, *length, PL_NETLESS) || pl_engine_card_has(card, *length, PL_NETWORK))
         return MPI_SUCCESS;
     if (pl_process_alive(proc) == MPI_ERR_PROC_ABORTED)

@@ -7,7 +7,8 @@
  * anew, since other programs take cores, too: by whether the job has more ranks than cores, and by what the thread's
  * yields have shown. These facts last for the next 32 short yields (`contention`):
  *   - A long yield has let another process run, perhaps the peer, which then shares this core. The thread hardly spins.
- *     As the two need not share a core it sleeps once, since the kernel wakes a process on a free core.
+ *     As the two need not share a core it sleeps once, since the kernel wakes a process on a free core. If that does
+ *     not help, no core is free, and it asks the kernel for any other core.
  *   - If the yield took as long as a compute-bound process runs, and what was awaited is not there afterwards, that
  *     process is an unrelated one. Yielding to it again would only lose time, so the thread spins longer than usual.
  *     A missing message after a shorter yield proves nothing: the other process may only wait, too.
@@ -59,7 +60,8 @@ static const struct pl_wait_policy wait_contended_by_peer = {
     .spin_ns = 4000,
     .yields = 100,
     .poll_period = 16,
-    /* Else the kernel moves one of the two after 10 ms. Meanwhile a barrier takes 2.5 us instead of 0.1. */
+    /* Else the kernel moves one of the two after 10 ms, and beside a program that computes never. Meanwhile a barrier
+     * takes 2.5 us instead of 0.1, and a message 10 to 50 us instead of 1. */
     .moves_apart = true,
 };
 
@@ -87,13 +89,16 @@ enum {
     CONTENDED_NS = 5000,    /* a longer yield has let another process run: one that has not takes 0.5 us */
     STARVED_NS = 1000000,   /* a longer one has let a process run that computes: better to sleep, and be woken */
     CONTENTION_MEMORY = 32, /* short yields until contention is forgotten */
-    APART_NS = 4000000,     /* between two sleeps that are to move the thread: there may be no free core */
+    APART_NS = 1000000,     /* before a thread tries again to leave the core; every further time is twice as long ... */
+    APART_DOUBLINGS = 4,    /* ... until here: 16 ms */
     SLEEP_FIRST_US = 100,   /* every further sleep is twice as long ... */
     SLEEP_DOUBLINGS = 7,    /* ... until here: 12.8 ms */
     SLEEP_BLIND_US = 500,   /* the longest, when events may come that do not wake the thread */
     ATTEND_DOUBLINGS = 10,  /* a progress thread's: to 102 ms ... */
     ATTEND_BLIND_US = 4000, /* ... or to this, after SLEEP_DOUBLINGS sleeps */
     SLEEPS_DEPARTED = 8,    /* before a wait, 25 ms old by then, checks whether its peers have departed */
+    POLLS_VAIN = 256,       /* rounds of progress between a polling program's readings of the clock for the same ... */
+    POLLED_NS = 25000000,   /* ... and the time between its checks */
 };
 
 /* `contention` counts short yields: down to 0 after a peer has been seen, up to 0 after an unrelated process. */
@@ -130,9 +135,12 @@ static void wait_note_unrelated(struct pl_engine *engine)
 static void wait_note_short_yield(struct pl_engine *engine)
 {
     int contention = atomic_load_explicit(&engine->wait.contention, memory_order_relaxed);
-    if (contention != 0)
-        atomic_store_explicit(&engine->wait.contention,
-                              is_contended_by_peer(contention) ? contention - 1 : contention + 1, memory_order_relaxed);
+    if (contention == 0)
+        return;
+    contention += is_contended_by_peer(contention) ? -1 : 1;
+    atomic_store_explicit(&engine->wait.contention, contention, memory_order_relaxed);
+    if (contention == 0)
+        atomic_store_explicit(&engine->wait.apart_tries, 0, memory_order_relaxed);
 }
 
 static bool wait_is_there(const struct pl_awaited *awaited)
@@ -294,16 +302,40 @@ static void wait_spin_phase(struct pl_engine *engine, const struct pl_wait_polic
     pl_relax();
 }
 
-/* Is it time for a sleep from which the kernel may wake the thread on another core? */
+/* Is it time to leave the core to the peer? */
 static bool should_move_apart(struct pl_engine *engine, const struct pl_wait_policy *policy)
 {
     if (!policy->moves_apart)
         return false;
     long now = pl_clock_ns();
-    if (now - atomic_load_explicit(&engine->wait.moved_apart, memory_order_relaxed) < APART_NS)
+    unsigned tries = atomic_load_explicit(&engine->wait.apart_tries, memory_order_relaxed);
+    long pause = (long)APART_NS << (tries < APART_DOUBLINGS ? tries : APART_DOUBLINGS);
+    if (now - atomic_load_explicit(&engine->wait.moved_apart, memory_order_relaxed) < pause)
         return false;
     atomic_store_explicit(&engine->wait.moved_apart, now, memory_order_relaxed);
     return true;
+}
+
+/* The thread goes to another one of the cores that it may use, and may then use all of them as before. */
+static void wait_change_core(void)
+{
+    cpu_set_t all, others;
+    int core = sched_getcpu();
+    if (core < 0 || sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2)
+        return;
+    others = all;
+    CPU_CLR((size_t)core, &others);
+    if (sched_setaffinity(0, sizeof others, &others) == 0)
+        sched_setaffinity(0, sizeof all, &all);
+}
+
+/* By turns: the kernel wakes a thread on a free core, if there is one. */
+static void wait_move_apart(struct pl_engine *engine, const struct pl_awaited *awaited)
+{
+    if (atomic_fetch_add_explicit(&engine->wait.apart_tries, 1, memory_order_relaxed) % 2 == 0)
+        wait_sleep(engine, awaited, 0);
+    else
+        wait_change_core();
 }
 
 static void wait_yield_phase(struct pl_engine *engine, const struct pl_wait_policy *policy, struct pl_wait *wait,
@@ -364,7 +396,7 @@ static void wait_idle(struct pl_engine *engine, const struct pl_awaited *awaited
     round -= policy->spins;
     wait_answer_runtime(engine, request, wait);
     if (should_move_apart(engine, policy))
-        wait_sleep(engine, awaited, 0);
+        wait_move_apart(engine, awaited);
     else if (round < policy->yields)
         wait_yield_phase(engine, policy, wait, round);
     else
@@ -389,9 +421,22 @@ bool pl_engine_yield(struct pl_engine *engine)
     return wait_yield(engine) <= STARVED_NS;
 }
 
+/* A program that polls may never wait, and its collectives cannot be cancelled. */
+static void wait_end_vain_polls(struct pl_engine *engine)
+{
+    long now = pl_clock_ns(), before = atomic_load_explicit(&engine->wait.polled, memory_order_relaxed);
+    if (now - before < POLLED_NS)
+        return;
+    atomic_store_explicit(&engine->wait.polled, now, memory_order_relaxed);
+    if (before)
+        wait_end_vain(engine, NULL, NULL);
+}
+
 void pl_engine_polled(struct pl_engine *engine)
 {
     unsigned round = atomic_load_explicit(&engine->rounds, memory_order_relaxed);
+    if ((round & (POLLS_VAIN - 2)) == 0)
+        wait_end_vain_polls(engine);
     if ((round & (wait_choose_policy(engine)->poll_period - 2)) == 0) /* bit 0 aside: some calls make two rounds */
         wait_yield(engine);
 }

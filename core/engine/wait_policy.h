@@ -15,7 +15,7 @@ struct pl_wait_policy {
     long spin_ns;         /* the spin ends after this time, too; 0: not limited */
     unsigned yields;      /* before the first sleep */
     unsigned poll_period; /* progress rounds between two yields of a program that polls by MPI_Test: a power of two */
-    bool moves_apart;     /* sleeps before it yields, now and then: the kernel wakes a process on a free core */
+    bool moves_apart;     /* tries to leave the core to the peer, now and then, before it yields */
 };
 
 #endif

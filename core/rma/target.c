@@ -363,9 +363,10 @@ static void target_data_arrived(struct pl_win *win, const struct pl_header *head
     target_advance(win, header->source);
 }
 
-void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header, const void *data,
-                    struct pl_rndv *rndv)
+void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
+                    const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
+    (void)from;
     struct pl_win *win = comm ? comm->win : NULL;
     bool known = win && header->source >= 0 && header->source < comm->size && header->part <= PL_PART_REFUSED;
     bool is_short = header->part == PL_PART_POST || header->part == PL_PART_SYNCED;

@@ -14,6 +14,7 @@
 struct pl_comm;
 struct pl_engine;
 struct pl_header;
+struct pl_origin;
 struct pl_rndv;
 struct pl_win;
 
@@ -25,8 +26,8 @@ struct pl_win_origin {
 };
 
 /* A message of a window has come: host->arrived() for PL_MSG_RMA. `comm` NULL: unknown. `data` and `rndv` as there. */
-void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header, const void *data,
-                    struct pl_rndv *rndv);
+void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
+                    const struct pl_header *header, const void *data, struct pl_rndv *rndv);
 
 /* Drops what is queued at both ends. No transfer may be in flight. */
 void pl_rma_drop(struct pl_win *win);

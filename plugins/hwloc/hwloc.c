@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "core/base/compiler.h"
+#include "core/base/sysfs.h"
 #include "core/comm/topology_hw.h"
 
 #define SCHEME "hwloc://"
@@ -25,6 +26,8 @@ static int machine_load(hwloc_topology_t *topology, hwloc_cpuset_t *cpus)
         return -1;
     if (hwloc_topology_init(topology) != 0)
         return -1;
+    if (!pl_sysfs_has_processors("/sys")) /* other parts of hwloc ask the processors themselves, or count them */
+        hwloc_topology_set_components(*topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "linux");
     *cpus = hwloc_bitmap_alloc();
     if (!*cpus)
         goto destroy;

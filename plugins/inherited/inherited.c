@@ -208,18 +208,21 @@ static bool inherited_empty_place(int tenant)
     return idle;
 }
 
-/* Takes the place with this name for this copy. PL_AGAIN: it is another copy's. */
+/* Takes the place with this name for this copy. PL_AGAIN: it is another copy's. In a job over several hosts a place
+ * keeps its name: the other hosts would number the claims of the next tenant otherwise, and what they still say of the
+ * one before would be lost. */
 static int inherited_take_place(const char *name, const char *text)
 {
     int tenant = pl_tenant_find(common, job->tenants, name);
-    if (tenant < 0)
+    if (tenant < 0 && job->hosts <= 1)
         tenant = pl_tenant_replace(common, job->tenants, name, inherited_empty_place);
     if (tenant < 0)
-        return pl_fail(
-            MPI_ERR_OTHER,
-            "there is no place for \"%.100s\", since %u other libraries of this job have a copy of MPI open: "
-            "let libraries share a copy (mpicc --private=shared), or set PLENUM_ALONE=1",
-            name, (unsigned)job->tenants - 1);
+        return pl_fail(MPI_ERR_OTHER,
+                       "there is no place for \"%.100s\", since %u other libraries of this job %s: "
+                       "let libraries share a copy (mpicc --private=shared), or set PLENUM_ALONE=1",
+                       name, (unsigned)job->tenants - 1,
+                       job->hosts > 1 ? "have had a copy of MPI, and it is on several hosts"
+                                      : "have a copy of MPI open");
     shared = tenant == 0 ? common : inherited_map_part(tenant, text);
     if (!shared)
         return MPI_ERR_OTHER;
@@ -240,12 +243,6 @@ static int inherited_settle(const char *text)
     bool locked = false;
     for (uint32_t number = 1; rc == PL_AGAIN && number <= PL_JOB_TENANTS; number++) {
         pl_tenant_name(number, name);
-        if (name[0] && job->hosts > 1)
-            return pl_fail(
-                MPI_ERR_OTHER,
-                "the copy of MPI in \"%.100s\" cannot communicate in a job over several hosts: build it with "
-                "the program's MPI, or set PLENUM_ALONE=1",
-                name);
         if (name[0] && !locked)
             pl_tenant_lock(common);
         locked = name[0] != '\0';

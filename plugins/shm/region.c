@@ -242,7 +242,26 @@ static bool region_is_zombie(pid_t pid)
     return name_end && name_end[1] == ' ' && strchr("ZXx", name_end[2]);
 }
 
-bool pl_shm_region_is_alive(const struct pl_shm_address *address, ino_t inode)
+/* Does the process still have the file in its memory? A program may close all descriptors, as daemons do; what it has
+ * mapped stays until it ends or executes another program. */
+static bool region_is_mapped(pid_t pid, ino_t inode)
+{
+    char path[PATH_BYTES], line[512];
+    bool found = false, whole = true;
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        unsigned long long number;
+        if (whole && sscanf(line, "%*s %*s %*s %*s %llu", &number) == 1)
+            found = number == inode && strstr(line, MEMFD_LINK);
+        whole = strchr(line, '\n') != NULL;
+    }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+bool pl_shm_region_is_open(const struct pl_shm_address *address, ino_t inode)
 {
     char path[PATH_BYTES];
     struct stat st;
@@ -252,4 +271,9 @@ bool pl_shm_region_is_alive(const struct pl_shm_address *address, ino_t inode)
     if (errno == EACCES || errno == EPERM)
         return !region_is_zombie(address->pid);
     return errno != ENOENT && errno != ESRCH;
+}
+
+bool pl_shm_region_is_alive(const struct pl_shm_address *address, ino_t inode)
+{
+    return pl_shm_region_is_open(address, inode) || region_is_mapped(address->pid, inode);
 }

@@ -6,7 +6,7 @@
  * limit it. It is used from the front, and a span that was given back is reused for a request of the same size. The
  * file is sealed against shrinking: memory that a peer has mapped stays readable whatever becomes of the owner.
  *
- * Locking: the engine's lock, except for pl_shm_region_is_alive() and a pl_shm_region_map() with a known inode.
+ * Locking: the engine's lock, except for the last two functions and a pl_shm_region_map() with a known inode.
  */
 #ifndef PLENUM_PLUGINS_SHM_REGION_H
 #define PLENUM_PLUGINS_SHM_REGION_H
@@ -50,6 +50,8 @@ int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *f
 void pl_shm_region_unmap(void *memory, size_t bytes);
 
 /* Does the process still exist, with that descriptor still open on that file? */
+bool pl_shm_region_is_open(const struct pl_shm_address *address, ino_t inode);
+/* The same, or with the file in its memory: what is mapped works on. */
 bool pl_shm_region_is_alive(const struct pl_shm_address *address, ino_t inode);
 
 #endif

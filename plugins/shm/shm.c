@@ -136,6 +136,7 @@ static int shm_connect(void *self, const void *address, size_t length, struct pl
         return rc;
     peer->endpoint.peer = engine_peer;
     peer->connected = true;
+    peer->given_up = false;
     *endpoint = &peer->endpoint;
     return MPI_SUCCESS;
 }
@@ -145,6 +146,7 @@ static void shm_disconnect(struct pl_endpoint *endpoint)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     peer->connected = false;
+    peer->given_up = true;
     pl_shm_rndv_give_up(peer);
 }
 
@@ -325,7 +327,8 @@ static void shm_ring(struct pl_endpoint *endpoint)
 static bool shm_peer_flushed(const struct pl_shm_peer *peer)
 {
     const struct pl_shm_out *out = &peer->out;
-    if (!out->ring || atomic_load_explicit(&peer->head->attention, memory_order_acquire) & PL_SHM_CLOSED)
+    if (!out->ring || peer->given_up ||
+        atomic_load_explicit(&peer->head->attention, memory_order_acquire) & PL_SHM_CLOSED)
         return true;
     return atomic_load_explicit(&out->ring->state, memory_order_acquire) == PL_SHM_RING_ACCEPTED &&
            atomic_load_explicit(&out->ring->read, memory_order_acquire) == out->tail && pl_list_empty(&out->controls) &&

@@ -82,6 +82,7 @@ struct pl_shm_peer {
     const char *why; /* the reason of that error; NULL: its process has died */
     bool damaged;    /* nothing that it writes is read any more */
     bool connected;  /* the engine has the endpoint */
+    bool given_up;   /* it has had it, and what was sent need not arrive */
     struct pl_shm_out out;
     struct pl_shm_in in;
     struct pl_origin origin;

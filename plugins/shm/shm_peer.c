@@ -187,6 +187,13 @@ static bool peer_has_closed(const struct pl_shm_peer *peer)
     return atomic_load_explicit(&peer->head->attention, memory_order_acquire) & PL_SHM_CLOSED;
 }
 
+/* A peer that has closed its descriptors, as daemons do, lives; but it can make no ring any more to send to us. */
+static bool peer_is_gone(const struct pl_shm_peer *peer)
+{
+    return peer->in.ring ? !pl_shm_region_is_alive(&peer->address, peer->inode)
+                         : !pl_shm_region_is_open(&peer->address, peer->inode);
+}
+
 void pl_shm_peers_check(struct pl_shm *shm)
 {
     int64_t now = pl_clock_ns();
@@ -198,7 +205,7 @@ void pl_shm_peers_check(struct pl_shm *shm)
         pl_shm_requests_retry(shm);
     }
     PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link) {
-        bool dead = due && !pl_shm_region_is_alive(&peer->address, peer->inode);
+        bool dead = due && peer_is_gone(peer);
         if (peer_has_closed(peer)) { /* checked after `dead`: a closed engine has no descriptor either */
             pl_shm_peer_leave(peer, MPI_SUCCESS, NULL);
         } else if (dead && peer->state == PL_SHM_PEER_OPEN) {

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <dirent.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <stdbool.h>
@@ -64,6 +65,22 @@ static bool devices_add_network(const struct ifaddrs *all, uint32_t network, uin
     return fits;
 }
 
+/* Has an interface an address of this domain, other than those of its link alone? */
+static bool devices_has(const struct ifaddrs *all, const char *name, int domain)
+{
+    for (const struct ifaddrs *at = all; at; at = at->ifa_next)
+        if (strcmp(at->ifa_name, name) == 0 && at->ifa_addr && at->ifa_addr->sa_family == domain &&
+            (domain != AF_INET6 || !IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)at->ifa_addr)->sin6_addr)))
+            return true;
+    return false;
+}
+
+/* Would UCX listen there on an address of IPv6, for which there is no gate? */
+static bool devices_is_open(const struct ifaddrs *all, const char *name)
+{
+    return devices_has(all, name, AF_INET6) && !devices_has(all, name, AF_INET);
+}
+
 static int devices_fail_none(const struct pl_host *host, const char *list, const struct ifaddrs *all)
 {
     char there[PL_UCX_DEVICES] = "";
@@ -79,6 +96,9 @@ static int devices_add_item(const struct pl_host *host, const char *item, const 
 {
     uint32_t network, mask;
     bool fits = true;
+    if (devices_is_open(all, item))
+        return host->fail(PL_UNREACHABLE, "PLENUM_NET has \"%s\", which has no IPv4 address: IPv6 is not supported",
+                          item);
     if (if_nametoindex(item) || devices_is_infiniband(item))
         fits = devices_add(devices, item);
     else if (devices_read_network(item, &network, &mask))
@@ -111,4 +131,39 @@ int pl_ucx_devices(const struct pl_host *host, const char *list, char devices[PL
         err = devices_fail_none(host, list, all);
     freeifaddrs(all);
     return err;
+}
+
+/* InfiniBand has no such addresses. */
+static bool devices_add_infiniband(char devices[PL_UCX_DEVICES])
+{
+    DIR *directory = opendir("/sys/class/infiniband");
+    bool fits = true;
+    for (struct dirent *entry; directory && (entry = readdir(directory));)
+        if (entry->d_name[0] != '.')
+            fits &= devices_add(devices, entry->d_name);
+    if (directory)
+        closedir(directory);
+    return fits;
+}
+
+int pl_ucx_devices_guarded(const struct pl_host *host, char devices[PL_UCX_DEVICES])
+{
+    struct ifaddrs *all = NULL;
+    bool open = false, fits = true;
+    devices[0] = '\0';
+    if (getifaddrs(&all) != 0)
+        return MPI_SUCCESS;
+    for (const struct ifaddrs *at = all; at; at = at->ifa_next) {
+        bool counts = (at->ifa_flags & IFF_UP) && !(at->ifa_flags & IFF_LOOPBACK);
+        open |= counts && devices_is_open(all, at->ifa_name);
+        if (counts && devices_has(all, at->ifa_name, AF_INET))
+            fits &= devices_add(devices, at->ifa_name);
+    }
+    freeifaddrs(all);
+    fits &= devices_add_infiniband(devices);
+    if (open && !*devices)
+        return host->fail(PL_UNREACHABLE, "this host has no IPv4 address but the loopback: IPv6 is not supported");
+    if (!open || !fits)
+        devices[0] = '\0';
+    return fits || !open ? MPI_SUCCESS : host->fail(PL_UNREACHABLE, "too many interfaces: choose some with PLENUM_NET");
 }

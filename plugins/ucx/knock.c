@@ -87,7 +87,7 @@ static void knock_fail(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
         ucx->host->log("ucx", 2,
                        "a peer does not let this process connect: it has closed, or another process has its port");
     pl_ucx_knock_end(link);
-    link->departed = !unreached; /* like one that has said so: what waits for it ends, and nothing else */
+    link->departed = link->refused = !unreached; /* what waits for it ends, and nothing else */
     pl_ucx_link_fail(link, unreached ? MPI_ERR_OTHER : MPI_ERR_PROC_ABORTED,
                      unreached ? "none of its addresses can be reached" : "it does not let this process connect");
 }

@@ -237,15 +237,18 @@ static int ucx_link_give_up(struct pl_ucx_link *link)
     return ended;
 }
 
-int pl_ucx_links_report(struct pl_ucx *ucx)
+int pl_ucx_links_report(struct pl_ucx *ucx, bool all_is_read)
 {
     int events = 0;
     PL_LIST_EACH(link, &ucx->failed, struct pl_ucx_link, failure) {
+        if (link->refused && !all_is_read)
+            continue;
         if (link->ep)
             ucx_link_start_close(link, true);
         if (!ucx_link_is_closed(link))
             continue;
         pl_list_remove(&link->failure);
+        link->refused = false;
         events++;
         struct pl_endpoint *endpoint = link->endpoint.peer ? &link->endpoint : NULL;
         if (link->departed)

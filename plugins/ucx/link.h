@@ -21,8 +21,9 @@ int pl_ucx_link_open(struct pl_ucx_link *link);
 
 /* Marks a link as failed; the next progress() reports it. `why`: static words; NULL: the peer's process has died. */
 void pl_ucx_link_fail(struct pl_ucx_link *link, int error, const char *why);
-/* Reports failed links to the engine. Returns their number. */
-int pl_ucx_links_report(struct pl_ucx *ucx);
+/* Reports failed links to the engine. Returns their number. Without `all_is_read`, those that were refused wait: what
+ * such a peer sent before is received first. */
+int pl_ucx_links_report(struct pl_ucx *ucx, bool all_is_read);
 
 /* Has the peer acknowledged all of the engine's messages? */
 bool pl_ucx_link_is_acked(const struct pl_ucx_link *link);

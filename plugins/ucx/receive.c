@@ -235,7 +235,7 @@ static ucs_status_t ucx_receive_on_message(void *argument, const void *header, s
     memcpy(&wire, header, sizeof wire);
     const char *wrong = ucx_receive_check(ucx, &wire, length, waiting);
     struct pl_ucx_link *link = wrong ? NULL : pl_ucx_link_get(ucx, wire.from);
-    if (!link || link->error || (int32_t)(wire.number - link->next_in) < 0) {
+    if (!link || (link->error && !link->refused) || (int32_t)(wire.number - link->next_in) < 0) {
         ucx->host->log("ucx", 1, "a message was discarded: %s",
                        wrong  ? wrong
                        : link ? "its link has failed"

@@ -100,6 +100,8 @@ static int ucx_choose_devices(struct pl_ucx *ucx, ucp_config_t *config)
         ucx_set(config, "NET_DEVICES", "NET_DEVICES", "lo");
     else if (*wanted && !(err = pl_ucx_devices(ucx->host, wanted, devices)))
         ucp_config_modify(config, "NET_DEVICES", devices);
+    else if (!*wanted && !(err = pl_ucx_devices_guarded(ucx->host, devices)) && *devices)
+        ucx_set(config, "NET_DEVICES", "NET_DEVICES", devices);
     return err;
 }
 
@@ -510,14 +512,13 @@ static void ucx_claim_connections(struct pl_ucx *ucx)
 static int ucx_progress(void *self)
 {
     struct pl_ucx *ucx = self;
-    ucx->events = 0;
-    if (ucp_worker_progress(ucx->worker))
-        ucx->events++;
-    ucx->events += pl_ucx_gate_progress(ucx, false);
+    ucx->events = pl_ucx_gate_progress(ucx, false);
+    bool all_is_read = ucp_worker_progress(ucx->worker) == 0;
+    ucx->events += !all_is_read;
     if (pl_unlikely(ucx->unclaimed))
         ucx_claim_connections(ucx);
     if (!pl_list_empty(&ucx->failed))
-        ucx->events += pl_ucx_links_report(ucx);
+        ucx->events += pl_ucx_links_report(ucx, all_is_read);
     return ucx->events;
 }
 

@@ -105,6 +105,7 @@ struct pl_ucx_link {
     int error;                  /* MPI error class once the link has failed, else 0 */
     const char *why;            /* then: the cause; NULL: its process has died */
     bool departed;              /* the peer has sent LEAVE */
+    bool refused;               /* ... or its entrances have closed: its last messages may still be unread */
     bool deaf;                  /* a message was lost before there was a link: no later one can be in turn */
     bool watched;               /* UCX reports the peer's death */
     uint64_t scratch_dir;       /* of a peer that is not watched: its lock tells whether the peer lives; 0: none */
