@@ -210,6 +210,11 @@ bool apply_timeout(struct parse *p, char *const *arg)
     return apply_seconds(p, arg[0], 1e-9, &p->o->timeout);
 }
 
+bool apply_heartbeat(struct parse *p, char *const *arg)
+{
+    return apply_seconds(p, arg[0], 0, &p->o->heartbeat);
+}
+
 bool apply_grace(struct parse *p, char *const *arg)
 {
     p->o->grace_given = true;
@@ -320,6 +325,10 @@ bool apply_launcher(struct parse *p, char *const *arg)
             p->o->launcher = (enum launcher)i;
             return true;
         }
+    if (strcmp(arg[0], "fork") == 0) { /* of MPICH */
+        p->o->launcher = LAUNCHER_EMBEDDED;
+        return true;
+    }
     return parse_fail(p, "%s expects auto, embedded, ssh, slurm, prte or openmpi, not \"%s\"", p->name, arg[0]);
 }
 
@@ -363,16 +372,21 @@ bool apply_pmix(struct parse *p, char *const *arg)
     return true;
 }
 
-/* main() keeps to them. */
-bool apply_cpus(struct parse *p, char *const *arg)
+bool apply_is_list(const char *text)
 {
     struct pset_option list = { 0 };
-    bool good = apply_ranges(arg[0], &list);
+    bool good = apply_ranges(text, &list);
     for (int i = 0; good && i < list.count; i++)
         good = list.ranges[i][1] < CPU_SETSIZE;
     free(list.ranges);
+    return good;
+}
+
+/* main() keeps to them. */
+bool apply_cpus(struct parse *p, char *const *arg)
+{
     p->o->cpus = arg[0];
-    return good || parse_fail(p, "%s expects processors, such as 0-3,8, not \"%s\"", p->name, arg[0]);
+    return apply_is_list(arg[0]) || parse_fail(p, "%s expects processors, such as 0-3,8, not \"%s\"", p->name, arg[0]);
 }
 
 bool apply_pset(struct parse *p, char *const *arg)

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "api/mpiexec/apply.h"
+#include "api/mpiexec/rankfile.h"
 #include "core/base/memory_libc.h"
 
 /* A word behind a colon. Open MPI has PE=N, and others that have no effect here; MPICH a number behind --bind-to. */
@@ -50,16 +51,48 @@ bool apply_gpus(struct parse *p, char *const *arg)
     return true;
 }
 
+bool apply_rankfile(struct parse *p, char *const *arg)
+{
+    return rankfile_apply(p, arg[0]);
+}
+
+/* "0,2-3" */
+bool apply_cpu_list(struct parse *p, char *const *arg)
+{
+    p->o->cpu_list = arg[0];
+    return apply_is_list(arg[0]) || parse_fail(p, "%s expects cores, such as 0-3,8, not \"%s\"", p->name, arg[0]);
+}
+
+/* Open MPI: cpulist, or cpulist:ordered, for --cpu-list. MPICH: user:0,1 are the processors of rank 0 and rank 1. */
+static bool apply_bind_list(struct parse *p, const char *text)
+{
+    struct options *o = p->o;
+    bool user = strncasecmp(text, "user:", 5) == 0 && apply_is_list(text + 5);
+    bool plain = strcasecmp(text, "cpulist") == 0 || strcasecmp(text, "cpu-list") == 0;
+    bool ordered = strcasecmp(text, "cpulist:ordered") == 0 || strcasecmp(text, "cpu-list:ordered") == 0;
+    if (user)
+        o->cpu_list = text + 5;
+    if (user || plain || ordered) {
+        o->cpu_wanted = true;
+        o->cpu_ordered = !plain;
+        o->cpu_numbers = user;
+    }
+    return o->cpu_wanted;
+}
+
 bool apply_bind(struct parse *p, char *const *arg)
 {
-    static const char *const words[] = { "none", "core", "socket", "numa", "hwthread", "package", "thread", NULL };
-    static const enum plenum_bind meaning[] = { PLENUM_BIND_NONE,  PLENUM_BIND_CORE,   PLENUM_BIND_SOCKET,
-                                                PLENUM_BIND_NUMA,  PLENUM_BIND_THREAD, PLENUM_BIND_SOCKET,
-                                                PLENUM_BIND_THREAD };
+    static const char *const words[] = { "none",    "core",   "socket",  "numa", "hwthread",
+                                         "package", "thread", "l3cache", NULL };
+    static const enum plenum_bind meaning[] = { PLENUM_BIND_NONE,   PLENUM_BIND_CORE,   PLENUM_BIND_SOCKET,
+                                                PLENUM_BIND_NUMA,   PLENUM_BIND_THREAD, PLENUM_BIND_SOCKET,
+                                                PLENUM_BIND_THREAD, PLENUM_BIND_L3CACHE };
     bool bare = arg[0][0] == ':'; /* Open MPI: nothing but qualifiers */
     int word = apply_word(arg[0], words);
+    if (word < 0 && apply_bind_list(p, arg[0]))
+        return true;
     if ((word < 0 && !bare) || !apply_qualifiers(p, arg[0], !bare))
-        return parse_fail(p, "%s expects none, core, hwthread, socket or numa, not \"%s\"", p->name, arg[0]);
+        return parse_fail(p, "%s expects none, core, hwthread, l3cache, socket or numa, not \"%s\"", p->name, arg[0]);
     if (bare)
         return true;
     p->o->bind = meaning[word];
@@ -85,20 +118,25 @@ static const char *apply_per_resource(struct parse *p, const char *text)
 
 bool apply_map(struct parse *p, char *const *arg)
 {
-    static const char *const words[] = { "slot", "core", "hwthread", "seq", "node", "socket", "package", "numa", NULL };
+    static const char *const words[] = { "slot",   "core",    "hwthread", "seq",     "node",
+                                         "socket", "package", "numa",     "l3cache", NULL };
     static const struct {
         enum plenum_map map;
         enum plenum_bind place;
-    } meaning[] = { { PLENUM_MAP_SLOT, PLENUM_BIND_CORE },     { PLENUM_MAP_SLOT, PLENUM_BIND_CORE },
-                    { PLENUM_MAP_SLOT, PLENUM_BIND_THREAD },   { PLENUM_MAP_SLOT, PLENUM_BIND_CORE },
-                    { PLENUM_MAP_NODE, PLENUM_BIND_CORE },     { PLENUM_MAP_SOCKET, PLENUM_BIND_SOCKET },
-                    { PLENUM_MAP_SOCKET, PLENUM_BIND_SOCKET }, { PLENUM_MAP_NUMA, PLENUM_BIND_NUMA } };
+    } meaning[] = { { PLENUM_MAP_SLOT, PLENUM_BIND_CORE },      { PLENUM_MAP_SLOT, PLENUM_BIND_CORE },
+                    { PLENUM_MAP_SLOT, PLENUM_BIND_THREAD },    { PLENUM_MAP_SLOT, PLENUM_BIND_CORE },
+                    { PLENUM_MAP_NODE, PLENUM_BIND_CORE },      { PLENUM_MAP_SOCKET, PLENUM_BIND_SOCKET },
+                    { PLENUM_MAP_SOCKET, PLENUM_BIND_SOCKET },  { PLENUM_MAP_NUMA, PLENUM_BIND_NUMA },
+                    { PLENUM_MAP_L3CACHE, PLENUM_BIND_L3CACHE } };
+    const char *file = strchr(arg[0], '=');
+    if (file && strncasecmp(arg[0], "rankfile:file=", 14) == 0)
+        return rankfile_apply(p, parse_keep(p, pl_strndup(file + 1, strcspn(file + 1, ":,"))));
     const char *text = apply_per_resource(p, arg[0]);
     bool bare = text == arg[0] && text[0] == ':'; /* Open MPI: nothing but qualifiers */
     int word = text ? apply_word(text, words) : -1;
     if ((word < 0 && !bare) || !apply_qualifiers(p, text, false))
         return parse_fail(p,
-                          "%s expects slot, core, hwthread, node, socket or numa, or ppr:N: before one of them, not "
+                          "%s expects slot, core, hwthread, l3cache, node, socket or numa, or ppr:N: before one, not "
                           "\"%s\"",
                           p->name, arg[0]);
     if (bare)
@@ -136,11 +174,11 @@ bool apply_per_socket(struct parse *p, char *const *arg)
 /* The words of Open MPI 5; and of Open MPI 4, which ranks from the objects of a machine in turn. */
 bool apply_rank(struct parse *p, char *const *arg)
 {
-    static const char *const words[] = { "slot", "core",   "hwthread", "node", "fill",
-                                         "span", "socket", "package",  "numa", NULL };
-    static const enum plenum_rank meaning[] = { PLENUM_RANK_SLOT, PLENUM_RANK_SLOT, PLENUM_RANK_SLOT,
-                                                PLENUM_RANK_NODE, PLENUM_RANK_FILL, PLENUM_RANK_SPAN,
-                                                PLENUM_RANK_SPAN, PLENUM_RANK_SPAN, PLENUM_RANK_SPAN };
+    static const char *const words[] = { "slot",   "core",    "hwthread", "node",    "fill", "span",
+                                         "socket", "package", "numa",     "l3cache", NULL };
+    static const enum plenum_rank meaning[] = { PLENUM_RANK_SLOT, PLENUM_RANK_SLOT, PLENUM_RANK_SLOT, PLENUM_RANK_NODE,
+                                                PLENUM_RANK_FILL, PLENUM_RANK_SPAN, PLENUM_RANK_SPAN, PLENUM_RANK_SPAN,
+                                                PLENUM_RANK_SPAN, PLENUM_RANK_SPAN };
     static const char *const qualifiers[] = { "span", NULL };
     int word = apply_word(arg[0], words);
     const char *colon = strchr(arg[0], ':');

@@ -12,6 +12,7 @@
 
 #include "api/mpiexec/hosts.h"
 #include "api/mpiexec/machine.h"
+#include "api/mpiexec/rankfile.h"
 #include "api/mpiexec/word.h"
 #include "core/base/memory_libc.h"
 
@@ -96,6 +97,21 @@ static int describe_set_options(struct run *run)
     return err;
 }
 
+/* The agents count the GPUs of other machines. */
+static int describe_ask_gpus(struct run *run)
+{
+    const struct options *o = run->options;
+    long gpus = (long)o->gpus * plenum_job_size(run->job);
+    if (!run->on_hosts && gpus > machine_gpus()) {
+        run_say(run, "--gpus-per-task %d: %d processes need %ld GPUs, and this machine has %d%s", o->gpus,
+                plenum_job_size(run->job), gpus, machine_gpus(),
+                machine_gpus() > 0 ? "" : ", by CUDA_VISIBLE_DEVICES and the like, and by its device files");
+        return DESCRIBE_PRINTED;
+    }
+    int err = o->gpus > 0 ? plenum_job_resource(run->job, "gpu", o->gpus, PLENUM_EACH_RANK) : PLENUM_OK;
+    return err || run->on_hosts ? err : plenum_runtime_resource(run->runtime, "gpu", machine_gpus());
+}
+
 int describe_job(struct run *run)
 {
     const struct options *o = run->options;
@@ -106,17 +122,12 @@ int describe_job(struct run *run)
         err = describe_set_variables(run->job, PLENUM_ALL, &o->env);
     for (int i = 0; !err && i < o->psets; i++)
         err = plenum_job_pset(run->job, o->pset[i].name, (const int(*)[2])o->pset[i].ranges, o->pset[i].count);
-    long gpus = err ? 0 : (long)o->gpus * plenum_job_size(run->job);
-    if (!err && gpus > machine_gpus()) {
-        run_say(run, "--gpus-per-task %d: %d processes need %ld GPUs, and this machine has %d%s", o->gpus,
-                plenum_job_size(run->job), gpus, machine_gpus(),
-                machine_gpus() > 0 ? "" : ", by CUDA_VISIBLE_DEVICES and the like, and by its device files");
-        return DESCRIBE_PRINTED;
-    }
-    if (!err && o->gpus > 0)
-        err = plenum_job_resource(run->job, "gpu", o->gpus, PLENUM_EACH_RANK);
     if (!err)
-        err = plenum_runtime_resource(run->runtime, "gpu", machine_gpus());
+        err = describe_ask_gpus(run);
+    if (!err && run->on_hosts)
+        err = hosts_put_ranks(run->job, o);
+    if (!err)
+        err = rankfile_describe(run->job, o, run->on_hosts);
     return err ? err : describe_set_options(run);
 }
 
@@ -273,7 +284,10 @@ bool describe_dry_run(const struct run *run)
             hosts_print(o);
         describe_print_sections(o);
         describe_print_psets(o);
-        describe_bindings(run->job, stdout);
+        if (run->on_hosts)
+            rankfile_print(o);
+        else
+            describe_bindings(run->job, stdout);
         describe_gpus(run->job);
     }
     return fflush(stdout) == 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/mpiexec/handover_prte.h"
 #include "api/mpiexec/handover_words.h"
 #include "api/mpiexec/machine.h"
 #include "api/mpiexec/word.h"
@@ -116,11 +117,12 @@ static bool handover_choose(struct handover *h)
     else if (o->launcher == LAUNCHER_AUTO && handover_in_slurm())
         h->launcher = LAUNCHER_SLURM;
     else if (o->launcher == LAUNCHER_AUTO)
-        h->launcher = !o->elsewhere                    ? LAUNCHER_EMBEDDED
-                      : handover_in_path("prterun")    ? LAUNCHER_PRTE
-                      : (mpirun = handover_open_mpi()) ? LAUNCHER_OPENMPI
-                      : handover_in_path("ssh")        ? LAUNCHER_SSH
-                                                       : LAUNCHER_EMBEDDED;
+        h->launcher = !o->elsewhere                              ? LAUNCHER_EMBEDDED
+                      : o->allocation && handover_in_path("ssh") ? LAUNCHER_SSH
+                      : handover_in_path("prterun")              ? LAUNCHER_PRTE
+                      : (mpirun = handover_open_mpi())           ? LAUNCHER_OPENMPI
+                      : handover_in_path("ssh")                  ? LAUNCHER_SSH
+                                                                 : LAUNCHER_EMBEDDED;
     return h->launcher != LAUNCHER_EMBEDDED || handover_check_embedded(h);
 }
 

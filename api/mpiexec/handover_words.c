@@ -14,10 +14,8 @@
 #include <unistd.h>
 
 #include "api/mpiexec/parse.h"
-#include "core/base/compiler.h"
+#include "api/mpiexec/rankfile.h"
 #include "core/base/memory_libc.h"
-
-extern char **environ;
 
 void handover_add(struct handover *h, const char *word)
 {
@@ -28,9 +26,7 @@ void handover_add(struct handover *h, const char *word)
     h->word[h->count++] = word;
 }
 
-/* Appends a formatted word, which the handover owns. */
-PL_PRINTF(2, 3) static void handover_addf(struct handover *h, const char *format, ...);
-static void handover_addf(struct handover *h, const char *format, ...)
+void handover_addf(struct handover *h, const char *format, ...)
 {
     char *word;
     va_list args;
@@ -53,8 +49,7 @@ static void handover_words_note(struct handover *h, bool given, const char *opti
         snprintf(h->not_passed + used, sizeof h->not_passed - used, "%s%s", used ? ", " : "", option);
 }
 
-/* The options that no other launcher has. */
-static const char *handover_words_common(struct handover *h)
+const char *handover_words_common(struct handover *h)
 {
     const struct options *o = h->options;
     handover_words_note(h, o->grace_given, "--grace");
@@ -122,6 +117,14 @@ static int slurm_count_hosts(const char *hosts)
     return count;
 }
 
+/* The tasks of a node take the processors of the list in turn. */
+static void slurm_add_processors(struct handover *h)
+{
+    char *each = rankfile_each(h->options->cpu_list, "", ',');
+    handover_addf(h, "--cpu-bind=%smap_cpu:%s", h->options->report_bindings ? "verbose," : "", each);
+    free(each);
+}
+
 static const char *slurm_add_placement(struct handover *h)
 {
     static const char *const bind[] = { [PLENUM_BIND_NONE] = "none",
@@ -130,15 +133,21 @@ static const char *slurm_add_placement(struct handover *h)
                                         [PLENUM_BIND_NUMA] = "ldoms",
                                         [PLENUM_BIND_THREAD] = "threads" };
     const struct options *o = h->options;
-    if (o->map_given && o->map == PLENUM_MAP_NUMA)
-        return "--map-by numa";
+    if (o->map_given && (o->map == PLENUM_MAP_NUMA || o->map == PLENUM_MAP_L3CACHE))
+        return o->map == PLENUM_MAP_NUMA ? "--map-by numa" : "--map-by l3cache";
+    if (o->rankfile || (o->cpu_list && !o->cpu_numbers)) /* srun takes the kernel's numbers only */
+        return o->rankfile ? "--rankfile" : "--cpu-list";
+    if (o->bind_given && o->bind == PLENUM_BIND_L3CACHE)
+        return "--bind-to l3cache";
     bool mapped = o->rank_by == PLENUM_RANK_MAPPED || (o->rank_by == PLENUM_RANK_SLOT && o->map != PLENUM_MAP_NODE);
     if (!mapped && !(o->rank_by == PLENUM_RANK_NODE && o->map == PLENUM_MAP_NODE))
         return "--rank-by";
     if (o->map_given)
         handover_addf(h, "--distribution=%s:%s", o->map == PLENUM_MAP_NODE ? "cyclic" : "block",
                       o->map == PLENUM_MAP_SOCKET ? "cyclic" : "block");
-    if (o->bind_given || o->report_bindings)
+    if (o->cpu_list)
+        slurm_add_processors(h);
+    else if (o->bind_given || o->report_bindings)
         handover_addf(h, "--cpu-bind=%s%s", o->report_bindings ? "verbose," : "",
                       bind[o->bind_given ? o->bind : PLENUM_BIND_NONE]);
     if (o->bind_count > 0)
@@ -162,6 +171,8 @@ static const char *slurm_check_sections(struct handover *h)
         const struct section *s = &o->section[i];
         if (s->path)
             return "--path";
+        if (s->per_place && !s->counted)
+            return "--map-by ppr without -n";
         if (s->env.count && o->sections > 1)
             return "--env for one of several programs";
         if (i > 0 && s->per_node != first->per_node)
@@ -251,172 +262,4 @@ const char *handover_words_slurm(struct handover *h)
     for (int i = 0; i < o->section[0].env.count; i++)
         setenv(o->section[0].env.item[i].name, o->section[0].env.item[i].value, 1);
     return refused ? refused : slurm_add_programs(h);
-}
-
-/* --- PRRTE, and Open MPI before version 5 ------------------------------------------------------------------ */
-
-static void prte_add_variables(struct handover *h, const struct settings *env)
-{
-    for (int i = 0; i < env->count; i++) {
-        handover_add(h, "-x");
-        handover_addf(h, "%s=%s", env->item[i].name, env->item[i].value);
-    }
-}
-
-static bool prte_is_set(const struct settings *env, const char *name, size_t length)
-{
-    for (int i = 0; i < env->count; i++)
-        if (strlen(env->item[i].name) == length && memcmp(env->item[i].name, name, length) == 0)
-            return true;
-    return false;
-}
-
-/* The launchers pass no variables to other machines by themselves. So the variables that the library reads, and
- * LD_LIBRARY_PATH, by which it is found, are passed explicitly. */
-static void prte_add_own_variables(struct handover *h, const struct settings *set)
-{
-    for (char **at = environ; *at; at++) {
-        size_t length = strcspn(*at, "=");
-        bool wanted = strncmp(*at, "PLENUM_", 7) == 0 || strncmp(*at, "LD_LIBRARY_PATH=", 16) == 0;
-        if (!wanted || prte_is_set(set, *at, length))
-            continue;
-        handover_add(h, "-x");
-        handover_addf(h, "%.*s", (int)length, *at);
-    }
-}
-
-/* Open MPI 4 has the name of the object in place of "span", and fills by default. */
-static void prte_add_ranking(struct handover *h)
-{
-    static const char *const words[] = { [PLENUM_RANK_SLOT] = "slot",
-                                         [PLENUM_RANK_NODE] = "node",
-                                         [PLENUM_RANK_FILL] = "fill",
-                                         [PLENUM_RANK_SPAN] = "span" };
-    const struct options *o = h->options;
-    const char *word = words[o->rank_by];
-    if (!word)
-        return;
-    if (h->launcher == LAUNCHER_OPENMPI && o->rank_by == PLENUM_RANK_FILL)
-        word = "slot";
-    if (h->launcher == LAUNCHER_OPENMPI && o->rank_by == PLENUM_RANK_SPAN)
-        word = o->map == PLENUM_MAP_NUMA ? "numa:span" : "socket:span";
-    handover_add(h, "--rank-by");
-    handover_add(h, word);
-}
-
-static void prte_add_placement(struct handover *h)
-{
-    static const char *const bind[] = { [PLENUM_BIND_NONE] = "none",
-                                        [PLENUM_BIND_CORE] = "core",
-                                        [PLENUM_BIND_SOCKET] = "socket",
-                                        [PLENUM_BIND_NUMA] = "numa",
-                                        [PLENUM_BIND_THREAD] = "hwthread" };
-    const struct options *o = h->options;
-    bool prte = h->launcher == LAUNCHER_PRTE;
-    const char *socket = prte ? "package" : "socket";
-    int per_node = o->section[0].per_node;
-    const char *map = o->map == PLENUM_MAP_SOCKET ? socket
-                      : o->map == PLENUM_MAP_NUMA ? "numa"
-                      : o->map == PLENUM_MAP_NODE ? "node"
-                                                  : "slot";
-    const char *place = o->section[0].place == PLENUM_BIND_SOCKET ? socket : bind[o->section[0].place];
-    handover_add(h, "--map-by"); /* mpiexec always allows more processes than slots */
-    char cores[32] = "";
-    if (o->bind_count > 0)
-        snprintf(cores, sizeof cores, "PE=%ld:", o->bind_count);
-    if (per_node)
-        handover_addf(h, "ppr:%d:node:%sOVERSUBSCRIBE", per_node, cores);
-    else if (o->section[0].per_place)
-        handover_addf(h, "ppr:%d:%s:%sOVERSUBSCRIBE", o->section[0].per_place, place, cores);
-    else
-        handover_addf(h, "%s:%sOVERSUBSCRIBE", map, cores);
-    prte_add_ranking(h);
-    handover_add(h, "--bind-to");
-    handover_add(h, !o->bind_given ? "none" : o->bind == PLENUM_BIND_SOCKET ? socket : bind[o->bind]);
-    if (o->report_bindings)
-        handover_add(h, "--report-bindings");
-    if (o->hostfile) {
-        handover_add(h, "--hostfile");
-        handover_add(h, o->hostfile);
-    } else if (o->hosts) {
-        handover_add(h, "--host");
-        handover_add(h, o->hosts_with_slots);
-    }
-}
-
-static const char *prte_add_output(struct handover *h)
-{
-    const struct options *o = h->options;
-    bool prte = h->launcher == LAUNCHER_PRTE;
-    if (o->out_pattern || o->err_pattern)
-        return o->out_pattern ? "--outfile-pattern" : "--errfile-pattern";
-    if (o->output && strstr(o->output, "%r"))
-        return "--output-filename with %r";
-    if (prte && (o->tag || o->output)) {
-        handover_add(h, "--output");
-        handover_addf(h, "%s%s%s%s", o->tag ? "tag" : "", o->tag && o->output ? "," : "", o->output ? "dir=" : "",
-                      o->output ? o->output : "");
-        return NULL;
-    }
-    if (o->tag)
-        handover_add(h, "--tag-output");
-    if (o->output) {
-        handover_add(h, "--output-filename");
-        handover_add(h, o->output);
-    }
-    return NULL;
-}
-
-static void prte_add_section(struct handover *h, const struct section *s)
-{
-    if (s->counted || !s->per_node) {
-        handover_add(h, "-np");
-        handover_addf(h, "%d", s->ranks);
-    }
-    if (s->wdir) {
-        handover_add(h, "--wdir");
-        handover_add(h, s->wdir);
-    }
-    if (s->path) {
-        handover_add(h, "--path");
-        handover_add(h, s->path);
-    }
-    prte_add_variables(h, &s->env);
-    for (int i = 0; i < s->argc; i++)
-        handover_add(h, s->argv[i]);
-}
-
-const char *handover_words_prte(struct handover *h)
-{
-    const struct options *o = h->options;
-    const char *refused = handover_words_common(h);
-    if (refused)
-        return refused;
-    if (o->keep_going && h->launcher == LAUNCHER_PRTE)
-        return "--keep-going";
-    for (int i = 1; i < o->sections; i++)
-        if (o->section[i].per_node != o->section[0].per_node)
-            return "-N for one of several programs";
-    if (geteuid() == 0)
-        handover_add(h, "--allow-run-as-root");
-    if (o->keep_going)
-        handover_add(h, "--enable-recovery");
-    if (o->timeout) {
-        handover_add(h, "--timeout");
-        handover_addf(h, "%ld", (o->timeout + 999) / 1000);
-    }
-    if (o->stdin_given) {
-        handover_add(h, "--stdin");
-        handover_addf(h, o->stdin_rank == STDIN_ALL ? "all" : o->stdin_rank < 0 ? "none" : "%d", o->stdin_rank);
-    }
-    refused = o->gpus > 0 ? "--gpus-per-task" : prte_add_output(h);
-    prte_add_placement(h);
-    for (int i = 0; i < o->sections; i++) {
-        if (i > 0)
-            handover_add(h, ":");
-        prte_add_variables(h, &o->env); /* each program has its own list there */
-        prte_add_own_variables(h, &o->env);
-        prte_add_section(h, &o->section[i]);
-    }
-    return refused;
 }

@@ -86,13 +86,13 @@ static bool mpiexec_keep_to(const char *list)
     return false;
 }
 
-/* The ranks of programs with --map-by ppr:N: N for each core or the like. */
+/* The ranks of programs with --map-by ppr:N: N for each core or the like. Other machines count their own. */
 static bool mpiexec_count_ranks(struct options *o)
 {
     for (int i = 0; i < o->sections; i++) {
         struct section *s = &o->section[i];
         int places;
-        if (s->per_place == 0 || s->counted)
+        if (s->per_place == 0 || s->counted || o->elsewhere)
             continue;
         if (plenum_place_count(s->place, &places) != PLENUM_OK) {
             print_message("--map-by ppr: %s", plenum_error());
@@ -113,21 +113,6 @@ static int mpiexec_fail(struct run *run, int err)
     return mpiexec_exit_code_of(err);
 }
 
-static void mpiexec_say_bindings(struct run *run)
-{
-    char *text = NULL;
-    FILE *out = pl_text_open(&text);
-    if (!out)
-        return;
-    describe_bindings(run->job, out);
-    fclose(out);
-    if (!text[0] && run->options->report_bindings)
-        run_say(run, "the processes are not bound; --bind-to core, hwthread, socket or numa binds them");
-    for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;)
-        run_say(run, "%s", line);
-    free(text);
-}
-
 static int mpiexec_launch(struct run *run)
 {
     const struct options *o = run->options;
@@ -142,14 +127,13 @@ static int mpiexec_launch(struct run *run)
         return mpiexec_fail(run, err);
     if (o->verbose && plenum_error()[0]) /* the PMIx server could not be opened, and the job does not insist */
         run_say(run, "note: %s; continuing without it", plenum_error());
-    if (o->verbose || o->report_bindings)
-        mpiexec_say_bindings(run);
+    if (!run->on_hosts)
+        run_say_bindings(run);
     return run_follow(run);
 }
 
-static int mpiexec_run_job(struct run *run)
+static int mpiexec_run_job(struct run *run, struct options *o)
 {
-    const struct options *o = run->options;
     int code, err = plenum_runtime_open(&run->runtime);
     if (!err && run->on_hosts && !o->dry_run)
         err = hosts_add(run);
@@ -157,10 +141,14 @@ static int mpiexec_run_job(struct run *run)
         return mpiexec_fail(run, err);
     if (o->verbose)
         preflight_say(run);
-    err = describe_job(run);
-    if (!err)
+    int interrupt = run->on_hosts && !o->dry_run ? hosts_count(run, o) : 0;
+    if (!interrupt)
+        err = describe_job(run);
+    if (!err && !interrupt)
         err = describe_streams(run);
-    if (err)
+    if (interrupt)
+        code = CODE_SIGNAL + interrupt;
+    else if (err)
         code = mpiexec_fail(run, err);
     else if (o->dry_run)
         code = describe_dry_run(run) ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -171,7 +159,7 @@ static int mpiexec_run_job(struct run *run)
     return code;
 }
 
-static int mpiexec_execute(const struct options *o, bool on_hosts)
+static int mpiexec_execute(struct options *o, bool on_hosts)
 {
     struct run run = { .options = o, .on_hosts = on_hosts, .input.pipe = -1, .chatter = -1 };
     int code = EXIT_FAILURE;
@@ -195,7 +183,7 @@ static int mpiexec_execute(const struct options *o, bool on_hosts)
     setenv("PLENUM_CRASH_REPORT", "1", 0); /* the processes inherit it; a setting of the user stays */
     if (!o->buffered && !isatty(STDOUT_FILENO))
         setenv("TERM", "dumb", 1); /* what they take for a terminal is a file or a pipe: no colours */
-    code = mpiexec_run_job(&run);
+    code = mpiexec_run_job(&run, o);
     if (run.json)
         fclose(run.json);
 drop_sinks:

@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/mpiexec/allocation.h"
 #include "api/mpiexec/apply.h"
 #include "api/mpiexec/others.h"
 #include "api/mpiexec/parse.h"
+#include "api/mpiexec/rankfile.h"
 #include "api/mpiexec/suggest.h"
 #include "core/base/memory_libc.h"
 
@@ -72,9 +74,12 @@ static const struct option table[] = {
     { "machinefile", CALL, 0, apply_hostfile, NULL, NULL },
     { "f", CALL, 0, apply_hostfile, NULL, NULL },
     { "launcher", CALL, 0, apply_launcher, "WHICH",
-      "auto (default), embedded, ssh, or a launcher that takes the job over: slurm, prte, openmpi" },
+      "auto (default), embedded, ssh, or, to hand over to, slurm, prte, openmpi" },
+    { "bootstrap", CALL, 0, apply_launcher, NULL, NULL },
     { "launcher-exec", TEXT, IN_OPTIONS(launcher_exec), "COMMAND",
       "with --launcher ssh, what reaches a host: words, with %h for its name" },
+    { "heartbeat", CALL, 0, apply_heartbeat, "SECONDS",
+      "with --launcher ssh, after what time a silent host is lost (default 30; 0: never)" },
     { "usize", CALL, 0, apply_universe, "N", "the value of MPI_UNIVERSE_SIZE" },
     { "soft", CALL, 0, apply_soft, "TRIPLETS", "accept fewer processes (mpiexec always starts all)" },
 
@@ -95,8 +100,13 @@ static const struct option table[] = {
       "the kinds of memory that the program asks MPI to support" },
 
     TITLE("Placement and execution"),
-    { "bind-to", CALL, 0, apply_bind, "WHAT", "bind each process to a core, hwthread, socket or numa; none (default)" },
-    { "map-by", CALL, 0, apply_map, "WHAT", "the order of binding: slot (default), or socket or numa in turn" },
+    { "bind-to", CALL, 0, apply_bind, "WHAT",
+      "bind each process to a core, hwthread, l3cache, socket or numa; none (default)" },
+    { "map-by", CALL, 0, apply_map, "WHAT",
+      "the order of binding: slot (default), or socket, numa or l3cache in turn" },
+    { "rankfile", CALL, 0, apply_rankfile, "RANKFILE",
+      "bind the ranks as a file of lines such as rank 0=localhost slot=0-2 says" },
+    { "rf", CALL, 0, apply_rankfile, NULL, NULL },
     { "bynode", CALL0, 0, apply_bynode, "", "the same as --map-by node: each machine in turn" },
     { "byslot", CALL0, 0, apply_byslot, "", "the same as --map-by slot" },
     { "rank-by", CALL, 0, apply_rank, "WHAT", "the order of ranks: slot, node, fill or span" },
@@ -104,6 +114,8 @@ static const struct option table[] = {
     { "cpus-per-rank", CALL, 0, apply_cores, NULL, NULL },
     { "gpus-per-task", CALL, 0, apply_gpus, "N", "give each process N GPUs of its own" },
     { "cpu-set", CALL, 0, apply_cpus, "LIST", "use these processors only, such as 0-3,8" },
+    { "cpu-list", CALL, 0, apply_cpu_list, "LIST", "bind the processes to these cores, such as 0,1" },
+    { "slot-list", CALL, 0, apply_cpu_list, NULL, NULL },
     { "display-map", FLAG, IN_OPTIONS(display_map), "", "print what is started, as --dry-run does, and start it" },
     { "display", CALL, 0, apply_display, "KEYS", "map, bindings, separated by commas" },
     { "report-bindings", FLAG, IN_OPTIONS(report_bindings), "", "print the processors of each bound rank" },
@@ -113,6 +125,7 @@ static const struct option table[] = {
     { "grace", CALL, 0, apply_grace, "SECONDS", "the time from SIGTERM to SIGKILL when a job is ended (default 2)" },
     { "keep-going", FLAG, IN_OPTIONS(keep_going), "", "let the other processes continue when one fails" },
     { "stdin", CALL, 0, apply_stdin, "RANK", "the rank that gets standard input (default 0), or all, or none" },
+    { "s", CALL, 0, apply_stdin, NULL, NULL },
     { "pmix", CALL, 0, apply_pmix, "MODE", "a PMIx server for programs that need one: auto, on or off" },
 
     TITLE("Output"),
@@ -346,11 +359,10 @@ static bool options_end(struct parse *p)
     for (int i = 0; i < p->o->sections; i++) {
         if (p->o->section[i].per_place && p->o->rank_by == PLENUM_RANK_MAPPED)
             p->o->rank_by = PLENUM_RANK_FILL; /* as Open MPI does */
-        if (p->o->section[i].per_place && !p->o->section[i].counted && p->o->elsewhere)
-            return parse_fail(p, "--map-by ppr on other machines: give the number of processes, with -n; or use "
-                                 "ppr:N:node");
     }
     char *limit = getenv("MPIEXEC_TIMEOUT");
+    if (!rankfile_end(p) || !allocation_take(p) || !rankfile_add_hosts(p))
+        return false;
     if (!p->o->job && p->o->sections == 1 && !s->counted && !s->per_node && !s->per_place && p->o->slots)
         s->ranks = p->o->slots;
     p->name = "MPIEXEC_TIMEOUT in the environment";
@@ -414,6 +426,7 @@ bool options_parse(struct options *o, int argc, char *const argv[], char *error,
 {
     struct parse p = { .o = o, .error = error, .size = size };
     o->pmix = PLENUM_PMIX_AUTO;
+    o->heartbeat = 30000;
     options_new_section(&p);
     if (!options_parse_words(&p, argc - 1, argv + 1))
         return false;
@@ -440,6 +453,7 @@ void options_free(struct options *o)
     free(o->section);
     free(o->env.item);
     free(o->host);
+    free(o->place);
     free(o->pset);
     free(o->kept);
 }

@@ -42,15 +42,25 @@ struct pset_option {
 
 enum launcher { LAUNCHER_AUTO, LAUNCHER_EMBEDDED, LAUNCHER_SLURM, LAUNCHER_PRTE, LAUNCHER_OPENMPI, LAUNCHER_SSH };
 
+/* The cores and the host of a rank, as a rank file says. */
+struct place_option {
+    int rank;
+    const char *cores;
+    const char *host; /* a name, or +nN: of the hosts the one with number N; NULL: any */
+};
+
 /* A machine of --host or of a host file; one that is named twice is one. */
 struct host_option {
     const char *name;
     int slots;
+    int places[8]; /* by enum plenum_bind, once hosts_count() has asked */
 };
 
 enum { STDIN_ALL = -2 };
 
 enum dry_run { DRY_RUN_NO, DRY_RUN_TEXT, DRY_RUN_JSON };
+
+enum allocation { ALLOCATION_NONE /* the command line */, ALLOCATION_SLURM, ALLOCATION_OTHER };
 
 struct options {
     const char *job; /* a file that describes the job; NULL: the sections describe it */
@@ -61,6 +71,7 @@ struct options {
     struct pset_option *pset;
     int psets;
     long timeout, grace;   /* milliseconds; timeout 0: no limit */
+    long heartbeat;        /* milliseconds until a silent host is lost; 0: never */
     enum plenum_pmix pmix; /* PLENUM_PMIX_AUTO unless given */
     enum plenum_bind bind;
     enum plenum_map map;
@@ -72,16 +83,24 @@ struct options {
     enum dry_run dry_run;
     bool tag, timestamp, display_map, buffered, keep_going, report_bindings, verbose, quiet, help, version;
     const char *prefix; /* of every line, with %r; NULL: that of `tag` */
-    const char *cpus;   /* that mpiexec and the processes may use, "0-3,8"; NULL: not given */
-    int universe;       /* MPI_UNIVERSE_SIZE; 0: not given */
-    int slots;          /* of the hosts; 0: no hosts were given */
-    const char **note;  /* about options without effect */
+    struct place_option *place;
+    int places;
+    const char *rankfile; /* that has said the places; NULL: not given */
+    const char *cpu_list; /* cores to which all ranks are bound; NULL: not given */
+    bool cpu_wanted;      /* --bind-to cpulist is given */
+    bool cpu_ordered;     /* the first rank to the first of these, and so on */
+    bool cpu_numbers;     /* these are processors, not cores */
+    const char *cpus;     /* that mpiexec and the processes may use, "0-3,8"; NULL: not given */
+    int universe;         /* MPI_UNIVERSE_SIZE; 0: not given */
+    int slots;            /* of the hosts; 0: no hosts were given */
+    const char **note;    /* about options without effect */
     int notes;
     const char *output;                    /* a directory or a file with %r; NULL: mpiexec's own output */
     const char *out_pattern, *err_pattern; /* files with %r, for standard output and standard error; NULL: not given */
     enum launcher launcher;
     struct host_option *host;
     int host_count;
+    enum allocation allocation;           /* where the hosts come from */
     const char *launcher_exec;            /* the command that reaches a host, with %h; NULL: ssh */
     bool machine_named;                   /* an option has the name of this machine, by %h */
     const char *hosts, *hosts_with_slots; /* of --host and the host file: "a,b", "a:2,b"; NULL: not given */

@@ -6,7 +6,6 @@
 
 #define VARIABLES      "Plenum has variables instead: -x PLENUM_NAME=VALUE, with a name of `plenum-info config`"
 #define ONE_NODE       "mpiexec starts processes on this machine itself; --launcher passes a job on"
-#define PLACES         "only --map-by, --rank-by and --bind-to place the ranks of a machine"
 #define ALWAYS         "it is always so here"
 #define DEBUGGER       "start a debugger for each process: mpiexec -n 2 xterm -e gdb --args ./program"
 #define SERVERS        "jobs find each other by ports and names (docs/dynamic.md), without a server"
@@ -43,10 +42,6 @@ static const struct other others[] = {
     { "do-not-resolve", 0, false, ONE_NODE },
     { "enable-instant-on-support", 0, false, ALWAYS },
     /* Open MPI: refused */
-    { "rankfile", 1, true, PLACES },
-    { "rf", 1, true, PLACES },
-    { "cpu-list", 1, true, "use --cpu-set, with --bind-to core" },
-    { "slot-list", 1, true, "use --cpu-set, with --bind-to core" },
     { "nolocal", 0, true, "name the machines: --host" },
     { "merge-stderr-to-stdout", 0, true, "use the shell: mpiexec ... 2>&1" },
     { "xml", 0, true, "use --json-events" },
@@ -124,7 +119,6 @@ static const struct other others[] = {
     { "display-topo", 0, true, "use lstopo" },
     { "debug-devel", 0, true, DEBUGGER },
     { "d", 0, true, DEBUGGER },
-    { "s", 0, true, "for standard input use --stdin RANK; the program must be on all machines" },
     { "stop-in-app", 0, true, DEBUGGER },
     { "stop-in-init", 0, true, DEBUGGER },
     { "stop-on-exec", 0, true, DEBUGGER },
@@ -132,7 +126,7 @@ static const struct other others[] = {
     { "index-argv-by-rank", 0, true, "use a script, which has PLENUM_RANK" },
     { "ppr", 1, true, "use --map-by ppr:N:RESOURCE" },
     { "output-from", 1, true, "use --outfile-pattern FILE.%r" },
-    { "rankmap", 1, true, PLACES },
+    { "rankmap", 1, true, "use --map-by, or --rankfile" },
     { "hnp", 1, true, SERVERS },
     { "terminate", 0, true, SERVERS },
     { "dvm-hostfile", 1, true, SERVERS },

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "api/mpiexec/chatter.h"
+#include "api/mpiexec/describe_job.h"
 #include "api/mpiexec/run.h"
+#include "core/base/memory_libc.h"
 #include "core/base/visible.h"
-
-enum { CODE_SIGNAL = 128 };
 
 void run_say(struct run *run, const char *format, ...)
 {
@@ -77,7 +77,9 @@ static void run_handle_signal(struct run *run, int signo)
     switch (signo) {
     case SIGTSTP:
         plenum_job_signal(run->job, PLENUM_ALL, SIGTSTP);
+        plenum_runtime_set(run->runtime, PLENUM_RUNTIME_HEARTBEAT, 0); /* agents may not wait for a stopped process */
         raise(SIGSTOP);
+        plenum_runtime_set(run->runtime, PLENUM_RUNTIME_HEARTBEAT, run->options->heartbeat);
         break;
     case SIGQUIT:
         if (plenum_job_report(run->job) != PLENUM_OK)
@@ -187,6 +189,22 @@ static void run_log_event(struct run *run, const struct plenum_event *e)
     free(line);
 }
 
+void run_say_bindings(struct run *run)
+{
+    const struct options *o = run->options;
+    char *text = NULL;
+    FILE *out = o->verbose || o->report_bindings ? pl_text_open(&text) : NULL;
+    if (!out)
+        return;
+    describe_bindings(run->job, out);
+    fclose(out);
+    if (!text[0] && o->report_bindings)
+        run_say(run, "the processes are not bound; --bind-to core, hwthread, socket or numa binds them");
+    for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;)
+        run_say(run, "%s", line);
+    free(text);
+}
+
 static void run_handle_event(struct run *run, const struct plenum_event *e)
 {
     char line[1300];
@@ -197,6 +215,8 @@ static void run_handle_event(struct run *run, const struct plenum_event *e)
     if (e->kind == PLENUM_EVENT_REPORT)
         run_say_report(run, e);
     run->started |= e->kind == PLENUM_EVENT_STARTED;
+    if (e->kind == PLENUM_EVENT_STARTED && run->on_hosts) /* the agents have said by now where the ranks are */
+        run_say_bindings(run);
     if (run_prints(run, e)) {
         plenum_event_describe(e, line, sizeof line);
         run_say(run, "%s", line);
@@ -212,7 +232,7 @@ static bool run_full(const struct run *run)
     return sink_waiting(&run->out) > SINK_FULL || sink_waiting(&run->err) > SINK_FULL;
 }
 
-static void run_take_events(struct run *run)
+void run_take_events(struct run *run)
 {
     struct plenum_event *e;
     while (!run_full(run) && plenum_runtime_next_event(run->runtime, &e) == PLENUM_OK && e) {

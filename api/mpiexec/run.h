@@ -12,6 +12,8 @@
 
 #include "core/base/compiler.h"
 
+enum { CODE_SIGNAL = 128 }; /* exit codes of jobs that a signal has ended begin here */
+
 struct run {
     const struct options *options;
     bool on_hosts; /* --launcher ssh */
@@ -36,7 +38,13 @@ bool run_catch_signals(struct run *run);
 /* Prints "mpiexec: ..." on standard error, after the output that ranks have written so far. */
 PL_PRINTF(2, 3) void run_say(struct run *run, const char *format, ...);
 
+/* Handles the events that there are, unless the output is not taken. */
+void run_take_events(struct run *run);
+
 /* Follows the launched job to its end and returns mpiexec's exit code. */
 int run_follow(struct run *run);
+
+/* With --report-bindings and --verbose: the processors of each rank. */
+void run_say_bindings(struct run *run);
 
 #endif

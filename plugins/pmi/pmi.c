@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -153,6 +155,11 @@ static int pmi_publish(enum pl_card_slot slot, const void *card, size_t length)
     return err;
 }
 
+static bool pmi_replaces(void)
+{
+    return names != NAMES_NO;
+}
+
 static int pmi_ask_for_card(const char *key, char answer[PL_PMI_LINE], const char **word)
 {
     *word = names == NAMES_NO ? "value" : "port";
@@ -224,10 +231,11 @@ static void pmi_learn_node(struct pl_identity *identity)
     identity->local_ranks = known.local_ranks;
 }
 
-/* A launcher takes a process that ends without this for a failed one. Children made by fork() must not say it. */
-static void pmi_finalize_at_exit(void)
+/* A launcher takes a process that ends without this for a failed one. Children made by fork() must not say it. It runs
+ * after the functions of atexit(): one of MPICH 4.2 finalizes, and is killed if the connection is closed already. */
+__attribute__((destructor)) static void pmi_finalize_at_exit(void)
 {
-    if (known.pid == getpid())
+    if (known.pid && known.pid == getpid())
         pl_pmi_wire_close();
 }
 
@@ -263,7 +271,6 @@ static int pmi_connect(void)
         return err;
     }
     known.pid = getpid();
-    atexit(pmi_finalize_at_exit);
     return MPI_SUCCESS;
 }
 
@@ -289,12 +296,23 @@ static void pmi_close(void)
         pmi_withdraw((enum pl_card_slot)slot);
 }
 
+enum { ABORT_LINE_MS = 500 };
+
+/* hydra drops what it has not read of a rank's output when the rank asks for the end of the job. */
+static void pmi_wait_until_read(int pipe)
+{
+    int unread;
+    for (int ms = 0; ms < ABORT_LINE_MS && ioctl(pipe, FIONREAD, &unread) == 0 && unread > 0; ms++)
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
 /* The server ends the job, and does not show the reason. */
 static void pmi_abort(int code, const char *object, const char *message)
 {
     (void)object;
     fprintf(stderr, "%s\n", message);
     fflush(stderr);
+    pmi_wait_until_read(STDERR_FILENO);
     pl_pmi_wire_abort(code);
 }
 
@@ -313,4 +331,5 @@ const struct pl_bootstrap_ops pl_bootstrap_pmi = {
     .lookup = pmi_lookup,
     .abort = pmi_abort,
     .state = pmi_state,
+    .replaces = pmi_replaces,
 };

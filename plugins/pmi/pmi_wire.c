@@ -19,13 +19,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/words.h"
 #include "core/engine/transport.h"
 #include "plugins/pmi/copies.h"
 
-enum { ANSWER_MS = 60000 };
+enum { ANSWER_MS = 60000, ABORT_MS = 5000 };
 
 static struct {
     int fd;    /* of the connection */
@@ -152,7 +153,14 @@ int pl_pmi_wire_ask(const char *expected, char answer[PL_PMI_LINE], const char *
 void pl_pmi_wire_abort(int code)
 {
     char line[64];
-    wire_send(line, (size_t)snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code));
+    if (wire_send(line, (size_t)snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code)) != MPI_SUCCESS)
+        return;
+    int64_t end = pl_clock_ms() + ABORT_MS;
+    for (int64_t left = ABORT_MS; left > 0; left = end - pl_clock_ms()) {
+        struct pollfd p = { .fd = wire.fd, .events = POLLRDHUP };
+        if (poll(&p, 1, (int)left) > 0)
+            break;
+    }
 }
 
 void pl_pmi_wire_close(void)

@@ -26,7 +26,8 @@ int pl_pmi_wire_open(int *rank, int *size);
 PL_PRINTF(3, 4)
 int pl_pmi_wire_ask(const char *expected, char answer[PL_PMI_LINE], const char *format, ...);
 
-/* Tells the server to end the job, and does not wait. */
+/* Tells the server to end the job, and waits for that, for 5 s at most. If this process ended at once, other ranks
+ * would notice that first and abort with a code of their own, and hydra would show that one. */
 void pl_pmi_wire_abort(int code);
 
 /* Tells the server that this process has finished, and gives the rank back, if this copy of the library took it. */

@@ -12,7 +12,8 @@
  *
  * Where the server shares no memory with its processes (PMIX_MCA_gds=hash), a client of the same node keeps for good
  * what it has fetched. Then each card of a listener also has a key of its own, with the claim and a number. A process
- * of the node goes from the last one that it knows to the latest.
+ * of the node goes from the last one that it knows to the latest. So has a card of the World that replaces another: the
+ * process has added the network since.
  *
  * Locking: `lock` protects what PMIx's own thread writes into a query: its answer, status and `waiting`.
  */
@@ -39,10 +40,11 @@ struct published_card {
 
 enum query_state { REFRESHING, FETCHING, ANSWERED, BACKING_OFF };
 
-/* The latest card of a listener of this node that this copy knows, without shared memory. */
+/* The latest card of a listener of this node that this copy knows, without shared memory; or of the World. */
 struct pmix_listener {
     struct pmix_listener *next;
     int rank;
+    enum pl_card_slot slot;
     uint32_t claim, number; /* of the key */
     struct published_card card;
 };
@@ -80,10 +82,11 @@ static const char *pmix_cards_key_of(enum pl_card_slot slot, char *key, size_t b
     return key;
 }
 
-static void pmix_cards_numbered_key(uint32_t claim, uint32_t number, char *key, size_t bytes)
+static void pmix_cards_numbered_key(enum pl_card_slot slot, uint32_t claim, uint32_t number, char *key, size_t bytes)
 {
     const char *name = pl_pmix_copy->name, *dot = name[0] ? "." : "";
-    snprintf(key, bytes, "plenum.door.%u.%u%s%s", (unsigned)claim, (unsigned)number, dot, name);
+    snprintf(key, bytes, "plenum.%s.%u.%u%s%s", slot == PL_CARD_LISTENER ? "door" : "world", (unsigned)claim,
+             (unsigned)number, dot, name);
 }
 
 /* Does this node's server share memory with its processes, where they see what it has now? Other clients keep a copy of
@@ -135,7 +138,17 @@ void pl_pmix_cards_close(void)
 static pmix_status_t pmix_cards_put_numbered(const pmix_value_t *value)
 {
     char key[PMIX_MAX_KEYLEN + 1];
-    pmix_cards_numbered_key(generation, ++pl_pmix_copy->listener_cards, key, sizeof key);
+    pmix_cards_numbered_key(PL_CARD_LISTENER, generation, ++pl_pmix_copy->listener_cards, key, sizeof key);
+    return PMIx_Put(PMIX_GLOBAL, key, (pmix_value_t *)value);
+}
+
+/* The first one has the key without a number alone. */
+static pmix_status_t pmix_cards_put_replacement(const pmix_value_t *value)
+{
+    char key[PMIX_MAX_KEYLEN + 1];
+    if (++pl_pmix_copy->world_cards == 1)
+        return PMIX_SUCCESS;
+    pmix_cards_numbered_key(PL_CARD_WORLD, generation, pl_pmix_copy->world_cards, key, sizeof key);
     return PMIx_Put(PMIX_GLOBAL, key, (pmix_value_t *)value);
 }
 
@@ -155,6 +168,8 @@ int pl_pmix_cards_publish(enum pl_card_slot slot, const void *card, size_t lengt
     pmix_status_t status = PMIx_Put(PMIX_GLOBAL, pmix_cards_key_of(slot, key, sizeof key), &value);
     if (status == PMIX_SUCCESS && !shared && (slot == PL_CARD_LISTENER || pl_pmix_copy->listener_cards == 0))
         status = pmix_cards_put_numbered(slot == PL_CARD_LISTENER ? &value : &withdrawn);
+    if (status == PMIX_SUCCESS && !shared && slot == PL_CARD_WORLD && length)
+        status = pmix_cards_put_replacement(&value);
     if (status == PMIX_SUCCESS)
         status = PMIx_Commit();
     if (status == PMIX_SUCCESS)
@@ -244,8 +259,8 @@ static void pmix_cards_start(struct query *query)
         const struct pmix_listener *listener = query->listener;
         query->state = FETCHING;
         if (listener)
-            pmix_cards_numbered_key(listener->claim + query->next_claim, query->next_claim ? 1 : listener->number + 1,
-                                    query->key, sizeof query->key);
+            pmix_cards_numbered_key(query->slot, listener->claim + query->next_claim,
+                                    query->next_claim ? 1 : listener->number + 1, query->key, sizeof query->key);
         else
             pmix_cards_key_of(query->slot, query->key, sizeof query->key);
     }
@@ -269,15 +284,22 @@ static void pmix_cards_free_query(struct query *query)
     free(query);
 }
 
-/* NULL: out of memory. */
-static struct pmix_listener *pmix_cards_listener(int rank)
+static struct pmix_listener *pmix_cards_known(int rank, enum pl_card_slot slot)
 {
     struct pmix_listener *listener = pl_pmix_copy->listeners;
-    while (listener && listener->rank != rank)
+    while (listener && (listener->rank != rank || listener->slot != slot))
         listener = listener->next;
+    return listener;
+}
+
+/* NULL: out of memory. */
+static struct pmix_listener *pmix_cards_listener(int rank, enum pl_card_slot slot)
+{
+    struct pmix_listener *listener = pmix_cards_known(rank, slot);
     if (listener || !(listener = pl_calloc(1, sizeof *listener)))
         return listener;
     listener->rank = rank;
+    listener->slot = slot;
     listener->claim = 1;
     listener->next = pl_pmix_copy->listeners;
     pl_pmix_copy->listeners = listener;
@@ -294,7 +316,7 @@ static bool pmix_cards_go_on(struct query *query)
         listener->claim += query->next_claim;
         listener->card = query->answer;
         query->next_claim = false;
-    } else if (missing && !query->next_claim) {
+    } else if (missing && !query->next_claim && query->slot == PL_CARD_LISTENER) {
         query->next_claim = true;
     } else {
         query->next_claim = false;
@@ -306,6 +328,17 @@ static bool pmix_cards_go_on(struct query *query)
     return true;
 }
 
+/* A card of the World is there under its own key. The next query begins behind it. */
+static void pmix_cards_note_world(const struct query *query)
+{
+    struct pmix_listener *known = pmix_cards_listener(query->rank, PL_CARD_WORLD);
+    if (!known)
+        return; /* that query finds the same again */
+    known->claim = generation;
+    known->number = 1;
+    known->card = query->answer;
+}
+
 /* The result of an answered query. */
 static int pmix_cards_result(struct query *query, void *card, size_t *length)
 {
@@ -315,6 +348,8 @@ static int pmix_cards_result(struct query *query, void *card, size_t *length)
             break; /* withdrawn */
         memcpy(card, query->answer.card, query->answer.length);
         *length = query->answer.length;
+        if (query->slot == PL_CARD_WORLD && !query->listener && !shared)
+            pmix_cards_note_world(query);
         return MPI_SUCCESS;
     case PMIX_ERR_NOT_FOUND:
     case PMIX_ERR_TIMEOUT:
@@ -343,11 +378,13 @@ int pl_pmix_cards_lookup(int rank, enum pl_card_slot slot, void *card, size_t *l
         query = pl_calloc(1, sizeof *query);
         if (!query)
             return pl_pmix_copy->host->fail(MPI_ERR_NO_MEM, "out of memory for a lookup");
-        if (slot == PL_CARD_LISTENER && !shared && pmix_cards_locality(rank) == LOCAL &&
-            !(query->listener = pmix_cards_listener(rank))) {
+        bool numbered = !shared && pmix_cards_locality(rank) == LOCAL;
+        if (numbered && slot == PL_CARD_LISTENER && !(query->listener = pmix_cards_listener(rank, slot))) {
             free(query);
             return pl_pmix_copy->host->fail(MPI_ERR_NO_MEM, "out of memory for a lookup");
         }
+        if (numbered && slot == PL_CARD_WORLD)
+            query->listener = pmix_cards_known(rank, slot);
         query->rank = rank;
         query->slot = slot;
         query->state = ANSWERED;

@@ -11,6 +11,7 @@
  *
  * Locking: the caller's, as core/job/process.h says.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,9 +87,9 @@ static bool pmix_lists(const char *ranks, pmix_rank_t rank)
     return false;
 }
 
-/* The ranks of this node, as a list "0,1,2" to be freed; NULL: unknown. A list without this process is another node's:
- * Open MPI's server gives that to a second process in a rank. */
-static char *pmix_local_ranks(void)
+/* The list of the server, to be freed; NULL: there is none, or one without this process, which is another node's. Every
+ * client without shared memory gets the last node's, and so does a second process in a rank. */
+static char *pmix_local_ranks_listed(void)
 {
     pmix_value_t *value = pmix_get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
     if (!value)
@@ -97,6 +98,49 @@ static char *pmix_local_ranks(void)
     if (value->type == PMIX_STRING && value->data.string && pmix_lists(value->data.string, self.rank))
         ranks = pl_strdup(value->data.string);
     PMIX_VALUE_RELEASE(value);
+    return ranks;
+}
+
+/* The host of a rank, to be freed; NULL: unknown. */
+static char *pmix_host(pmix_rank_t rank)
+{
+    pmix_proc_t proc;
+    pmix_info_t info;
+    pmix_value_t *value = NULL;
+    bool yes = true;
+    PMIX_LOAD_PROCID(&proc, self.nspace, rank);
+    PMIX_INFO_LOAD(&info, PMIX_OPTIONAL, &yes, PMIX_BOOL);
+    if (PMIx_Get(&proc, PMIX_HOSTNAME, &info, 1, &value) != PMIX_SUCCESS)
+        return NULL;
+    char *host = value->type == PMIX_STRING && value->data.string ? pl_strdup(value->data.string) : NULL;
+    PMIX_VALUE_RELEASE(value);
+    return host;
+}
+
+/* The ranks of this node, as a list "0,1,2" to be freed; NULL: unknown. */
+static char *pmix_local_ranks(pmix_rank_t size)
+{
+    enum { LONGEST = sizeof "4294967295," };
+    char *ranks = pmix_local_ranks_listed();
+    if (ranks)
+        return ranks;
+    char *here = pmix_host(self.rank);
+    if (!here || !(ranks = pl_calloc(size, LONGEST)))
+        goto free_here;
+    size_t length = 0;
+    for (pmix_rank_t rank = 0; rank < size; rank++) {
+        char *host = pmix_host(rank);
+        if (!host) {
+            free(ranks);
+            ranks = NULL;
+            break;
+        }
+        if (strcmp(host, here) == 0)
+            length += (size_t)sprintf(ranks + length, "%s%u", length ? "," : "", (unsigned)rank);
+        free(host);
+    }
+free_here:
+    free(here);
     return ranks;
 }
 
@@ -135,7 +179,7 @@ static int pmix_learn(uint32_t generation)
         .generation = generation,
     };
     snprintf(known.identity.nspace, sizeof known.identity.nspace, "%s", self.nspace);
-    known.local_ranks = pmix_local_ranks();
+    known.local_ranks = pmix_local_ranks((pmix_rank_t)size);
     known.identity.local_ranks = known.local_ranks;
     return MPI_SUCCESS;
 }
@@ -157,11 +201,34 @@ static void pmix_finalize_at_exit(void)
         PMIx_Finalize(NULL, 0);
 }
 
+/* Is there an Open MPI 5.0 in this process that is still to be initialized? It does not call PMIx_Init() if another
+ * library has, does not know its own rank then, and fails. */
+static bool pmix_open_mpi_waits(void)
+{
+    void *runtime = dlopen("libopen-pal.so.80", RTLD_LAZY | RTLD_NOLOAD);
+    void *library = runtime ? dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    int (*ask)(int *) = library ? (int (*)(int *))dlsym(library, "MPI_Initialized") : NULL;
+    int initialized = 1;
+    if (ask)
+        ask(&initialized);
+    if (library)
+        dlclose(library);
+    if (runtime)
+        dlclose(runtime);
+    return !initialized && !PMIx_Initialized();
+}
+
 static int pmix_initialize(void)
 {
     const char *nspace = secure_getenv("PMIX_NAMESPACE");
     unsigned rank = (unsigned)strtoul(secure_getenv("PMIX_RANK"), NULL, 10);
     uint32_t generation;
+    if (pmix_open_mpi_waits()) {
+        return pl_pmix_copy->host->fail(
+            MPI_ERR_OTHER,
+            "Open MPI 5.0 (libmpi.so.40) is in this process, and cannot be initialized after another library has "
+            "joined the job: call its MPI_Init first (to run alone, set PLENUM_ALONE=1)");
+    }
     pid_t owner = pl_pmix_claim_take(secure_getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
     if (owner) {
         return pl_pmix_copy->host->fail(

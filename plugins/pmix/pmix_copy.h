@@ -18,6 +18,7 @@ struct pl_pmix_copy {
     struct query *queries;
     struct pmix_listener *listeners; /* cards.c */
     uint32_t listener_cards;         /* numbers that this process has used for its own */
+    uint32_t world_cards;            /* the same for the World */
     char name[300];                  /* "" for the program's own copy */
 };
 
