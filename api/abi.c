@@ -14,6 +14,9 @@
 #include "api/pmpi.h"
 #include "core/object/arena.h"
 
+#define NAMES(X) X(MPIX_Handle_layout)
+NAMES(PL_WEAK)
+
 int MPI_Abi_get_version(int *abi_major, int *abi_minor)
 {
     struct pl_call call = PL_CALL(MPI_Abi_get_version);
@@ -275,6 +278,21 @@ static inline void *from_int(enum pl_kind kind, int integer)
     return (void *)(base - (uintptr_t)PL_ABI_CONSTANTS * GRAIN + (uintptr_t)(unsigned)integer * GRAIN);
 }
 
+int MPIX_Handle_layout(const MPI_Aint **base, int *first, int *unit)
+{
+    struct pl_call call = PL_CALL(MPIX_Handle_layout);
+
+    pl_arg_output(&call, base, "base");
+    pl_arg_output(&call, first, "first");
+    pl_arg_output(&call, unit, "unit");
+    if (!call.err) {
+        *base = (const MPI_Aint *)&pl_arena_range.base;
+        *first = PL_ABI_CONSTANTS;
+        *unit = GRAIN;
+    }
+    return pl_call_leave(&call);
+}
+
 int MPI_Comm_toint(MPI_Comm comm)
 {
     return to_int(PL_COMM, comm);
@@ -386,3 +404,4 @@ MPI_Win MPI_Win_fromint(int win)
 }
 
 PL_NAMES_ABI(PL_PMPI)
+NAMES(PL_PMPI)

@@ -241,6 +241,26 @@ typedef void(MPIX_User_function_x)(void *invec, void *inoutvec, MPI_Count len, M
 int MPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor, int commute,
                      void *extra_state, MPI_Op *op);
 
+/* --- handles of a binding ----------------------------------------------------------------------------------------- */
+
+/**
+ * Tells how MPI_X_fromint() and MPI_X_toint() compute, so that a binding can do it itself: the handle of an integer `n`
+ * from `first` on is the address `*base + (n - first) * unit`, as long as `*base` is not 0. Smaller integers that are
+ * not negative are the handles themselves: the constants of the ABI.
+ *
+ * `*base` is 0 while the process has no object, and may change after the last one is freed: read it each time,
+ * atomically if the process has several threads. A handle that was freed is refused as one of MPI_X_fromint() is.
+ * Does not block. Any thread, at any time. Related to MPI_Comm_fromint(): MPI-5.0, section 20.5.
+ *
+ * @param[out] base   a place that is valid as long as the library is loaded
+ * @param[out] first  the first integer that is not a constant
+ * @param[out] unit   bytes
+ * @retval MPI_SUCCESS  all are set
+ * @retval MPI_ERR_ARG  one of them is NULL
+ * @since 0.1
+ */
+int MPIX_Handle_layout(const MPI_Aint **base, int *first, int *unit);
+
 /* --- errors of a binding ------------------------------------------------------------------------------------------ */
 
 /**
@@ -686,6 +706,8 @@ int PMPIX_Win_create_keyval_x(MPI_Win_copy_attr_function *win_copy_attr_fn,
 int PMPIX_Win_set_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val);
 /** @copydoc MPIX_Win_get_attr_as_fortran() */
 int PMPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
+/** @copydoc MPIX_Handle_layout() */
+int PMPIX_Handle_layout(const MPI_Aint **base, int *first, int *unit);
 /** @copydoc MPIX_Call_as() */
 void PMPIX_Call_as(const char *function, const char *name);
 /** @copydoc MPIX_Comm_raise() */

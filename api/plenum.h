@@ -144,7 +144,12 @@ enum plenum_runtime_option {
     /** Slots for all jobs together, 0 to 2147483647; 0 (default): no limit. See plenum_job_launch(). */
     PLENUM_RUNTIME_SLOTS = 1,
     /** Which of the waiting jobs starts next: enum plenum_policy; default PLENUM_POLICY_FIFO. */
-    PLENUM_RUNTIME_POLICY
+    PLENUM_RUNTIME_POLICY,
+    /** Milliseconds after which a silent host counts as lost, 0 to 2147483647; 0 (default): never. Four times in this
+     *  period the runtime asks each agent for an answer. A host that gives none for the whole period is lost, and an
+     *  agent that is asked for none kills all that it has started and ends. So the caller must take events, or wait for
+     *  a job, more often than that; following plenum_runtime_fd() is enough. */
+    PLENUM_RUNTIME_HEARTBEAT
 };
 
 /** Values of PLENUM_RUNTIME_POLICY. Jobs of a higher PLENUM_JOB_PRIORITY go first, and jobs of the same priority in the
@@ -201,6 +206,8 @@ struct plenum_host {
     enum plenum_host_state state; /**< what it is doing */
     int slots;                    /**< ranks that are placed there before another host gets more than its slots */
     int ranks;                    /**< that run there, or are being started */
+    int places[8];                /**< by enum plenum_bind: those that ranks can be bound to there, as
+                                       plenum_place_count() counts them; 0 until the agent has told */
 };
 
 /** Adds a host to a runtime, and starts an agent there, which starts and ends the ranks of that host.
@@ -212,11 +219,13 @@ struct plenum_host {
  *  `command` starts a program on the host and passes on its standard streams. These are the only connection: the
  *  runtime opens no port. The words of the command are separated by blanks; %h is the name of the host. The program of
  *  the agent is added as the last word: lib/plenum/plenum-agent of this installation, which must be at the same place
- *  there. Examples: "docker exec -i %h", "kubectl exec -i %h --", and "" for this machine. NULL is
+ *  there. Examples: "docker exec -i %h", "kubectl exec -i %h --", "srun -N1 -n1 --overlap -w %h", and "" for this
+ *  machine. NULL is
  *  "ssh -x -o BatchMode=yes -o ServerAliveInterval=15 %h".
  *
- *  Does not wait for the agent: an event HOST tells when it is ready or lost. A lost host may be added again. Any
- *  thread.
+ *  Does not wait for the agent: an event HOST tells when it is ready or lost. Jobs that are placed there before start
+ *  when it has answered, which plenum_runtime_next_event() and plenum_job_wait() notice. A lost host may be added
+ *  again. Any thread.
  *  @param[in] runtime  borrowed
  *  @param[in] name     1 to 255 bytes without blanks; copied
  *  @param[in] slots    1 to 65536
@@ -242,6 +251,31 @@ PLENUM_API int plenum_runtime_host_add(struct plenum_runtime *runtime, const cha
  *  @retval PLENUM_ERR_NOT_FOUND  the runtime has no host of this name
  *  @since 0.1 */
 PLENUM_API int plenum_runtime_host_remove(struct plenum_runtime *runtime, const char *name);
+
+/** The count with which plenum_runtime_host_resource() makes the agent count. @since 0.1 */
+enum { PLENUM_COUNT = -1 };
+
+/** Says how many of something a host has: GPUs, or anything else with numbers from 0.
+ *  Jobs ask for it with plenum_job_resource(): for each rank, of the host where it runs, or with PLENUM_WHOLE_JOB for
+ *  all ranks on the same host together. A job is placed where there is enough, and waits until there is. Its ranks find
+ *  their numbers in PLENUM_RESOURCE_NAME. For "gpu" these are positions in the lists CUDA_VISIBLE_DEVICES,
+ *  ROCR_VISIBLE_DEVICES and ZE_AFFINITY_MASK of the agent. With PLENUM_COUNT the agent counts the entries of these
+ *  lists, or else the device files of GPUs; jobs that ask for them wait until it has. A host that is added has none of
+ *  anything. A queued job for which there is too little on all hosts together, even if no other runs, ends with
+ *  UNSTARTED. Does not block. Any thread.
+ *  @param[in] runtime  borrowed
+ *  @param[in] host     the name of a host; borrowed
+ *  @param[in] name     as for plenum_runtime_resource(); copied
+ *  @param[in] count    how many it has, 0 to 65536; for "gpu" also PLENUM_COUNT
+ *  @retval PLENUM_OK             jobs may ask for it
+ *  @retval PLENUM_ERR_ARGUMENT   `name` cannot be a name, `count` is out of its range, or `host` is NULL
+ *  @retval PLENUM_ERR_NOT_FOUND  the runtime has no host of this name, or it is leaving or lost
+ *  @retval PLENUM_ERR_STATE      jobs have some of it on this host, or the runtime itself has a resource of this name
+ *  @retval PLENUM_ERR_LIMIT      the runtime and its hosts have 15 resources
+ *  @retval PLENUM_ERR_MEMORY     out of memory
+ *  @since 0.1 */
+PLENUM_API int plenum_runtime_host_resource(struct plenum_runtime *runtime, const char *host, const char *name,
+                                            int count);
 
 /** Is the agent of a host, from the call until the connection to the runtime ends: the program plenum-agent.
  *  Speaks on descriptors 0 and 1, ignores SIGPIPE, and kills what it has started before it returns. An embedding
@@ -346,7 +380,9 @@ struct plenum_event {
  *  the jobs; and as plenum_job_launch() does when a queued or spawned job starts. Any thread; each event goes to one
  *  thread.
  *  @param[in] runtime  borrowed
- *  @param[out] event   owned by the caller, freed with plenum_event_free(); NULL when there is none at present
+ *  @param[out] event   owned by the caller, freed with plenum_event_free(); NULL when there is none at present, and
+ *                      between two rounds of handling. So a loop that takes all events ends, however fast output
+ *                      comes; the descriptor tells that there is more
  *  @retval PLENUM_OK            also when there is no event
  *  @retval PLENUM_ERR_ARGUMENT  `runtime` or `event` is NULL
  *  @since 0.1 */
@@ -556,8 +592,39 @@ enum plenum_bind {
     PLENUM_BIND_CORE,   /**< one core, with all its hardware threads */
     PLENUM_BIND_SOCKET, /**< the cores of one socket */
     PLENUM_BIND_NUMA,   /**< the cores of one NUMA node */
-    PLENUM_BIND_THREAD  /**< one hardware thread */
+    PLENUM_BIND_THREAD, /**< one hardware thread */
+    PLENUM_BIND_L3CACHE /**< the cores that share one cache of the last level */
 };
+
+/** Binds one rank to cores of its own choice, whatever PLENUM_JOB_BIND says about all.
+ *  The launch checks that the rank is in the job, and that the cores exist and may be used; on another host its agent
+ *  does. Does not block. Any thread.
+ *  @param[in] job    borrowed
+ *  @param[in] rank   the rank; or PLENUM_ALL: all ranks without cores of their own, and `cores` may be several lists
+ *                    with blanks between them, such as "0 1 4-5". The ranks of each host take these in turn
+ *  @param[in] cores  a list such as "0-2,5": cores of the machine with all their hardware threads, numbered from 0,
+ *                    those of the first socket first. "1:0-2" are cores of socket 1 and "1:*" all of these; "p0-2" are
+ *                    processors by the kernel's numbers. A semicolon is between lists of these forms. Copied. NULL: as
+ *                    PLENUM_JOB_BIND says
+ *  @retval PLENUM_OK            the rank will be bound
+ *  @retval PLENUM_ERR_ARGUMENT  `cores` is not such a list, or `rank` is not from 0 to 65535
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @since 0.1 */
+PLENUM_API int plenum_job_place(struct plenum_job *job, int rank, const char *cores);
+
+/** Says on which host of the runtime (plenum_runtime_host_add()) a rank runs, whatever slots that has. The others are
+ *  placed as PLENUM_JOB_MAP says, on the slots that are left. The launch checks that the rank is in the job and that
+ *  the runtime has the host. Does not block. Any thread.
+ *  @param[in] job   borrowed
+ *  @param[in] rank  the rank
+ *  @param[in] host  its name. Copied. NULL: as PLENUM_JOB_MAP says
+ *  @retval PLENUM_OK            the rank will run there
+ *  @retval PLENUM_ERR_ARGUMENT  `host` is empty, or `rank` is not from 0 to 65535
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @since 0.1 */
+PLENUM_API int plenum_job_host(struct plenum_job *job, int rank, const char *host);
 
 /** Counts the places of this machine to which ranks can be bound: those with a processor that the calling thread may
  *  use. Does not block. Any thread.
@@ -575,7 +642,8 @@ enum plenum_map {
     PLENUM_MAP_SLOT,   /**< one after the other */
     PLENUM_MAP_SOCKET, /**< from each socket in turn */
     PLENUM_MAP_NUMA,   /**< from each NUMA node in turn */
-    PLENUM_MAP_NODE    /**< a rank on each host in turn; on one host as PLENUM_MAP_SLOT */
+    PLENUM_MAP_NODE,   /**< a rank on each host in turn; on one host as PLENUM_MAP_SLOT */
+    PLENUM_MAP_L3CACHE /**< from each cache of the last level in turn */
 };
 
 /** Values of PLENUM_JOB_RANK: which rank gets which of the places that PLENUM_JOB_MAP chooses. On one host this
@@ -584,8 +652,8 @@ enum plenum_rank {
     PLENUM_RANK_MAPPED, /**< in the order of the mapping */
     PLENUM_RANK_SLOT,   /**< all of a host in the order of the mapping, then those of the next host */
     PLENUM_RANK_NODE,   /**< one of each host in turn */
-    PLENUM_RANK_FILL,   /**< all of a host, and there all of a socket, or of a NUMA node with PLENUM_MAP_NUMA */
-    PLENUM_RANK_SPAN    /**< one of each socket, or NUMA node, in turn; over several hosts as PLENUM_RANK_MAPPED */
+    PLENUM_RANK_FILL,   /**< all of a host, and there all of a socket, or of what PLENUM_JOB_MAP takes in turn */
+    PLENUM_RANK_SPAN    /**< one of each of these in turn; over several hosts as PLENUM_RANK_MAPPED */
 };
 
 /** Values of PLENUM_JOB_PMIX: whether there is a PMIx server, for programs that are PMIx clients. Programs that use
@@ -613,7 +681,8 @@ enum plenum_job_option {
      *  pipe, to which most programs write blocks: better for gigabytes of lines. */
     PLENUM_JOB_TERMINAL,
     /** 1 (default): before a job that has reached its time limit is ended, its processes are asked what they are doing,
-     *  as plenum_job_report() does, which takes up to half a second. 0: it is ended at once. */
+     *  as plenum_job_report() does. That takes up to half a second, or up to 10 s if hosts do not answer. 0: it is
+     *  ended at once. */
     PLENUM_JOB_REPORT,
     /** The number of cores, or of what PLENUM_JOB_BIND names, that each rank is bound to; 0 (default): one. They are of
      *  one socket if a socket has enough. */
@@ -674,7 +743,8 @@ PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option opt
 
 /** Writes the processors that a rank is bound to, or would be if the job were launched now, as a list such as "0-3,8".
  *  A job that starts takes the processors that the running jobs of the runtime use least. Among equals jobs take turns:
- *  the next job begins where the last one ended. Reads sysfs; does not block. Any thread.
+ *  the next job begins where the last one ended. Of a job on hosts the processors are known from STARTED on. Reads
+ *  sysfs; does not block. Any thread.
  *  @param[in] job    borrowed
  *  @param[in] rank   the rank
  *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small. "" when the rank is not
@@ -787,8 +857,9 @@ PLENUM_API int plenum_job_cancel(struct plenum_job *job);
 /** Asks all processes what they are doing.
  *  Processes that wait in MPI say for what, since when, and what is pending; for the others the report has what can be
  *  seen from outside. The answer comes as an event REPORT, within half a second if the runtime is advanced; calls until
- *  then share it. A job that reaches its time limit is asked before it is ended (PLENUM_JOB_REPORT). Nothing in the
- *  processes is interrupted. Does not block. Any thread.
+ *  then share it. Hosts of the runtime that have not answered after 10 s are named in it. A job that reaches its time
+ *  limit is asked before it is ended (PLENUM_JOB_REPORT). Nothing in the processes is interrupted. Does not block. Any
+ *  thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK            the processes are asked
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL

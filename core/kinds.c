@@ -8,10 +8,13 @@
 #include "core/coll/algorithm.h"
 #include "core/coll/area/area.h"
 #include "core/coll/area/collectives.h"
+#include "core/coll/area/place.h"
 #include "core/coll/astray.h"
 #include "core/coll/collective.h"
 #include "core/coll/hierarchy/collectives.h"
 #include "core/coll/hierarchy/hierarchy.h"
+#include "core/coll/hierarchy/started.h"
+#include "core/coll/owed.h"
 #include "core/coll/rules_file.h"
 #include "core/coll/schedule.h"
 #include "core/comm/neighbor.h"
@@ -69,6 +72,7 @@ const struct pl_message_ops pl_message_ops[PL_MSG_KINDS] = {
                       .what = PL_WHAT_COLLECTIVE,
                       .tag = pl_area_message_count },
     [PL_MSG_RMA] = { .arrived = pl_rma_arrived },
+    [PL_MSG_OWED] = { .arrived = pl_owed_arrived },
 };
 
 const struct pl_request_ops pl_request_ops[PL_REQ_KINDS] = {
@@ -98,9 +102,12 @@ const struct pl_process_part pl_process_parts[PL_PROCESS_PARTS] = {
 };
 
 const struct pl_config_check pl_config_checks[PL_CONFIG_CHECKS] = {
+    { "coll_places", PL_AREA_PLACES_ALLOWED, pl_area_places_valid },
     { "initial_errhandler", PL_NAMED_ALLOWED, pl_named_valid },
 };
 
+bool (*const pl_coll_append_by_nodes)(struct pl_schedule *schedule,
+                                      const struct pl_coll *coll) = pl_hierarchy_append_started;
 pl_coll_shortcut *const pl_coll_shortcuts[PL_COLL_SHORTCUTS] = { pl_coll_try_area, pl_coll_try_hierarchy };
 
 const struct pl_algorithm *const pl_coll_neighborhood = &pl_neighbor_exchange;

@@ -2,35 +2,29 @@
 /* See spawn.h. */
 #include "world/spawn.h"
 
-#include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/wait.h"
-#include "core/job/note.h"
 #include "core/job/process.h"
-#include "core/job/spawn.h"
+#include "core/job/question.h"
 #include "sessions/port/connect.h"
+#include "world/spawn_hosts.h"
 #include "world/spawn_json.h"
 
 /* The root's request. */
 struct request {
     const struct pl_spawn_command *commands;
     int count;
-    int fd;
-    struct pl_job_spawn *file; /* mapped; NULL: not made yet */
-    size_t bytes;
-    char why[sizeof((struct pl_job_spawn *)0)->message];
+    struct pl_question question;
 };
 
 /* --- numbers of processes ----------------------------------------------------------------------------------------- */
@@ -117,82 +111,49 @@ static int spawn_bcast_codes(const struct pl_spawn_command *commands, int count,
 
 /* --- the request -------------------------------------------------------------------------------------------------- */
 
-static int spawn_make_file(struct request *request, const char *text, const char *port)
+static int spawn_await_start(struct pl_question *question)
 {
-    size_t length = strlen(text);
-    if (pl_process.identity.apart) /* the runtime finds the file by this process's pid */
-        return pl_fail(MPI_ERR_SPAWN, "the root is in another pid or user namespace than the job's first process, or "
-                                      "has no /proc");
-    request->bytes = sizeof *request->file + length + 1;
-    if (request->bytes > PL_SPAWN_TEXT_MAX)
-        return pl_fail(MPI_ERR_SPAWN, "the commands to spawn take %zu bytes, at most %d are allowed", length,
-                       PL_SPAWN_TEXT_MAX);
-    request->fd = memfd_create(PL_SPAWN_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (request->fd < 0 || ftruncate(request->fd, (off_t)request->bytes) != 0 ||
-        fcntl(request->fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
-        return pl_fail_errno(MPI_ERR_SPAWN, "cannot create a memory file for the request to spawn");
-    void *at = mmap(NULL, request->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, request->fd, 0);
-    if (at == MAP_FAILED)
-        return pl_fail_errno(MPI_ERR_SPAWN, "cannot map a memory file of %zu bytes", request->bytes);
-    request->file = at;
-    request->file->magic = PL_SPAWN_MAGIC;
-    request->file->length = (uint32_t)length;
-    memcpy(request->file->text, text, length + 1);
-    snprintf(request->file->port, sizeof request->file->port, "%s", port);
-    return MPI_SUCCESS;
-}
-
-static enum pl_spawn_state spawn_state_of(const struct request *request)
-{
-    return (enum pl_spawn_state)atomic_load_explicit(&request->file->state, memory_order_acquire);
-}
-
-static uint32_t spawn_unread(void)
-{
-    const struct pl_job_told *told = pl_job_told(pl_process.identity.job, pl_process.identity.rank);
-    return told ? atomic_load(&told->unread) : 0;
-}
-
-/* `unread`: as many requests of this process have the runtime not read before this one. */
-static int spawn_await_start(struct request *request, uint32_t unread)
-{
-    const struct pl_job_segment *job = pl_process.identity.job;
     struct pl_wait wait = { 0 };
-    while (spawn_state_of(request) == PL_SPAWN_ASKED) {
-        if (kill(job->runtime_pid, 0) != 0)
-            return pl_fail(MPI_ERR_SPAWN, "the runtime that started this job has ended");
-        if (spawn_unread() != unread)
-            return pl_fail(MPI_ERR_SPAWN, "the runtime that started this job could not read the request: it may be "
-                                          "short of descriptors or memory, or may not see this process in /proc");
+    int rc;
+    while ((rc = pl_question_check(question)) == PL_AGAIN)
         pl_engine_idle(NULL, &wait);
-    }
-    if (spawn_state_of(request) != PL_SPAWN_FAILED)
-        return MPI_SUCCESS;
-    memcpy(request->why, request->file->message, sizeof request->why);
-    request->why[sizeof request->why - 1] = '\0';
-    return pl_fail(MPI_ERR_SPAWN, "%s", request->why);
+    return rc;
 }
 
-static int spawn_invite(void *context, const char *port)
+/* The data of the question. */
+static int spawn_write(const struct request *request, const char *port, struct pl_writer *data)
 {
-    struct request *request = context;
-    struct pl_job_note note = { .kind = PL_NOTE_SPAWN, .rank = pl_process.identity.rank };
     char *text;
     int rc = pl_spawn_json(request->commands, request->count, &text);
     if (rc)
         return rc;
-    rc = spawn_make_file(request, text, port);
+    pl_write_text(data, port);
+    pl_write_text(data, text);
     free(text);
-    note.code = request->fd;
-    uint32_t unread = spawn_unread();
-    if (rc == MPI_SUCCESS && !pl_job_note_send(pl_process.identity.job, &note))
-        rc = pl_fail(MPI_ERR_SPAWN, "the runtime that started this job does not answer");
-    return rc ? rc : spawn_await_start(request, unread);
+    pl_write_leb128(data, (uint64_t)request->count);
+    for (int i = 0; i < request->count && rc == MPI_SUCCESS; i++) {
+        char *hosts;
+        rc = pl_spawn_hosts(request->commands[i].info, pl_question_is_for_hosts(), &hosts);
+        pl_write_text(data, hosts ? hosts : "");
+        free(hosts);
+    }
+    return rc;
+}
+
+static int spawn_invite(struct request *request, const char *port)
+{
+    struct pl_writer data = pl_writer_growing(NULL, 0);
+    int rc = spawn_write(request, port, &data);
+    if (rc == MPI_SUCCESS)
+        rc = pl_question_ask(&request->question, PL_QUESTION_SPAWN, &data, MPI_ERR_SPAWN);
+    pl_writer_fini(&data);
+    return rc ? rc : spawn_await_start(&request->question);
 }
 
 static const char *spawn_failure(const void *context)
 {
-    return spawn_state_of(context) == PL_SPAWN_ENDED
+    const struct request *request = context;
+    return pl_question_state(&request->question) == PL_QUESTION_ENDED
                ? "the spawned processes ended before all of them had called MPI_Init"
                : NULL;
 }
@@ -201,9 +162,6 @@ static const char *spawn_failure(const void *context)
 static int spawn_check_launcher(void)
 {
     const struct pl_identity *identity = &pl_process.identity;
-    if (identity->job && identity->job->hosts > 0)
-        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                       "processes that an agent has started (hosts of mpiexec or of a runtime) cannot spawn others");
     if (identity->job && identity->job->note_pipe_inode && !identity->attached)
         return MPI_SUCCESS;
     if (strcmp(pl_process.bootstrap->name, "singleton") == 0)
@@ -214,10 +172,10 @@ static int spawn_check_launcher(void)
 
 static int spawn_ask(void *context, const char *port)
 {
-    const struct request *request = context;
+    struct request *request = context;
     int rc =
         request->count == 0 ? pl_fail(MPI_ERR_SPAWN, "an argument of the root is invalid") : spawn_check_launcher();
-    return rc ? rc : spawn_invite(context, port);
+    return rc ? rc : spawn_invite(request, port);
 }
 
 int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *codes,
@@ -226,13 +184,12 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
     int processes, rc = spawn_bcast_codes(commands, count, root, comm, codes, &processes);
     if (rc)
         return rc;
-    struct request request = { .commands = commands, .count = count, .fd = -1 };
-    struct pl_port_starter starter = { .start = spawn_ask, .failure = spawn_failure, .context = &request };
+    struct request request = { .commands = commands, .count = count, .question = { .fd = -1 } };
+    struct pl_port_starter starter = {
+        .start = spawn_ask, .failure = spawn_failure, .context = &request, .far = pl_question_is_for_hosts()
+    };
     rc = pl_port_accept_started(&starter, root, comm, made);
-    if (request.file)
-        munmap(request.file, request.bytes);
-    if (request.fd >= 0)
-        close(request.fd);
+    pl_question_close(&request.question);
     for (int i = 0; rc && codes && i < processes; i++)
         codes[i] = MPI_ERR_SPAWN;
     return rc;

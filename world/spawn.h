@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Spawning: the root asks the runtime that has started it for more processes (core/job/spawn.h), and accepts them at a
- * port, to which they connect in MPI_Init. Works only under Plenum's own launcher.
+ * Spawning: the root asks the runtime that has started it for more processes (core/job/question.h), and accepts them
+ * at a port, to which they connect in MPI_Init. Works only under Plenum's own launcher.
  */
 #ifndef PLENUM_WORLD_SPAWN_H
 #define PLENUM_WORLD_SPAWN_H

@@ -21,19 +21,6 @@ static json_t *spawn_json_words(const struct pl_spawn_command *command)
     return words;
 }
 
-/* The info key host must name this machine. */
-static int spawn_json_check_host(struct pl_info *info)
-{
-    char own[HOST_NAME_MAX + 1] = "";
-    char *host;
-    int rc = pl_info_get(info, "host", &host);
-    gethostname(own, sizeof own - 1);
-    if (host && strcmp(host, "localhost") != 0 && strcmp(host, own) != 0)
-        rc = pl_fail(MPI_ERR_SPAWN, "info key host is \"%.60s\": processes are spawned on this machine, %s", host, own);
-    free(host);
-    return rc;
-}
-
 /* The working directory: the info key wdir, else that of this process. */
 static int spawn_json_add_directory(struct pl_info *info, json_t *program)
 {
@@ -63,8 +50,7 @@ static int spawn_json_add_errhandler(struct pl_info *info, json_t *program)
 static int spawn_json_program(const struct pl_spawn_command *command, json_t *program)
 {
     char *path = NULL;
-    int rc = spawn_json_check_host(command->info);
-    rc = rc ? rc : spawn_json_add_directory(command->info, program);
+    int rc = spawn_json_add_directory(command->info, program);
     rc = rc ? rc : spawn_json_add_errhandler(command->info, program);
     rc = rc ? rc : pl_info_get(command->info, "path", &path);
     if (rc)

@@ -5,8 +5,8 @@
 
 #include "world/spawn.h"
 
-/* The description of `commands` [count], which the caller frees. MPI_ERR_SPAWN: an info key asks for another machine,
- * or a word is not UTF-8. MPI_ERR_INFO_VALUE: the info key mpi_initial_errhandler is wrong. */
+/* The description of `commands` [count], which the caller frees. MPI_ERR_SPAWN: a word is not UTF-8.
+ * MPI_ERR_INFO_VALUE: the info key mpi_initial_errhandler is wrong. */
 int pl_spawn_json(const struct pl_spawn_command *commands, int count, char **text);
 
 #endif

@@ -203,9 +203,11 @@ int pl_seat_claim(struct pl_seat *seat, int rank)
         return pl_fail_memory("a rank in a pool");
     if (seat_owner_has_file(seat, rank) || pool_lock(seat->fd, F_WRLCK, rank) != 0)
         return seat_fail_taken(seat, rank);
-    for (int r = 0; r < (int)seat->job->size; r++)
+    for (int r = 0; r < (int)seat->job->size; r++) {
+        uint32_t deaths = atomic_load(&seat->shared->ranks[r].deaths); /* first: see pl_seat_alive() */
         if (r != rank && seat_rank_died(seat, r))
-            seat->settled[r] = atomic_load(&seat->shared->ranks[r].deaths) + 1;
+            seat->settled[r] = deaths + 1;
+    }
     if (atomic_load(&own->owner) > 0)
         atomic_fetch_add(&own->deaths, 1); /* its holder died without releasing it */
     for (int i = 0; i < PL_CARD_SLOTS; i++)
@@ -239,8 +241,9 @@ int pl_seat_alive(const struct pl_seat *seat, int rank)
 {
     if (pl_far_has(seat->far, rank))
         return PL_AGAIN;
-    bool died = rank != seat->rank && seat_rank_died(seat, rank) &&
-                atomic_load(&seat->shared->ranks[rank].deaths) >= seat->settled[rank];
+    /* Counted first: a process that takes over the rank of a dead one counts that death, and is alive itself. */
+    uint32_t deaths = atomic_load(&seat->shared->ranks[rank].deaths);
+    bool died = rank != seat->rank && seat_rank_died(seat, rank) && deaths >= seat->settled[rank];
     return died ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 

@@ -16,10 +16,10 @@ struct pl_job_segment;
 #define PL_NOTE_MAGIC 0x31544f4eu /* "NOT1" */
 
 enum pl_note_kind {
-    PL_NOTE_SETS,  /* process sets were published, changed or withdrawn */
-    PL_NOTE_ERROR, /* an error was handed to the launcher: the rest of the note */
-    PL_NOTE_SPAWN, /* a request for processes: `code` is a descriptor of the process (core/job/spawn.h) */
-    PL_NOTE_SLOT,  /* of a job over several hosts: the rank's slot has changed; the agent checks all of its host */
+    PL_NOTE_SETS,     /* process sets were published, changed or withdrawn */
+    PL_NOTE_ERROR,    /* an error was handed to the launcher: the rest of the note */
+    PL_NOTE_QUESTION, /* a question: `code` is a descriptor of the process (core/job/question.h) */
+    PL_NOTE_SLOT,     /* of a job over several hosts: the rank's slot has changed; the agent checks all of its host */
 };
 
 struct pl_job_note {

@@ -19,6 +19,7 @@
 #include "core/datatype/parametric.h"
 #include "core/job/attach.h"
 #include "core/job/jobs.h"
+#include "core/job/lacking.h"
 #include "core/job/pmix_entry.h"
 #include "core/job/services.h"
 #include "core/object/errhandler.h"
@@ -224,6 +225,7 @@ void pl_process_close(void)
         pl_process.closing = NULL;
         pl_process.bootstrap->close();
         pl_process.bootstrap = NULL;
+        pl_lacking_forget();
         pl_errhandler_policy_close();
         of_files = pl_errhandler_take_file_null();
         pl_process.pid = 0;
@@ -257,16 +259,36 @@ int pl_process_alive(uint64_t proc)
     return rc;
 }
 
-void pl_process_note_lacking(void)
+/* Of several processes, without a job segment? On several nodes all have a network. */
+static bool process_is_of_one_node(void)
 {
-    if (pl_process.identity.common)
-        atomic_store(&pl_process.identity.common->lacking, 1);
+    const struct pl_identity *identity = &pl_process.identity;
+    return identity->size > 1 && identity->local_size == identity->size;
 }
 
-bool pl_process_sees_lacking(void)
+static bool process_replaces_cards(void)
+{
+    pl_lock_take(&card_lock);
+    bool replaces = !pl_process.bootstrap->replaces || pl_process.bootstrap->replaces();
+    pl_lock_drop(&card_lock);
+    return replaces;
+}
+
+void pl_process_note_lacking(void)
+{
+    const struct pl_identity *identity = &pl_process.identity;
+    if (identity->common)
+        atomic_store(&identity->common->lacking, 1);
+    else if (process_is_of_one_node())
+        pl_lacking_tell(identity->nspace);
+}
+
+bool pl_process_sees_lacking(bool now)
 {
     const struct pl_job_shared *shared = pl_process.identity.common;
-    return shared && atomic_load_explicit(&shared->lacking, memory_order_relaxed) != 0;
+    if (shared)
+        return atomic_load_explicit(&shared->lacking, memory_order_relaxed) != 0;
+    return process_is_of_one_node() && process_replaces_cards() && pl_lacking_ask(pl_process.identity.nspace, now);
 }
 
 bool pl_process_finalized(uint64_t proc)

@@ -92,9 +92,11 @@ struct pl_bootstrap_ops {
     bool (*abort_early)(int code, const char *object, const char *message);
     /* Has a rank's process finalized the World, though it may be alive? NULL: unknown. */
     bool (*finalized)(int rank);
+    /* Do others see a card that replaces one of this process? It is so as long as this is unknown. NULL: they do. */
+    bool (*replaces)(void);
 };
 
-enum { PL_BOOTSTRAP_ABI = 9 };
+enum { PL_BOOTSTRAP_ABI = 10 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 /* What a room above keeps for as long as the process is open. A slot may be NULL. */
@@ -160,9 +162,10 @@ int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length);
 /* Is it alive? MPI_ERR_PROC_ABORTED (not recorded): it has ended. PL_AGAIN: unknown. */
 int pl_process_alive(uint64_t proc);
 
-/* A process of the job has no shared memory, so all of the job need a network: this process notes it, or asks. */
+/* A process of the job has no shared memory, so all of the job need a network: this process notes it, or asks. The
+ * answer may be old unless it asks `now`, which takes system calls under another launcher. */
 void pl_process_note_lacking(void);
-bool pl_process_sees_lacking(void);
+bool pl_process_sees_lacking(bool now);
 
 /* Has it finalized the World? Its engine is closed, or about to be. False also if unknown. */
 bool pl_process_finalized(uint64_t proc);

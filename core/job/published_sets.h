@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The process sets that processes of the job, or its launcher, publish while it runs. They are in the job segment
- * (core/job/sets.h). A process that no launcher started is a job with a table of its own. Other launchers offer none.
+ * (core/job/sets.h). On hosts only the agent writes them there: a process asks the runtime that has the hosts
+ * (core/job/question.h). A process that no launcher started is a job with a table of its own. Other launchers offer
+ * none.
  *
  * Any thread; no lock (core/job/sets.h).
  */

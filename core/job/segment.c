@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The check of a job segment. Part of both libraries. */
+/* The check of a job segment, and its tenants. Part of both libraries. */
 #include "core/job/segment.h"
 
 #include <stdio.h>
@@ -141,4 +141,24 @@ const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes,
     if (!wrong)
         wrong = job_segment_check_table(job);
     return wrong ? wrong : job_segment_check_records(job);
+}
+
+int pl_job_enter_tenant(struct pl_job_shared *first, uint32_t limit, uint64_t key)
+{
+    uint32_t places = limit < PL_JOB_TENANTS ? limit : PL_JOB_TENANTS;
+    for (;;) {
+        uint32_t vacant = 0;
+        uint64_t there = 0;
+        for (uint32_t t = places - 1; t > 0; t--) {
+            there = atomic_load(&first->tenant[t]);
+            if (there == key)
+                return (int)t;
+            vacant = there == 0 ? t : vacant;
+        }
+        there = 0;
+        if (!vacant)
+            return -1;
+        if (atomic_compare_exchange_strong(&first->tenant[vacant], &there, key) || there == key)
+            return (int)vacant;
+    }
 }

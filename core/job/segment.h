@@ -38,7 +38,7 @@
 #define PL_JOB_ENV   "PLENUM_JOB"
 #define PL_JOB_MAGIC 0x31424f4a4e454c50ull /* "PLENJOB1" */
 #ifndef PL_JOB_VERSION                     /* a build for tests may have another one */
-#define PL_JOB_VERSION 14u
+#define PL_JOB_VERSION 15u
 #endif
 #define PL_CARD_MAX 472u /* bytes of one address card */
 
@@ -123,7 +123,7 @@ struct pl_job_pset {
 /* What the runtime tells of a rank. */
 struct pl_job_told {
     _Atomic uint32_t gone;   /* 1: the process that was started has exited */
-    _Atomic uint32_t unread; /* requests to spawn (core/job/spawn.h) that the runtime could not read */
+    _Atomic uint32_t unread; /* questions (core/job/question.h) that the runtime could not read */
 };
 
 struct pl_job_segment {
@@ -182,6 +182,10 @@ static inline bool pl_job_has_tenant(const struct pl_job_shared *shared, uint32_
 {
     return tenant == 0 || atomic_load(&shared->tenant[tenant]) != 0;
 }
+
+/* The place of the tenant with this key. If no place has the key, a vacant one gets it. -1: there is none, of `limit`.
+ * Takes no lock: copies and an agent may enter the same key at the same time. */
+int pl_job_enter_tenant(struct pl_job_shared *first, uint32_t limit, uint64_t key);
 
 /* NULL: a pool. */
 static inline struct pl_job_told *pl_job_told(const struct pl_job_segment *job, int rank)

@@ -10,7 +10,9 @@
 #include "core/base/error.h"
 #include "core/base/lock.h"
 #include "core/job/process.h"
+#include "core/job/question.h"
 #include "core/job/services_file.h"
+#include "core/job/services_hosts.h"
 
 enum {
     SLEEP_FIRST_MS = 1,
@@ -87,11 +89,29 @@ static int services_publish_here(const char *name, const char *value, bool restr
     return rc;
 }
 
+/* The runtime has each name once, and tells its jobs on all hosts. Jobs of other runtimes find it on this host. */
+static int services_publish_on_hosts(const char *name, const char *value, bool restricted)
+{
+    char why[PL_DETAIL_MAX];
+    int rc = pl_services_hosts_publish(name, value);
+    if (rc)
+        return rc;
+    rc = services_publish_here(name, value, restricted);
+    if (rc) {
+        snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+        pl_services_hosts_withdraw(name, value, true);
+        pl_fail(rc, "%s", why);
+    }
+    return rc;
+}
+
 int pl_services_publish(const char *name, const char *value, bool restricted)
 {
     if (strlen(name) >= PL_SERVICE_NAME_MAX || strlen(value) >= PL_SERVICE_VALUE_MAX)
         return pl_fail(MPI_ERR_SERVICE, "service_name has %zu characters, at most %d are allowed", strlen(name),
                        PL_SERVICE_NAME_MAX - 1);
+    if (pl_question_is_for_hosts())
+        return services_publish_on_hosts(name, value, restricted);
     int rc = services_publish_here(name, value, restricted);
     const struct pl_bootstrap_ops *launcher = pl_process.bootstrap;
     if (rc || restricted || !launcher->publish_name)
@@ -123,13 +143,26 @@ int pl_services_withdraw(const char *name, const char *value)
     if (!found)
         return pl_fail(MPI_ERR_SERVICE, "service_name \"%.100s\" with this port was not published by this process",
                        name);
+    if (pl_question_is_for_hosts())
+        return pl_services_hosts_withdraw(name, value, true);
     if (pl_process.bootstrap->withdraw_name && !restricted)
         pl_process.bootstrap->withdraw_name(name);
     return MPI_SUCCESS;
 }
 
+/* The process closes, and its rank may go on. The caller makes no progress any more. */
+static void services_forget_on_hosts(void)
+{
+    struct pl_service_entry entry;
+    for (int i = 0; pl_services_file_read(i, &entry); i++)
+        if (entry.state == PL_SERVICE_PUBLISHED && entry.owner == (int32_t)getpid())
+            pl_services_hosts_withdraw(entry.name, entry.value, false);
+}
+
 void pl_services_forget(void)
 {
+    if (pl_question_is_for_hosts())
+        services_forget_on_hosts();
     pl_lock_take(&services_lock);
     pl_services_file_close();
     pl_lock_drop(&services_lock);
@@ -159,6 +192,8 @@ static bool services_lookup(const char *name, bool own_only, char value[PL_SERVI
 {
     struct services_lookup find = { .runtime = services_runtime(), .own_only = own_only };
     const struct pl_bootstrap_ops *launcher = pl_process.bootstrap;
+    if (pl_question_is_for_hosts() && pl_services_hosts_find(name, value) == MPI_SUCCESS)
+        return true;
     pl_services_file_scan(name, services_see_candidate, &find);
     if (find.found)
         snprintf(value, PL_SERVICE_VALUE_MAX, "%s", find.best.value);
@@ -172,6 +207,8 @@ static const char *services_unseen(bool own_only)
         return " by a job of this runtime";
     if (pl_process.bootstrap->find_name)
         return "";
+    if (pl_question_is_for_hosts())
+        return " by a job of this runtime, nor by another process of this host";
     return " on this host; names are not visible on other hosts, so between hosts the program itself must pass on the "
            "port's name";
 }

@@ -8,7 +8,7 @@
  * A name belongs to a runtime (libplenum in one process, one mpiexec), and is unique there; processes that no runtime
  * of Plenum has started share one more. A lookup prefers the entry of its own runtime, then the most recent of any
  * other. A name may also be restricted to its own runtime. Under a PMIx launcher names are published there too, so
- * that other machines find them.
+ * that other machines find them; in a job on hosts of Plenum's, at the runtime (core/job/services_hosts.h).
  *
  * Any thread; a lock of its own.
  */

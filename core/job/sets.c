@@ -190,15 +190,30 @@ static bool job_sets_is_unchanged(const struct pl_job_set *set, const uint32_t *
     return set->count == count && memcmp(set->ranges, ranges, 8 * (size_t)count) == 0;
 }
 
+/* A draft with space for these sets and `more` bytes; false: out of memory. */
+static bool job_sets_begin_draft(const struct pl_job_sets *sets, size_t more, struct draft *draft)
+{
+    size_t bytes = more;
+    for (int i = 0; i < sets->count; i++)
+        bytes += sizeof(struct entry) + 8 * (size_t)sets->set[i].count + strlen(sets->set[i].name) + 8;
+    *draft = (struct draft){ .words = pl_malloc(8 + bytes) };
+    return draft->words != NULL;
+}
+
+static const char *job_sets_end_draft(struct draft *draft, uint32_t capacity)
+{
+    draft->words[0] = draft->used;
+    if (draft->used <= capacity - 8)
+        return NULL;
+    free(draft->words);
+    return "the job's table of process sets is full; withdraw some, or give sets with shorter names and fewer ranges";
+}
+
 /* The next table: with `set` in place of the set of its name, or without it. */
 static const char *job_sets_make_draft(const struct pl_job_sets *now, const struct pl_job_set *set, uint32_t capacity,
                                        struct draft *draft)
 {
-    size_t bytes = sizeof(struct entry) + 8 * (size_t)set->count + strlen(set->name) + 8;
-    for (int i = 0; i < now->count; i++)
-        bytes += sizeof(struct entry) + 8 * (size_t)now->set[i].count + strlen(now->set[i].name) + 8;
-    *draft = (struct draft){ .words = pl_malloc(8 + bytes) };
-    if (!draft->words)
+    if (!job_sets_begin_draft(now, sizeof(struct entry) + 8 * (size_t)set->count + strlen(set->name) + 8, draft))
         return out_of_memory;
     bool placed = !set->ranges;
     for (int i = 0; i < now->count; i++) {
@@ -211,21 +226,23 @@ static const char *job_sets_make_draft(const struct pl_job_sets *now, const stru
     }
     if (!placed)
         job_sets_add_entry(draft, set);
-    draft->words[0] = draft->used;
-    if (draft->used <= capacity - 8)
-        return NULL;
-    free(draft->words);
-    return "the job's table of process sets is full; withdraw some, or give sets with shorter names and fewer ranges";
+    return job_sets_end_draft(draft, capacity);
 }
 
-/* Writes the draft into a buffer that this process has taken and makes it current, unless a set was changed since
- * `base`. A reader that reads one of these words in a formerly current buffer sees, by its release, that the buffer is
- * current no more. */
-static bool job_sets_commit(const struct pl_job_table *table, int buffer, const struct draft *draft, uint64_t base)
+/* A reader that reads one of these words in a formerly current buffer sees, by its release, that the buffer is current
+ * no more. */
+static void job_sets_write(const struct pl_job_table *table, int buffer, const struct draft *draft)
 {
     _Atomic uint64_t *to = job_sets_buffer_of(table, (uint64_t)buffer);
     for (size_t i = 0; i < 1 + draft->used / 8; i++)
         atomic_store_explicit(&to[i], draft->words[i], memory_order_release);
+}
+
+/* Writes the draft into a buffer that this process has taken and makes it current, unless a set was changed since
+ * `base`. */
+static bool job_sets_commit(const struct pl_job_table *table, int buffer, const struct draft *draft, uint64_t base)
+{
+    job_sets_write(table, buffer, draft);
     uint64_t next = ((base >> 8) + 1) << 8 | (uint64_t)buffer;
     bool committed = atomic_compare_exchange_strong(&table->memory->current, &base, next);
     atomic_store(&table->memory->owner[buffer], 0);
@@ -276,4 +293,21 @@ const char *pl_job_sets_change(const struct pl_job_table *table, const char *nam
             job_sets_pause(tries);
     }
     return "too many processes publish process sets at the same time";
+}
+
+const char *pl_job_sets_replace(const struct pl_job_table *table, const struct pl_job_sets *sets)
+{
+    struct draft draft;
+    if (!job_sets_begin_draft(sets, 0, &draft))
+        return out_of_memory;
+    for (int i = 0; i < sets->count; i++)
+        job_sets_add_entry(&draft, &sets->set[i]);
+    const char *wrong = job_sets_end_draft(&draft, table->capacity);
+    if (wrong)
+        return wrong;
+    int buffer = (int)((atomic_load(&table->memory->current) + 1) % PL_JOB_BUFFERS);
+    job_sets_write(table, buffer, &draft);
+    atomic_store(&table->memory->current, sets->version << 8 | (uint64_t)buffer);
+    free(draft.words);
+    return NULL;
 }

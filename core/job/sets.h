@@ -82,4 +82,8 @@ const struct pl_job_set *pl_job_sets_find(const struct pl_job_sets *sets, const 
 const char *pl_job_sets_change(const struct pl_job_table *table, const char *name, const uint32_t *ranges,
                                uint32_t count, uint64_t *version);
 
+/* In the table of an agent: replaces all sets by those of the job, in their order, with their versions and that of the
+ * table. Only this process changes the table; what else was written there does not matter. NULL, or what went wrong. */
+const char *pl_job_sets_replace(const struct pl_job_table *table, const struct pl_job_sets *sets);
+
 #endif

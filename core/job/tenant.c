@@ -73,11 +73,9 @@ void pl_tenant_unlock(struct pl_job_shared *first)
     atomic_compare_exchange_strong(&first->seating, &self, 0);
 }
 
-static int tenant_enter(struct pl_job_shared *first, uint32_t tenant, uint64_t key)
+static void tenant_note_opening(struct pl_job_shared *first, uint32_t tenant)
 {
     atomic_store(&first->tenant_opened[tenant], atomic_fetch_add(&first->openings, 1) + 1);
-    atomic_store(&first->tenant[tenant], key);
-    return (int)tenant;
 }
 
 static uint32_t tenant_places(uint32_t limit)
@@ -87,17 +85,10 @@ static uint32_t tenant_places(uint32_t limit)
 
 int pl_tenant_find(struct pl_job_shared *first, uint32_t limit, const char *name)
 {
-    uint64_t key = pl_tenant_key(name);
-    uint32_t vacant = 0;
-    if (!name[0])
-        return 0;
-    for (uint32_t t = tenant_places(limit) - 1; t > 0; t--) {
-        uint64_t there = atomic_load(&first->tenant[t]);
-        if (there == key)
-            return tenant_enter(first, t, key);
-        vacant = there == 0 ? t : vacant;
-    }
-    return vacant ? tenant_enter(first, vacant, key) : -1;
+    int tenant = name[0] ? pl_job_enter_tenant(first, limit, pl_tenant_key(name)) : 0;
+    if (tenant > 0)
+        tenant_note_opening(first, (uint32_t)tenant);
+    return tenant;
 }
 
 int pl_tenant_replace(struct pl_job_shared *first, uint32_t limit, const char *name, bool (*empty)(int tenant))
@@ -113,8 +104,11 @@ int pl_tenant_replace(struct pl_job_shared *first, uint32_t limit, const char *n
         }
         if (!oldest)
             return -1;
-        if (empty((int)oldest))
-            return tenant_enter(first, oldest, pl_tenant_key(name));
+        if (empty((int)oldest)) {
+            tenant_note_opening(first, oldest);
+            atomic_store(&first->tenant[oldest], pl_tenant_key(name));
+            return (int)oldest;
+        }
         refused[oldest] = true;
     }
 }
@@ -138,24 +132,28 @@ bool pl_tenant_same_program(uint64_t copy)
     return copy != 0 && copy >> ADDRESS_BITS == tenant_program() >> ADDRESS_BITS;
 }
 
-/* The file name of a loaded copy of this program; NULL: it is not loaded. */
-static const char *tenant_loaded_file(uint64_t copy)
+/* The loaded library at the address of a copy of this program; NULL: there is none. */
+static const struct link_map *tenant_library(uint64_t copy)
 {
     const void *address = (const void *)(uintptr_t)(copy & ((1ull << ADDRESS_BITS) - 1));
     Dl_info info;
     struct link_map *map = NULL;
-    if (!pl_tenant_same_program(copy) || !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+    if (!pl_tenant_same_program(copy) || !dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP))
         return NULL;
-    return tenant_file(map->l_name && map->l_name[0] ? map->l_name : NULL);
+    return map;
 }
 
 bool pl_tenant_is_loaded(uint64_t copy)
 {
-    return copy == pl_tenant_copy() || tenant_loaded_file(copy);
+    return copy == pl_tenant_copy() || tenant_library(copy);
 }
 
+/* A library that is loaded again may lie over the address of its earlier self. */
 bool pl_tenant_is_other(uint64_t copy)
 {
-    const char *file = copy == pl_tenant_copy() ? NULL : tenant_loaded_file(copy);
-    return file && strcmp(file, tenant_file(pl_plugin_own_library())) == 0;
+    const struct link_map *library = tenant_library(copy);
+    if (!library || library == tenant_library(pl_tenant_copy()))
+        return false;
+    return strcmp(tenant_file(library->l_name && library->l_name[0] ? library->l_name : NULL),
+                  tenant_file(pl_plugin_own_library())) == 0;
 }

@@ -286,8 +286,14 @@ static int exchange_ask(struct pl_exchange *exchange)
     if (exchange->asked) /* that listener has closed, and will not acknowledge the request */
         pl_exchange_forget_peer(exchange->listener, exchange->asked);
     exchange->asked = peer;
-    exchange->unreachable_since = 0;
-    return pl_exchange_send_join(exchange, peer);
+    rc = pl_exchange_send_join(exchange, peer);
+    if (rc == MPI_SUCCESS) {
+        exchange->unreachable_since = 0;
+    } else if (rc != MPI_ERR_NO_MEM && exchange_tolerates_unreachable(exchange)) {
+        exchange->asked = NULL; /* nothing went out, and this listener is asked again if it is still there */
+        rc = MPI_SUCCESS;
+    }
+    return rc;
 }
 
 /* Nothing wakes a participant when the coordinator's listener opens. It sleeps for an eighth of the time that it has

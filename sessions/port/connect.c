@@ -16,6 +16,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/life.h"
 #include "core/engine/peer.h"
+#include "core/job/process.h"
 #include "core/object/info.h"
 #include "sessions/port/negotiate.h"
 #include "sessions/port/port.h"
@@ -150,23 +151,40 @@ static int port_root_connect(void *context, struct pl_port_negotiation *negotiat
     return rc ? rc : pl_port_negotiate_connect(arguments->name, negotiation);
 }
 
-/* Opens a port for the processes that it has started, and accepts them there. */
+/* A port for processes that the root has had started. */
+struct port_started {
+    const struct pl_port_starter *starter;
+    char name[MPI_MAX_PORT_NAME]; /* empty: not opened yet */
+};
+
+/* Where they are on other hosts, the port must be of the network; the caller's host alone may do without one. */
+static int port_open_for_started(struct port_started *started)
+{
+    const struct pl_identity *identity = &pl_process.identity;
+    int rc = pl_port_open(started->starter->far, started->name);
+    if (rc && started->starter->far && identity->local_size == identity->size)
+        rc = pl_port_open(false, started->name);
+    if (rc)
+        started->name[0] = '\0';
+    return rc;
+}
+
+/* Opens the port, has the processes started, and accepts them there. The second attempt only accepts them. */
 static int port_root_accept_started(void *context, struct pl_port_negotiation *negotiation)
 {
-    const struct pl_port_starter *starter = context;
-    char name[MPI_MAX_PORT_NAME], why[PL_DETAIL_MAX];
-    int rc = pl_port_open(false, name);
-    if (rc)
-        return rc;
-    negotiation->final = true; /* they are on this node */
+    struct port_started *started = context;
+    const struct pl_port_starter *starter = started->starter;
+    negotiation->final |= !starter->far; /* they are on this node */
     negotiation->failure = starter->failure;
     negotiation->context = starter->context;
-    rc = starter->start(starter->context, name);
-    if (rc == MPI_SUCCESS)
-        rc = pl_port_negotiate_accept(name, negotiation);
-    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
-    pl_port_close(name);
-    return rc ? pl_fail(rc, "%s", why) : MPI_SUCCESS;
+    if (!started->name[0]) {
+        int rc = port_open_for_started(started);
+        if (rc == MPI_SUCCESS)
+            rc = starter->start(starter->context, started->name);
+        if (rc)
+            return rc;
+    }
+    return pl_port_negotiate_accept(started->name, negotiation);
 }
 
 int pl_port_accept(const char *name, struct pl_info *info, int root, struct pl_comm *comm, struct pl_comm **made)
@@ -181,5 +199,11 @@ int pl_port_connect(const char *name, struct pl_info *info, int root, struct pl_
 
 int pl_port_accept_started(struct pl_port_starter *starter, int root, struct pl_comm *comm, struct pl_comm **made)
 {
-    return port_negotiate(root, comm, true, port_root_accept_started, starter, made);
+    struct port_started started = { .starter = starter };
+    char why[PL_DETAIL_MAX];
+    int rc = port_negotiate(root, comm, true, port_root_accept_started, &started, made);
+    snprintf(why, sizeof why, "%s", rc ? pl_error_detail(NULL) : "");
+    if (started.name[0])
+        pl_port_close(started.name);
+    return rc ? pl_fail(rc, "%s", why) : MPI_SUCCESS;
 }

@@ -10,6 +10,8 @@
 #ifndef PLENUM_SESSIONS_PORT_CONNECT_H
 #define PLENUM_SESSIONS_PORT_CONNECT_H
 
+#include <stdbool.h>
+
 struct pl_comm;
 struct pl_info;
 
@@ -25,9 +27,10 @@ struct pl_port_starter {
     int (*start)(void *context, const char *port_name);
     const char *(*failure)(const void *context);
     void *context;
+    bool far; /* they may be on other hosts */
 };
 
-/* Accepts the processes that the root's starter starts, all on this node. `starter` counts at the root only. */
+/* Accepts the processes that the root's starter starts. `starter` counts at the root only. */
 int pl_port_accept_started(struct pl_port_starter *starter, int root, struct pl_comm *comm, struct pl_comm **made);
 
 #endif

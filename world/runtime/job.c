@@ -4,12 +4,13 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/base/memory.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/guard.h"
+#include "world/runtime/job/answers.h"
+#include "world/runtime/job/job_place.h"
 #include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/segment_make.h"
 #include "world/runtime/job/span.h"
@@ -53,6 +54,7 @@ void pl_program_fini(struct pl_program *program)
     free(program->argv);
     free(program->wdir);
     free(program->path);
+    free(program->hosts);
     pl_vars_fini(&program->env);
 }
 
@@ -101,8 +103,10 @@ void pl_job_free(struct plenum_job *job)
     free(job->launch.numbers);
     free(job->ranks);
     pl_symbols_fini(&job->symbols);
-    if (job->tree.request)
-        munmap(job->tree.request, job->tree.request_bytes);
+    pl_answers_forget(job);
+    pl_answers_close(&job->tree.parents);
+    free(job->tree.port);
+    pl_job_place_fini(&job->desc);
     free(job->desc.programs);
     free(job->desc.psets);
     free(job->desc.redirects);
@@ -166,8 +170,9 @@ int plenum_job_hold_output(struct plenum_job *job, int hold)
     if (err)
         return err;
     job->handle.holds_output = hold != 0;
-    if (pl_job_is_spread(job) && pl_job_alive(job))
-        pl_span_hold(job, hold != 0);
+    PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
+        if (pl_job_root(member) == job && pl_job_is_spread(member))
+            pl_span_hold(member, hold != 0);
     PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
         for (int r = 0; pl_job_root(member) == job && r < member->desc.size; r++)
             for (int s = 0; !err && s < 2; s++)

@@ -26,6 +26,7 @@ struct pl_program {
     int first, ranks;
     struct pl_vars env; /* changes for this program */
     char *wdir, *path;
+    char *hosts; /* of a spawned program: as in "a:2,b"; NULL: any */
 };
 
 struct pl_pset {
@@ -59,6 +60,18 @@ struct pl_request {
     int kind;         /* from the launch on */
 };
 
+/* Texts that some of the ranks have. */
+struct pl_rank_texts {
+    char **text; /* [count]; NULL: the rank has none */
+    int count;
+};
+
+/* The text of a rank; NULL: none. */
+static inline const char *pl_rank_text(const struct pl_rank_texts *texts, int rank)
+{
+    return rank < texts->count ? texts->text[rank] : NULL;
+}
+
 /* What the embedder asks for (describe.c, json_keys.c). Constant from the launch on. */
 struct pl_job_desc {
     int size; /* ranks */
@@ -68,7 +81,10 @@ struct pl_job_desc {
     struct pl_redirect *redirects;
     struct pl_request request[PL_KINDS];
     int request_count;
-    struct pl_vars env; /* changes for all programs */
+    struct pl_rank_texts cores; /* plenum_job_place() */
+    char *cores_of_all;         /* ... for PLENUM_ALL: lists with blanks between them; NULL: none */
+    struct pl_rank_texts host;  /* plenum_job_host() */
+    struct pl_vars env;         /* changes for all programs */
     bool env_clear;
     long option[PL_JOB_OPTIONS];
 };
@@ -82,7 +98,7 @@ struct pl_span {
     int ranks_here;              /* in an agent */
     uint32_t *host_of;           /* [desc.size] */
     struct pl_span_parts *parts; /* not in an agent: job/span_parts.h */
-    struct pl_slot_seen *seen;   /* in an agent: job/span_slots.c */
+    struct pl_slots_seen *seen;  /* in an agent: job/span_slots.c */
 };
 
 /* How the job is started (launch.c). */
@@ -116,24 +132,35 @@ struct pl_job_deadline {
     int64_t rouse; /* while processes are started or ended: continue the keeper, which something may have stopped */
 };
 
-/* A job report in preparation (report/report.c). */
+/* A job report in preparation (job/job_report.h). */
 struct pl_job_reporting {
     int64_t check_at, until; /* the next check for answers and the last one, as in struct pl_job_deadline; 0: none */
     bool all_answered;       /* at the last check */
     bool ends_job;           /* end the job when the report is there */
+    uint32_t number;         /* of the last question to the agents; in an agent: of the one to answer */
+};
+
+/* Where the answers to the question of a rank go (job/answers.h). */
+struct pl_asker {
+    uint64_t job; /* the id of its job; 0: there is no asker */
+    int rank;
+    struct pl_job_question *file; /* of a process of this machine, mapped; NULL: the agent of its host passes them on */
+    size_t bytes;
+    uint32_t number; /* ... to the question that it has sent with this number */
 };
 
 /* The job's part in a spawn tree (spawn_tree.c). */
 struct pl_job_tree {
-    struct plenum_job *root;      /* of a spawned job: the job that the embedder has launched; NULL: this is that job */
-    int first_rank;               /* of a spawned job: the number of its rank 0 in events */
-    int spawned_ranks;            /* of the root: processes that its tree has spawned so far */
-    bool lacking;                 /* a process of the parents lacks shared memory: struct pl_job_shared.lacking */
-    int pending;                  /* of the root: spawned jobs that are about to be launched */
-    bool outlived;                /* of the root: its own processes have ended, and spawned ones run */
-    bool parents_told;            /* of a spawned job: the parents know that it runs */
-    struct pl_job_spawn *request; /* of a spawned job: the parents' mapped request, which takes the answer; or NULL */
-    size_t request_bytes;
+    struct plenum_job *root; /* of a spawned job: the job that the embedder has launched; NULL: this is that job */
+    int first_rank;          /* of a spawned job: the number of its rank 0 in events */
+    int spawned_ranks;       /* of the root: processes that its tree has spawned so far */
+    bool lacking;            /* a process of the parents lacks shared memory: struct pl_job_shared.lacking */
+    int pending;             /* of the root: spawned jobs that are about to be launched */
+    bool outlived;           /* of the root: its own processes have ended, and spawned ones run */
+    bool parents_told;       /* of a spawned job: the parents know that it runs, */
+    bool parents_refused;    /* ... or that it does not */
+    struct pl_asker parents; /* of a spawned job: the rank that has asked for it */
+    char *port;              /* of a spawned job: where it connects to its parents; NULL: it was not spawned */
 };
 
 /* What the embedder holds (guard.h). */
@@ -210,7 +237,7 @@ static inline struct plenum_job *pl_job_root(struct plenum_job *job)
 /* Is it a spawned job whose parents wait for its start? A failure is then reported to them alone. */
 static inline bool pl_job_is_starting(const struct plenum_job *job)
 {
-    return job->tree.request && !job->tree.parents_told;
+    return job->tree.parents.job && !job->tree.parents_told;
 }
 
 /* The value of an option of plenum_job_set() that is not set. */

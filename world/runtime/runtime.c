@@ -23,8 +23,11 @@
 #include "world/runtime/event/event.h"
 #include "world/runtime/event/output.h"
 #include "world/runtime/guard.h"
+#include "world/runtime/job/answers.h"
 #include "world/runtime/job/follow.h"
+#include "world/runtime/job/host_beat.h"
 #include "world/runtime/job/host_life.h"
+#include "world/runtime/job/host_resources.h"
 #include "world/runtime/job/keeper_loss.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/pmix/server.h"
@@ -107,6 +110,7 @@ static void runtime_timer_ready(struct pl_source *source)
         return;
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive)
         pl_follow_deadlines(job, now);
+    pl_hosts_beat(rt, now);
     pl_runtime_set_timer(rt);
 }
 
@@ -117,7 +121,7 @@ static void runtime_rest_ready(struct pl_source *source)
 
 void pl_runtime_set_timer(struct plenum_runtime *rt)
 {
-    int64_t first = 0;
+    int64_t first = rt->beat.at;
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
         if (job->deadline.limit && (!first || job->deadline.limit < first))
             first = job->deadline.limit;
@@ -210,10 +214,14 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     pl_list_init(&rt->jobs);
     pl_list_init(&rt->alive);
     pl_dispatch_init(&rt->supply.dispatch);
+    rt->supply.dispatch.has_place = pl_host_resources_place;
     rt->supply.kinds = 1;
     pl_list_init(&rt->events);
     pl_list_init(&rt->hosts);
     pl_list_init(&rt->rest.outputs);
+    pl_list_init(&rt->answers.asked);
+    pl_list_init(&rt->answers.passed);
+    pl_list_init(&rt->answers.names);
 
     err = runtime_open_descriptors(rt);
     if (err)
@@ -269,6 +277,7 @@ static void runtime_free(struct plenum_runtime *rt)
         pl_pmix_deregister(job);
         pl_job_free(job);
     }
+    pl_answers_free(rt);
     pl_hosts_free(rt);
     PL_LIST_EACH(event, &rt->events, struct pl_event, node)
         plenum_event_free(&event->public);
@@ -325,6 +334,7 @@ static void runtime_progress(struct plenum_runtime *rt)
         struct pl_source *source = event.data.ptr;
         source->ready(source);
         pl_hosts_advance(rt);
+        pl_answers_advance(rt);
         handled++;
     }
     if (handled > 0) {
@@ -338,9 +348,10 @@ int plenum_runtime_next_event(struct plenum_runtime *rt, struct plenum_event **e
     int err = event ? pl_runtime_enter(rt) : pl_rt_fail_null("event pointer");
     if (err)
         return err;
-    if (pl_list_empty(&rt->events))
+    if (pl_list_empty(&rt->events) && !rt->poll.taking)
         runtime_progress(rt);
     struct pl_list *node = pl_list_pop(&rt->events);
+    rt->poll.taking = node != NULL;
     if (pl_list_empty(&rt->events) && !rt->use.stopped)
         eventfd_lower(rt->poll.events);
     *event = node ? &PL_CONTAINER(node, struct pl_event, node)->public : NULL;

@@ -34,6 +34,7 @@ struct pl_runtime_poll {
     int wake;    /* eventfd in `inner`: another thread has work for the thread that polls */
     int timer;   /* timerfd in `inner`: the earliest deadline of all jobs */
     bool driven; /* a thread in plenum_job_wait() polls `inner` */
+    bool taking; /* the last call took an event: the next one handles nothing, so that taking all of them ends */
     struct pl_source wake_source, timer_source;
 };
 
@@ -64,6 +65,20 @@ struct pl_runtime_supply {
     int next_place; /* the number of the next bound rank: among places that are used alike, jobs take turns */
 };
 
+/* Beats of hosts (job/host_beat.h). */
+struct pl_runtime_beat {
+    int limit;  /* milliseconds; 0: there are none */
+    int64_t at; /* when (pl_clock_ms()) the next is due; 0: there is none */
+};
+
+/* What ranks ask (job/answers.h). */
+struct pl_runtime_answers {
+    struct pl_list asked;  /* struct pl_asked.node: they wait for pl_answers_advance() */
+    struct pl_list passed; /* in an agent: what it has passed on */
+    struct pl_list names;  /* job/published_names.c */
+    uint32_t last;         /* number of the last question that was passed on */
+};
+
 enum { PL_SCRATCH = 65536 }; /* bytes of one read of an output: the capacity of a pipe, so that one read empties it */
 
 /* The process that may use the runtime, and the calls under way (guard.h). */
@@ -83,6 +98,8 @@ struct plenum_runtime {
     struct pl_runtime_notes notes;
     struct pl_runtime_rest rest;
     struct pl_runtime_supply supply;
+    struct pl_runtime_beat beat;
+    struct pl_runtime_answers answers;
     struct pl_list jobs;   /* struct plenum_job.node */
     struct pl_list alive;  /* struct plenum_job.alive: jobs that run or are being ended */
     struct pl_list events; /* queued struct pl_event.node */
@@ -113,7 +130,7 @@ void pl_runtime_rouse_keeper(struct plenum_runtime *rt);
 /* Polls it for writing, too, or no more. */
 void pl_runtime_watch_writing(struct plenum_runtime *rt, int fd, struct pl_source *source, bool writing);
 
-/* Sets the timer to the earliest deadline of all jobs. */
+/* Sets the timer to the earliest deadline of all jobs, or to the next beat. */
 void pl_runtime_set_timer(struct plenum_runtime *rt);
 
 #endif

@@ -86,6 +86,16 @@ bool pl_vars_has(const struct pl_vars *vars, const char *name)
     return vars_find(vars, name, strlen(name)) != NULL;
 }
 
+void pl_vars_remove(struct pl_vars *vars, const char *name)
+{
+    struct pl_var *var = vars_find(vars, name, strlen(name));
+    if (!var)
+        return;
+    free(var->name);
+    free(var->value);
+    *var = vars->var[--vars->count];
+}
+
 void pl_vars_fini(struct pl_vars *vars)
 {
     for (size_t i = 0; i < vars->count; i++) {

@@ -30,6 +30,9 @@ const char *pl_vars_get(const struct pl_vars *vars, const char *name);
 /* Is the name mentioned, if only to unset it? */
 bool pl_vars_has(const struct pl_vars *vars, const char *name);
 
+/* As if it had never been set or unset. */
+void pl_vars_remove(struct pl_vars *vars, const char *name);
+
 void pl_vars_fini(struct pl_vars *vars);
 
 #endif

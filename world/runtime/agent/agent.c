@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "api/plenum.h"
+#include "core/base/clock.h"
 #include "world/runtime/agent/inputs.h"
 #include "world/runtime/agent/orders.h"
 #include "world/runtime/event/event_pack.h"
@@ -57,19 +59,46 @@ static void agent_take_events(void)
     }
 }
 
+/* The answer tells the runtime that this host is not cut off; its next beat, that the runtime is not. */
+static void agent_beat(struct pl_frame *frame)
+{
+    pl_agent.limit = pl_read_u32(&frame->body);
+    pl_wire_begin(&pl_agent.wire, PL_FRAME_BEAT, 0);
+    pl_wire_end(&pl_agent.wire);
+}
+
 /* False: the runtime is gone, or is another version. */
 static bool agent_take_orders(void)
 {
     struct pl_frame frame;
     char version[64];
     int got = pl_wire_fill(&pl_agent.wire);
+    if (got > 0)
+        pl_agent.heard = pl_clock_ms();
     while (pl_wire_next(&pl_agent.wire, &frame)) {
-        if (frame.kind != PL_FRAME_HELLO)
+        if (frame.kind == PL_FRAME_BEAT)
+            agent_beat(&frame);
+        else if (frame.kind != PL_FRAME_HELLO)
             pl_orders_obey(&frame);
         else if (!pl_wire_same_version(&frame, version, sizeof version))
             return false; /* the runtime says so */
     }
     return got >= 0 && !pl_agent.wire.broken;
+}
+
+/* Milliseconds that may pass without a word from the runtime; -1: any number. */
+static int agent_patience(void)
+{
+    int64_t left = pl_agent.heard + pl_agent.limit - pl_clock_ms();
+    return pl_agent.limit == 0 ? -1 : left < 0 ? 0 : left > INT_MAX ? INT_MAX : (int)left;
+}
+
+static bool agent_is_cut_off(void)
+{
+    if (agent_patience() != 0)
+        return false;
+    fprintf(stderr, "plenum-agent: the runtime has been silent for %g s\n", pl_agent.limit / 1000.0);
+    return true;
 }
 
 static void agent_loop(void)
@@ -82,14 +111,23 @@ static void agent_loop(void)
             { .fd = agent_is_full() ? -1 : plenum_runtime_fd(pl_agent.runtime), .events = POLLIN },
         };
         int inputs = pl_inputs_poll(p + 3, AGENT_INPUTS);
-        if (poll(p, (nfds_t)(3 + inputs), -1) < 0 && errno != EINTR)
+        if (poll(p, (nfds_t)(3 + inputs), agent_patience()) < 0 && errno != EINTR)
             return;
-        if (p[0].revents)
-            goes_on = agent_take_orders();
+        goes_on = p[0].revents ? agent_take_orders() : !agent_is_cut_off();
         agent_take_events();
         pl_inputs_write();
         pl_wire_flush(&pl_agent.wire);
     }
+}
+
+static void agent_tell_places(void)
+{
+    struct pl_writer *to = pl_wire_begin(&pl_agent.wire, PL_FRAME_PLACES, 0);
+    for (int bind = PLENUM_BIND_CORE; bind <= PLENUM_BIND_L3CACHE; bind++) {
+        int count;
+        pl_write_u32(to, plenum_place_count((enum plenum_bind)bind, &count) == PLENUM_OK ? (uint32_t)count : 0);
+    }
+    pl_wire_end(&pl_agent.wire);
 }
 
 /* Nothing else may read from, or write to, the connection. */
@@ -119,6 +157,7 @@ int plenum_agent_main(void)
     }
     pl_wire_open(&pl_agent.wire, stream[0], stream[1]);
     pl_agent.runtime->agent = &pl_agent.wire;
+    agent_tell_places();
     pl_wire_flush(&pl_agent.wire);
     agent_loop();
     plenum_runtime_close(pl_agent.runtime);

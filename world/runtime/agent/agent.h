@@ -24,6 +24,8 @@ struct pl_agent {
     struct pl_list parts;  /* struct pl_agent_part.node */
     struct pl_list inputs; /* agent/inputs.h */
     uint32_t next_id;      /* of the part that is being described */
+    int64_t heard;         /* when (pl_clock_ms()) something came from the runtime */
+    uint32_t limit;        /* milliseconds of silence after which the agent ends; 0: never */
 };
 extern struct pl_agent pl_agent;
 

@@ -24,6 +24,11 @@ static bool dispatch_fits_beside(const struct pl_dispatch *s, const struct pl_ta
     return true;
 }
 
+static bool dispatch_fits(const struct pl_dispatch *s, const struct pl_task *task)
+{
+    return dispatch_fits_beside(s, task, &s->used) && (!s->has_place || s->has_place(task));
+}
+
 /* --- the order of tasks ------------------------------------------------------------------------------------ */
 
 static struct pl_task *dispatch_first(const struct pl_dispatch *s)
@@ -70,12 +75,13 @@ void pl_dispatch_end(struct pl_dispatch *s, struct pl_task *task)
 
 /* --- what starts next -------------------------------------------------------------------------------------------- */
 
-/* When does the task fit, if each running one takes all its time, and those of unknown length do not end? */
+/* When does the task fit, if each running one takes all its time, and those of unknown length do not end? When there is
+ * a place for it is not foreseen. */
 static struct pl_forecast dispatch_foresee(const struct pl_dispatch *s, const struct pl_task *task, int64_t now)
 {
     struct pl_amounts used = s->used;
     struct pl_forecast forecast = { .at = now };
-    bool fits = dispatch_fits_beside(s, task, &used);
+    bool fits = dispatch_fits_beside(s, task, &used), lacks_place = fits;
     PL_LIST_EACH(other, &s->running, struct pl_task, node) {
         if (fits)
             break;
@@ -87,7 +93,7 @@ static struct pl_forecast dispatch_foresee(const struct pl_dispatch *s, const st
             used.of[kind] -= other->takes.of[kind];
         fits = dispatch_fits_beside(s, task, &used);
     }
-    if (!fits)
+    if (!fits || lacks_place)
         forecast.at = INT64_MAX;
     for (int kind = 0; kind < PL_KINDS; kind++)
         forecast.spare.of[kind] = s->total.of[kind] - used.of[kind] - dispatch_needs(s, task, kind);
@@ -100,7 +106,7 @@ static struct pl_forecast dispatch_foresee(const struct pl_dispatch *s, const st
 static bool dispatch_admits(struct pl_dispatch *s, struct pl_task *task, int64_t now, struct pl_forecast *forecast)
 {
     struct pl_task *first = dispatch_first(s);
-    if (!dispatch_fits_beside(s, task, &s->used))
+    if (!dispatch_fits(s, task))
         return false;
     if (!first || first == task || s->policy->precedes(task, first))
         return true;

@@ -56,6 +56,8 @@ struct pl_dispatch {
     struct pl_amounts total, used; /* 0 slots: no limit */
     struct pl_list waiting;        /* in the order of the policy */
     struct pl_list running;        /* in the order of `ends_by` */
+    /* Is there a place for a task now, for which there is enough in all? NULL: there always is. */
+    bool (*has_place)(const struct pl_task *task);
     int waiting_count;
     bool settled; /* no waiting task can start until something changes */
 };

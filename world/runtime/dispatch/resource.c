@@ -2,6 +2,7 @@
 /* See resource.h. */
 #include "world/runtime/dispatch/resource.h"
 
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,28 @@ bool pl_resource_is_name(const char *name)
 {
     size_t length = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
     return length > 0 && length < PL_RESOURCE_NAME && !name[length] && name[0] >= 'a' && name[0] <= 'z';
+}
+
+static int resource_count_files(const char *pattern)
+{
+    glob_t found;
+    int count = glob(pattern, GLOB_NOSORT, NULL, &found) == 0 ? (int)found.gl_pathc : 0;
+    globfree(&found);
+    return count;
+}
+
+int pl_resource_count_gpus(void)
+{
+    for (int i = 0; i < PL_DEVICE_VARS; i++) {
+        const char *list = secure_getenv(pl_device_vars[i]);
+        int count = list && list[0] ? 1 : 0;
+        for (; list && (list = strchr(list, ',')); list++)
+            count++;
+        if (count > 0)
+            return count;
+    }
+    int count = resource_count_files("/dev/nvidia[0-9]*");
+    return count > 0 ? count : resource_count_files("/dev/dri/renderD*");
 }
 
 bool pl_resource_set(struct pl_resource *r, const char *name, int count)

@@ -122,6 +122,8 @@ static int event_describe_exit(const struct plenum_event *e, char *text, size_t 
 static int event_describe_lost(const struct plenum_event *e, char *text, size_t size)
 {
     const char *name = sigdescr_np(e->signal);
+    if (e->pid == 0)
+        return snprintf(text, size, "rank %d is lost with its host", e->rank);
     return snprintf(text, size, "rank %d (pid %d) was killed by signal %d (%s%s)", e->rank, e->pid, e->signal,
                     name ? name : "unknown", e->flags & PLENUM_EVENT_CORE ? ", core dumped" : "");
 }

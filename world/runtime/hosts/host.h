@@ -20,7 +20,9 @@ struct pl_host {
     char *name;
     char *command; /* words, with %h for the name */
     int slots;
-    int ranks; /* that run there, or are about to */
+    int ranks;                           /* that run there, or are about to */
+    int places[PLENUM_BIND_L3CACHE + 1]; /* by enum plenum_bind, as the agent tells; 0: it has not told yet */
+    int has[PL_KINDS], taken[PL_KINDS];  /* of each resource (job/host_resources.h); PLENUM_COUNT: not known yet */
     enum plenum_host_state state;
     bool leaving;              /* ends with its last rank */
     bool over;                 /* the placer has ended: pl_hosts_advance() does the rest */
@@ -29,6 +31,7 @@ struct pl_host {
     struct pl_wire wire;
     struct pl_source source; /* the agent has sent something, or takes more */
     bool full;               /* the agent does not take everything: the source waits for that, too */
+    int64_t asked;           /* since when (pl_clock_ms()) a beat has no answer; 0: all have */
     int errors;              /* the placer's standard error; -1: closed */
     struct pl_source errors_source;
     char last_line[256]; /* of it, so far */

@@ -14,6 +14,7 @@
 
 enum {
     WIRE_HEADER = 12,
+    WIRE_END = 1, /* the newline */
     WIRE_READ = 65536,
     WIRE_BODY_MAX = 1 << 28,
     WIRE_NOISE_MAX = 1 << 20, /* bytes before the greeting */
@@ -79,6 +80,28 @@ void pl_wire_end(struct pl_wire *wire)
     }
     uint32_t little = htole32((uint32_t)length);
     memcpy(to->data + wire->begun, &little, sizeof little);
+    pl_write_u8(to, '\n');
+    if (to->failed)
+        wire->broken = "out of memory for what is to be sent";
+}
+
+/* Only whole frames are unsent here: pl_wire_flush() has not been called since the last time that it wrote all. */
+void pl_wire_drop(struct pl_wire *wire, uint32_t job)
+{
+    struct pl_writer *to = &wire->unsent;
+    size_t at = wire->sent, kept = at;
+    while (!to->failed && at < to->length) {
+        struct pl_reader header = pl_reader(to->data + at, to->length - at);
+        size_t whole = WIRE_HEADER + (size_t)pl_read_u32(&header) + WIRE_END;
+        pl_read_u32(&header); /* the kind */
+        if (pl_read_u32(&header) != job) {
+            memmove(to->data + kept, to->data + at, whole);
+            kept += whole;
+        }
+        at += whole;
+    }
+    if (!to->failed)
+        pl_writer_trim(to, kept);
 }
 
 /* No signal is raised in the embedding program, whose end is a socket. */
@@ -163,12 +186,12 @@ bool pl_wire_next(struct pl_wire *wire, struct pl_frame *frame)
     frame->kind = (enum pl_frame_kind)pl_read_u16(&from);
     pl_read_u16(&from);
     frame->job = pl_read_u32(&from);
-    if (length > WIRE_BODY_MAX)
+    if (length > WIRE_BODY_MAX || (pl_reader_left(&from) > length && from.at[length] != '\n'))
         wire->broken = "it sends what is not a message of Plenum";
-    if (wire->broken || pl_reader_left(&from) < length)
+    if (wire->broken || pl_reader_left(&from) < length + WIRE_END)
         return false;
     frame->body = pl_reader(from.at, length);
-    wire->begin += WIRE_HEADER + length;
+    wire->begin += WIRE_HEADER + length + WIRE_END;
     return true;
 }
 

@@ -7,9 +7,20 @@
 
 #include "core/base/memory.h"
 
+static int placement_least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 static int placement_free(const struct pl_capacity *capacity)
 {
-    return capacity->slots > capacity->ranks ? capacity->slots - capacity->ranks : 0;
+    return capacity->slots > capacity->ranks ? placement_least(capacity->slots - capacity->ranks, capacity->space) : 0;
+}
+
+/* The ranks that a host gets in one of the turns after its free slots. */
+static int placement_more(const struct pl_capacity *capacity)
+{
+    return placement_least(capacity->slots, capacity->space);
 }
 
 static int placement_fill(int number, int most, int placed, int size, uint32_t *host_of)
@@ -19,17 +30,28 @@ static int placement_fill(int number, int most, int placed, int size, uint32_t *
     return placed;
 }
 
-static void placement_in_order(const struct pl_capacity *capacity, int hosts, int size, uint32_t *host_of)
+/* ... and takes them off its space. */
+static int placement_put(struct pl_capacity *capacity, int number, int most, int placed, int size, uint32_t *host_of)
+{
+    int after = placement_fill(number, most, placed, size, host_of);
+    capacity[number].space -= after - placed;
+    return after;
+}
+
+static int placement_in_order(struct pl_capacity *capacity, int hosts, int size, uint32_t *host_of)
 {
     int placed = 0;
     for (int h = 0; h < hosts && placed == 0; h++)
         if (placement_free(&capacity[h]) >= size)
-            placed = placement_fill(h, size, placed, size, host_of);
+            placed = placement_put(capacity, h, size, placed, size, host_of);
     for (int h = 0; h < hosts && placed < size; h++)
-        placed = placement_fill(h, placement_free(&capacity[h]), placed, size, host_of);
-    while (placed < size)
+        placed = placement_put(capacity, h, placement_free(&capacity[h]), placed, size, host_of);
+    for (int before = -1; before < placed && placed < size;) {
+        before = placed;
         for (int h = 0; h < hosts; h++)
-            placed = placement_fill(h, capacity[h].slots, placed, size, host_of);
+            placed = placement_put(capacity, h, placement_more(&capacity[h]), placed, size, host_of);
+    }
+    return placed;
 }
 
 /* One rank on each host that has left some of `many`, again and again. Clears `many`. The number of ranks placed. */
@@ -46,16 +68,18 @@ static int placement_deal(int *many, int hosts, int placed, int size, uint32_t *
     return placed;
 }
 
-static void placement_in_turn(const struct pl_capacity *capacity, int *many, int hosts, int size, uint32_t *host_of)
+static int placement_in_turn(struct pl_capacity *capacity, int *many, int hosts, int size, uint32_t *host_of)
 {
-    for (int h = 0; h < hosts; h++)
-        many[h] = placement_free(&capacity[h]);
-    int placed = placement_deal(many, hosts, 0, size, host_of);
-    while (placed < size) {
-        for (int h = 0; h < hosts; h++)
-            many[h] = capacity[h].slots;
+    int placed = 0;
+    for (int before = -1, turn = 0; placed < size && (before < placed || turn == 1); turn++) {
+        before = placed;
+        for (int h = 0; h < hosts; h++) {
+            many[h] = turn == 0 ? placement_free(&capacity[h]) : placement_more(&capacity[h]);
+            capacity[h].space -= many[h];
+        }
         placed = placement_deal(many, hosts, placed, size, host_of);
     }
+    return placed;
 }
 
 /* Gives each host as many ranks as it has: in turn, or all of one host and then those of the next. */
@@ -73,17 +97,16 @@ static void placement_rank(enum plenum_rank rank, int *many, int hosts, int size
             placed = placement_fill(h, many[h], placed, size, host_of);
 }
 
-bool pl_placement_choose(const struct pl_capacity *capacity, int hosts, int size, enum plenum_map map,
-                         enum plenum_rank rank, uint32_t *host_of)
+int pl_placement_choose(struct pl_capacity *capacity, int hosts, int size, enum plenum_map map, enum plenum_rank rank,
+                        uint32_t *host_of)
 {
     int *many = pl_calloc((size_t)hosts, sizeof *many);
     if (!many)
-        return false;
-    if (map == PLENUM_MAP_NODE)
-        placement_in_turn(capacity, many, hosts, size, host_of);
-    else
-        placement_in_order(capacity, hosts, size, host_of);
-    placement_rank(rank, many, hosts, size, host_of);
+        return PLENUM_ERR_MEMORY;
+    int placed = map == PLENUM_MAP_NODE ? placement_in_turn(capacity, many, hosts, size, host_of)
+                                        : placement_in_order(capacity, hosts, size, host_of);
+    if (placed == size)
+        placement_rank(rank, many, hosts, size, host_of);
     free(many);
-    return true;
+    return placed == size ? PLENUM_OK : PLENUM_ERR_LIMIT;
 }

@@ -1,60 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See binding.h. The kernel's lists in sysfs suffice, and reading them takes no library. */
+/* See binding.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/base/sysfs.h"
 #include "world/runtime/job/binding.h"
-
-enum { NODES_MAX = 256 };
-
-/* Reads a list such as "0-3,8". False: the file has none. */
-static bool binding_read_list(const char *file, cpu_set_t *cpus)
-{
-    FILE *list = fopen(file, "re");
-    int first, last;
-    CPU_ZERO(cpus);
-    if (!list)
-        return false;
-    while (fscanf(list, "%9d", &first) == 1) {
-        if (fscanf(list, "-%9d", &last) != 1)
-            last = first;
-        for (int cpu = first; cpu >= 0 && cpu <= last && cpu < CPU_SETSIZE; cpu++)
-            CPU_SET((size_t)cpu, cpus);
-        if (fgetc(list) != ',')
-            break;
-    }
-    fclose(list);
-    return CPU_COUNT(cpus) > 0;
-}
-
-static bool binding_read_topology(const char *sys, int cpu, const char *name, cpu_set_t *cpus)
-{
-    char file[256];
-    snprintf(file, sizeof file, "%s/devices/system/cpu/cpu%d/topology/%s", sys, cpu, name);
-    return binding_read_list(file, cpus) && CPU_ISSET((size_t)cpu, cpus);
-}
-
-static bool binding_read_node(const char *sys, int cpu, cpu_set_t *cpus)
-{
-    char file[256];
-    for (int node = 0; node < NODES_MAX; node++) {
-        snprintf(file, sizeof file, "%s/devices/system/node/node%d/cpulist", sys, node);
-        if (binding_read_list(file, cpus) && CPU_ISSET((size_t)cpu, cpus))
-            return true;
-    }
-    return false;
-}
 
 /* The processors, allowed or not, of the place that `cpu` belongs to. */
 static void binding_place_of(const char *sys, int cpu, enum plenum_bind bind, cpu_set_t *place)
 {
     bool known = false, all = false;
     switch (bind) {
-    case PLENUM_BIND_CORE: known = binding_read_topology(sys, cpu, "thread_siblings_list", place); break;
-    case PLENUM_BIND_SOCKET: known = binding_read_topology(sys, cpu, "core_siblings_list", place), all = true; break;
-    case PLENUM_BIND_NUMA: known = binding_read_node(sys, cpu, place), all = true; break;
+    case PLENUM_BIND_CORE: known = pl_sysfs_topology(sys, cpu, "thread_siblings_list", place); break;
+    case PLENUM_BIND_SOCKET: known = pl_sysfs_topology(sys, cpu, "core_siblings_list", place), all = true; break;
+    case PLENUM_BIND_NUMA: known = pl_sysfs_node(sys, cpu, place), all = true; break;
+    case PLENUM_BIND_L3CACHE: known = pl_sysfs_cache(sys, cpu, place), all = true; break;
     default: break;
     }
     if (known)
@@ -81,6 +43,14 @@ static bool binding_collect(const char *sys, const cpu_set_t *allowed, enum plen
         CPU_XOR(&left, &left, place);
     }
     return true;
+}
+
+/* From what a mapping takes places in turn. */
+static enum plenum_bind binding_group(enum plenum_map map)
+{
+    return map == PLENUM_MAP_NUMA      ? PLENUM_BIND_NUMA
+           : map == PLENUM_MAP_L3CACHE ? PLENUM_BIND_L3CACHE
+                                       : PLENUM_BIND_SOCKET;
 }
 
 static bool binding_overlap(const cpu_set_t *a, const cpu_set_t *b)
@@ -164,8 +134,7 @@ bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind
     if (map == PLENUM_MAP_SLOT || map == PLENUM_MAP_NODE)
         return true;
     cpu_set_t *from = pl_calloc((size_t)places->count + 1, sizeof *from);
-    bool good =
-        from && binding_collect(sys, allowed, map == PLENUM_MAP_NUMA ? PLENUM_BIND_NUMA : PLENUM_BIND_SOCKET, &groups);
+    bool good = from && binding_collect(sys, allowed, binding_group(map), &groups);
     if (good) {
         binding_interleave(&groups, places, from);
         pl_binding_fini(&groups);
@@ -199,7 +168,7 @@ bool pl_binding_rank(const char *sys, const cpu_set_t *allowed, enum plenum_map 
     struct pl_binding_places groups;
     if (rank != PLENUM_RANK_FILL && rank != PLENUM_RANK_SPAN)
         return true;
-    if (!binding_collect(sys, allowed, map == PLENUM_MAP_NUMA ? PLENUM_BIND_NUMA : PLENUM_BIND_SOCKET, &groups))
+    if (!binding_collect(sys, allowed, binding_group(map), &groups))
         return false;
     cpu_set_t *from = pl_calloc((size_t)count + 1, sizeof *from);
     int *next = pl_calloc((size_t)groups.count + 1, sizeof *next);

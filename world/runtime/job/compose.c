@@ -116,6 +116,7 @@ int pl_compose_environment(const struct plenum_job *job, struct pl_vars *vars)
         compose_drop(vars, compose_is_steering);
     compose_drop(vars, compose_is_identity);
     compose_drop(vars, compose_is_local);
+    pl_job_resources_forget(job, vars);
     return pl_vars_apply(vars, &job->desc.env) ? PLENUM_OK : compose_no_memory();
 }
 
@@ -307,7 +308,8 @@ int pl_compose_bind(struct plenum_job *job)
     const struct pl_plan *head = pl_blob_at(b, 0);
     struct pl_plan_rank *rank = head ? pl_blob_at(b, head->ranks) : NULL;
     for (int r = 0; !b->failed && rank && r < job->desc.size; r++)
-        rank[r].cpus = all + (uint32_t)((size_t)r * sizeof *job->launch.bound);
+        if (CPU_COUNT(&job->launch.bound[r]) > 0)
+            rank[r].cpus = all + (uint32_t)((size_t)r * sizeof *job->launch.bound);
     return b->failed ? compose_no_memory() : PLENUM_OK;
 }
 
@@ -334,6 +336,8 @@ int pl_compose_resources(struct plenum_job *job)
     int err = pl_job_resources_take(job);
     for (int r = 0; !err && job->launch.numbers && r < job->desc.size; r++) {
         struct pl_vars vars = { 0 };
+        if (!pl_job_is_here(job, r))
+            continue;
         err = pl_job_resources_environment(job, r, &vars);
         if (!err)
             plan_extend_own(&job->launch.plan, r, &vars);
@@ -352,6 +356,7 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
     struct pl_plan head = { .cookie = job->cookie,
                             .rank_count = (uint32_t)job->desc.size,
                             .here = (uint32_t)pl_job_local_rank(job, job->desc.size),
+                            .placer = job->launch.placer != NULL,
                             .job_fd = compose_choose_job_fd() };
     head.shared_fd = head.job_fd - 1;
     job->launch.pmi = job->launch.pmi && head.shared_fd > 4;
@@ -379,7 +384,8 @@ int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t s
     if (pl_job_enter(job) != PLENUM_OK)
         return 0;
     const cpu_set_t *bound = job->launch.bound;
-    if (!bound && pl_job_bind(job, &chosen) == PLENUM_OK)
+    bool chooses = job->phase < PL_JOB_RUNNING && pl_list_empty(&job->runtime->hosts);
+    if (!bound && chooses && pl_job_bind(job, &chosen) == PLENUM_OK)
         bound = chosen;
     if (bound && rank >= 0 && rank < job->desc.size)
         length = pl_binding_text(&bound[rank], text, text ? size : 0);

@@ -285,9 +285,9 @@ int plenum_job_redirect_file(struct plenum_job *job, int rank, int number, const
 static long describe_most(enum plenum_job_option option)
 {
     switch (option) {
-    case PLENUM_JOB_BIND: return PLENUM_BIND_THREAD;
+    case PLENUM_JOB_BIND: return PLENUM_BIND_L3CACHE;
     case PLENUM_JOB_PMIX: return PLENUM_PMIX_AUTO;
-    case PLENUM_JOB_MAP: return PLENUM_MAP_NODE;
+    case PLENUM_JOB_MAP: return PLENUM_MAP_L3CACHE;
     case PLENUM_JOB_RANK: return PLENUM_RANK_SPAN;
     case PLENUM_JOB_REPORT:
     case PLENUM_JOB_TERMINAL: return 1;
@@ -302,6 +302,26 @@ static long describe_most(enum plenum_job_option option)
     return -1;
 }
 
+static const char *describe_option_name(enum plenum_job_option option)
+{
+    switch (option) {
+    case PLENUM_JOB_TIME_LIMIT: return "PLENUM_JOB_TIME_LIMIT";
+    case PLENUM_JOB_GRACE: return "PLENUM_JOB_GRACE";
+    case PLENUM_JOB_KEEP_GOING: return "PLENUM_JOB_KEEP_GOING";
+    case PLENUM_JOB_PMIX: return "PLENUM_JOB_PMIX";
+    case PLENUM_JOB_SLOTS: return "PLENUM_JOB_SLOTS";
+    case PLENUM_JOB_BIND: return "PLENUM_JOB_BIND";
+    case PLENUM_JOB_UNIVERSE: return "PLENUM_JOB_UNIVERSE";
+    case PLENUM_JOB_MAP: return "PLENUM_JOB_MAP";
+    case PLENUM_JOB_TERMINAL: return "PLENUM_JOB_TERMINAL";
+    case PLENUM_JOB_REPORT: return "PLENUM_JOB_REPORT";
+    case PLENUM_JOB_BIND_COUNT: return "PLENUM_JOB_BIND_COUNT";
+    case PLENUM_JOB_PRIORITY: return "PLENUM_JOB_PRIORITY";
+    case PLENUM_JOB_RANK: return "PLENUM_JOB_RANK";
+    }
+    return "an option";
+}
+
 int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value)
 {
     long most = describe_most(option);
@@ -309,8 +329,8 @@ int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long v
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is not an option of a job", (int)option);
     long least = option == PLENUM_JOB_PRIORITY ? -most : 0;
     if (value < least || value > most)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%ld is outside the range of option %d of a job (%ld to %ld)", value,
-                          (int)option, least, most);
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%ld is outside the range of %s (%ld to %ld)", value,
+                          describe_option_name(option), least, most);
     int err = pl_job_enter(job);
     if (err)
         return err;

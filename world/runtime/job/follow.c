@@ -14,8 +14,10 @@
 #include "core/base/shared.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/guard.h"
+#include "world/runtime/job/answers.h"
 #include "world/runtime/job/host_life.h"
 #include "world/runtime/job/job_psets.h"
+#include "world/runtime/job/job_report.h"
 #include "world/runtime/job/job_resources.h"
 #include "world/runtime/job/notes.h"
 #include "world/runtime/job/outcome.h"
@@ -169,15 +171,17 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now)
         pl_event_queue(job->runtime, event);
         pl_outcome_decide(job, PL_CODE_TIMEOUT);
         job->deadline.limit = 0;
-        if (!pl_report_before_end(job))
+        if (!pl_job_report_before_end(job))
             pl_job_end(job);
     }
-    if (job->reporting.check_at && now >= job->reporting.check_at && pl_report_deadline(job, now))
+    if (job->reporting.check_at && now >= job->reporting.check_at && pl_job_report_deadline(job, now))
         pl_job_end(job);
     if (job->deadline.kill && now >= job->deadline.kill)
         follow_kill(job);
     if (job->deadline.rouse && now >= job->deadline.rouse) {
         pl_link_rouse(&job->runtime->keeper.link);
+        if (job->phase == PL_JOB_ENDING && !job->deadline.kill) /* killed, as far as the keeper goes on */
+            pl_link_kill_held(&job->runtime->keeper.link);
         job->deadline.rouse = job->phase == PL_JOB_ENDING || job->started < job->desc.size ? now + PL_ROUSE_MS : 0;
     }
 }
@@ -339,6 +343,7 @@ void pl_job_last_process_ended(struct plenum_job *job)
     pl_pmi_close(job);
     pl_job_psets_check(job);
     pl_slots_forget(job);
+    pl_answers_forget(job);
     pl_job_segment_unmap(job);
     pl_job_resources_give(job);
     pl_dispatch_end(&job->runtime->supply.dispatch, &job->task);

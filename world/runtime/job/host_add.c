@@ -15,6 +15,7 @@
 #include "core/base/vec.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/host_life.h"
+#include "world/runtime/job/host_resources.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/runtime_error.h"
 
@@ -135,21 +136,13 @@ static int host_add_describe(struct pl_host *host, bool quote, const struct host
     return err ? err : plenum_job_set(job, PLENUM_JOB_REPORT, 0);
 }
 
-static struct pl_host *host_add_find(struct plenum_runtime *rt, const char *name)
-{
-    PL_LIST_EACH(host, &rt->hosts, struct pl_host, node)
-        if (strcmp(host->name, name) == 0)
-            return host;
-    return NULL;
-}
-
 /* From now on jobs may be placed there. */
 static int host_add_enter(struct plenum_runtime *rt, struct pl_host *host, struct plenum_job *job)
 {
     int err = pl_runtime_enter(rt);
     if (err)
         return err;
-    struct pl_host *before = host_add_find(rt, host->name);
+    struct pl_host *before = pl_host_find(rt, host->name);
     if (before && before->state != PLENUM_HOST_LOST)
         return pl_runtime_leave(rt, pl_rt_fail(PLENUM_ERR_STATE, "the runtime already has a host \"%s\"", host->name));
     err = pl_runtime_watch(rt, host->wire.in, &host->source);
@@ -162,7 +155,7 @@ static int host_add_enter(struct plenum_runtime *rt, struct pl_host *host, struc
     job->launch.placer = host;
     host->placer = job;
     pl_list_append(&rt->hosts, &host->node);
-    pl_host_flush(host);
+    pl_wire_flush(&host->wire); /* the greeting alone: jobs follow when the agent has answered */
     return pl_runtime_leave(rt, PLENUM_OK);
 }
 
@@ -283,7 +276,7 @@ int plenum_runtime_host_remove(struct plenum_runtime *rt, const char *name)
     int err = name ? pl_runtime_enter(rt) : pl_rt_fail_null("name of a host");
     if (err)
         return err;
-    struct pl_host *host = host_add_find(rt, name);
+    struct pl_host *host = pl_host_find(rt, name);
     if (!host) {
         err = pl_rt_fail(PLENUM_ERR_NOT_FOUND, "the runtime has no host \"%.80s\"", name);
     } else if (host->state == PLENUM_HOST_LOST) {
@@ -292,6 +285,7 @@ int plenum_runtime_host_remove(struct plenum_runtime *rt, const char *name)
         host->state = PLENUM_HOST_LEAVING;
         host->leaving = true;
         pl_hosts_supply(rt);
+        pl_host_resources_refuse(rt);
         pl_hosts_advance(rt);
     }
     return pl_runtime_leave(rt, err);
@@ -309,6 +303,7 @@ int plenum_runtime_host(struct plenum_runtime *rt, int number, struct plenum_hos
         struct plenum_host found = { .state = host->state, .slots = host->slots, .ranks = host->ranks };
         snprintf(found.name, sizeof found.name, "%s", host->name);
         snprintf(found.reason, sizeof found.reason, "%s", host->state == PLENUM_HOST_LOST ? host->reason : "");
+        memcpy(found.places, host->places, sizeof host->places);
         memset(out, 0, size);
         memcpy(out, &found, size < sizeof found ? size : sizeof found);
         return pl_runtime_leave(rt, PLENUM_OK);

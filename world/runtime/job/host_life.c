@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@
 #include "world/runtime/event/event.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/follow.h"
+#include "world/runtime/job/host_beat.h"
+#include "world/runtime/job/host_resources.h"
 #include "world/runtime/job/span.h"
 #include "world/runtime/job/span_follow.h"
 #include "world/runtime/runtime_error.h"
@@ -51,9 +54,18 @@ static void host_tell(struct pl_host *host)
     pl_event_queue(host->runtime, event);
 }
 
+struct pl_host *pl_host_find(struct plenum_runtime *rt, const char *name)
+{
+    PL_LIST_EACH(host, &rt->hosts, struct pl_host, node)
+        if (strcmp(host->name, name) == 0)
+            return host;
+    return NULL;
+}
+
 void pl_hosts_supply(struct plenum_runtime *rt)
 {
     long slots = 0;
+    pl_host_resources_supply(rt);
     if (rt->supply.slots_given || pl_list_empty(&rt->hosts))
         return;
     PL_LIST_EACH(host, &rt->hosts, struct pl_host, node)
@@ -65,7 +77,7 @@ void pl_hosts_supply(struct plenum_runtime *rt)
 
 void pl_host_flush(struct pl_host *host)
 {
-    if (host->wire.in < 0)
+    if (host->wire.in < 0 || !host->wire.greeted)
         return;
     pl_wire_flush(&host->wire);
     bool full = pl_wire_waiting(&host->wire) > 0;
@@ -84,7 +96,34 @@ static void host_greet(struct pl_host *host, struct pl_frame *hello)
     } else if (host->state == PLENUM_HOST_STARTING) {
         host->state = PLENUM_HOST_READY;
         host_tell(host);
+        pl_host_first_beat(host);
     }
+}
+
+static void host_read_places(struct pl_host *host, struct pl_reader *from)
+{
+    for (int bind = PLENUM_BIND_CORE; bind <= PLENUM_BIND_L3CACHE; bind++) {
+        uint32_t count = pl_read_u32(from);
+        if (!from->failed && count <= CPU_SETSIZE)
+            host->places[bind] = (int)count;
+    }
+}
+
+/* The placer gets some time to end by itself. */
+static void host_hang_up(struct pl_host *host, int patience_ms)
+{
+    pl_runtime_unwatch(host->runtime, host->wire.in);
+    shutdown(host->wire.in, SHUT_RDWR);
+    if (host->placer && !host->placer->deadline.limit) {
+        host->placer->deadline.limit = pl_clock_ms() + patience_ms;
+        pl_runtime_set_timer(host->runtime);
+    }
+}
+
+void pl_host_give_up(struct pl_host *host)
+{
+    host->wire.broken = host->reason;
+    host_hang_up(host, 0);
 }
 
 /* False: nothing was read. */
@@ -92,19 +131,20 @@ static bool host_read(struct pl_host *host)
 {
     struct pl_frame frame;
     int got = pl_wire_fill(&host->wire);
+    if (got > 0)
+        host->asked = 0;
     while (pl_wire_next(&host->wire, &frame))
         if (frame.kind == PL_FRAME_HELLO)
             host_greet(host, &frame);
+        else if (frame.kind == PL_FRAME_PLACES)
+            host_read_places(host, &frame.body);
+        else if (frame.kind == PL_FRAME_RESOURCE)
+            pl_host_resources_found(host, &frame);
         else
             pl_span_frame(host, &frame);
     if (got >= 0 && !host->wire.broken)
         return got > 0;
-    pl_runtime_unwatch(host->runtime, host->wire.in);
-    shutdown(host->wire.in, SHUT_RDWR);
-    if (host->placer && !host->placer->deadline.limit) {
-        host->placer->deadline.limit = pl_clock_ms() + PLACER_END_MS;
-        pl_runtime_set_timer(host->runtime);
-    }
+    host_hang_up(host, PLACER_END_MS);
     return false;
 }
 
@@ -214,6 +254,7 @@ static void host_end_lost(struct pl_host *host)
             pl_span_lose(job, host);
     if (host->leaving)
         pl_host_free(host);
+    pl_host_resources_refuse(rt);
 }
 
 /* Its agent gets the end of its input, and ends. */
@@ -227,11 +268,21 @@ static void host_dismiss(struct pl_host *host)
     }
 }
 
+/* Jobs that end before the agent has answered: it has not heard of them, and will not. */
+static void host_withdraw(struct pl_host *host)
+{
+    PL_LIST_EACH(job, &host->runtime->alive, struct plenum_job, alive)
+        if (pl_job_is_spread(job) && job->phase == PL_JOB_ENDING)
+            pl_span_withdraw(job, host);
+}
+
 void pl_hosts_advance(struct plenum_runtime *rt)
 {
     PL_LIST_EACH(host, &rt->hosts, struct pl_host, node) {
         if (host->over)
             host_end_lost(host);
+        else if (!host->wire.greeted && host->ranks > 0)
+            host_withdraw(host);
         else if (host->leaving && host->ranks == 0 && host->placer)
             host_dismiss(host);
     }
@@ -261,7 +312,7 @@ void pl_hosts_stop(struct plenum_runtime *rt)
         if (host->wire.in >= 0)
             shutdown(host->wire.in, SHUT_WR);
     PL_LIST_EACH(host, &rt->hosts, struct pl_host, node)
-        if (host->wire.in >= 0)
+        if (host->wire.in >= 0 && host->wire.greeted)
             host_await_end(host, deadline);
 }
 

@@ -14,8 +14,14 @@ void pl_host_errors_ready(struct pl_source *source);
 /* Sends what was written to its wire, now or when the agent takes it. */
 void pl_host_flush(struct pl_host *host);
 
+/* Ends the connection, and the placer at once: the reason is why the host is lost. */
+void pl_host_give_up(struct pl_host *host);
+
 /* Takes it off the list, whatever its agent does. */
 void pl_host_free(struct pl_host *host);
+
+/* NULL: the runtime has no host of this name. */
+struct pl_host *pl_host_find(struct plenum_runtime *rt, const char *name);
 
 /* Can jobs be placed on the host? */
 static inline bool pl_host_is_usable(const struct pl_host *host)
@@ -29,7 +35,7 @@ void pl_host_placer_ended(struct plenum_job *placer);
 /* Ends the agents of hosts that are to leave, and what was on hosts whose agents have ended. */
 void pl_hosts_advance(struct plenum_runtime *rt);
 
-/* The slots of the hosts are those of the runtime, unless the embedder has set a number. */
+/* The slots of the hosts are those of the runtime, unless the embedder has set a number; and so are their resources. */
 void pl_hosts_supply(struct plenum_runtime *rt);
 
 /* `ranks` more, or fewer if negative, run on the host. */

@@ -12,6 +12,7 @@
 #include "core/job/sets.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/guard.h"
+#include "world/runtime/job/span_sets.h"
 #include "world/runtime/runtime_error.h"
 
 /* --- events ------------------------------------------------------------------------------------------------ */
@@ -41,12 +42,20 @@ static char *job_psets_describe(const struct pl_job_sets *sets)
     return NULL;
 }
 
+/* Its memory is NULL: the job has none. An agent only has a copy. */
+static struct pl_job_table job_psets_table(const struct plenum_job *job)
+{
+    if (pl_job_is_spread(job))
+        return pl_span_sets_table(job);
+    if (job->segment && !pl_job_is_part(job))
+        return pl_job_table_of(job->segment, job->shared);
+    return (struct pl_job_table){ .memory = NULL };
+}
+
 void pl_job_psets_check(struct plenum_job *job)
 {
     struct pl_job_sets sets;
-    if (!job->segment)
-        return;
-    struct pl_job_table table = pl_job_table_of(job->segment, job->shared);
+    struct pl_job_table table = job_psets_table(job);
     if (!table.memory)
         return;
     if (pl_job_sets_version(&table) == job->psets_version || pl_job_sets_open(&table, &sets))
@@ -101,31 +110,51 @@ static int job_psets_check_name(const struct plenum_job *job, const char *name)
     return err;
 }
 
-static int job_psets_change(struct plenum_job *job, const char *name, const uint32_t *ranges, uint32_t count)
+/* NULL, or what went wrong. The agents of hosts are told of a change. */
+static const char *job_psets_change(struct plenum_job *job, const char *name, const uint32_t *ranges, uint32_t count,
+                                    uint64_t *version)
 {
-    uint64_t version;
-    struct pl_job_table table = pl_job_table_of(job->segment, job->shared);
-    const char *wrong = pl_job_sets_change(&table, name, ranges, count, &version);
+    bool spread = pl_job_is_spread(job);
+    struct pl_job_table table = spread ? pl_span_sets_need_table(job) : job_psets_table(job);
+    if (!table.memory)
+        return "out of memory for the job's table of process sets";
+    uint64_t before = pl_job_sets_version(&table);
+    const char *wrong = pl_job_sets_change(&table, name, ranges, count, version);
+    if (!wrong && spread && *version != before)
+        pl_span_sets_send(job);
     pl_job_psets_check(job);
-    return wrong ? pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %s", name, wrong) : PLENUM_OK;
+    return wrong;
+}
+
+const char *pl_job_psets_change(struct plenum_job *job, const char *name, const uint32_t *ranges, uint32_t count,
+                                uint64_t *version)
+{
+    if (job_psets_check_name(job, name))
+        return plenum_error();
+    for (uint32_t i = 0; i < count; i++)
+        if (ranges[2 * i] > ranges[2 * i + 1] || ranges[2 * i + 1] >= (uint32_t)job->desc.size)
+            return "its members are not ranks of the job";
+    return job_psets_change(job, name, ranges, count, version);
 }
 
 /* `table`: the ranges in the table's form; NULL: withdraw the set. */
 static int job_psets_change_checked(struct plenum_job *job, const char *name, const int (*ranges)[2], int count,
                                     const uint32_t *table)
 {
+    uint64_t version;
+    const char *wrong = NULL;
     int err = pl_job_enter(job);
     if (err)
         return err;
     err = job_psets_check_name(job, name);
-    if (!err && (pl_job_is_spread(job) || (job->segment && !job->segment->table)))
-        err = pl_rt_fail(PLENUM_ERR_STATE, "process set \"%s\": the job is on the hosts of a runtime", name);
-    if (!err && !(pl_job_alive(job) && job->segment))
+    if (!err && !(pl_job_alive(job) && (job->segment || pl_job_is_spread(job))))
         err = pl_rt_fail(PLENUM_ERR_STATE, "process set \"%s\": the job is not running", name);
     if (!err)
         err = job_psets_check_ranges(job, name, ranges, count);
     if (!err)
-        err = job_psets_change(job, name, table, (uint32_t)count);
+        wrong = job_psets_change(job, name, table, (uint32_t)count, &version);
+    if (wrong)
+        err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %s", name, wrong);
     return pl_job_leave(job, err);
 }
 

@@ -24,8 +24,7 @@ static int job_resources_refuse_name(const char *name)
                       name ? name : "", PL_RESOURCE_NAME - 1);
 }
 
-/* The kind with this name; 0: there is none. */
-static int job_resources_find(const struct plenum_runtime *rt, const char *name)
+int pl_job_resources_find(const struct plenum_runtime *rt, const char *name)
 {
     int kind = rt->supply.kinds - 1;
     while (kind > 0 && strcmp(rt->supply.resource[kind].name, name) != 0)
@@ -33,9 +32,15 @@ static int job_resources_find(const struct plenum_runtime *rt, const char *name)
     return kind;
 }
 
+/* The ranks that this runtime gives numbers. */
+static int job_resources_ranks(const struct plenum_job *job)
+{
+    return pl_job_is_part(job) ? job->launch.span->ranks_here : job->desc.size;
+}
+
 static long job_resources_total(const struct plenum_job *job, const struct pl_request *request)
 {
-    return (long)request->each * job->desc.size + request->shared;
+    return (long)request->each * job_resources_ranks(job) + request->shared;
 }
 
 /* --- describing them --------------------------------------------------------------------------------------- */
@@ -48,14 +53,20 @@ static bool job_resources_in_use(const struct plenum_runtime *rt, int kind)
     return waited_for || rt->supply.dispatch.used.of[kind] > 0;
 }
 
+static int job_resources_no_space(const char *name)
+{
+    return pl_rt_fail(PLENUM_ERR_LIMIT, "no room for \"%s\": a runtime has at most %d resources", name, PL_KINDS - 1);
+}
+
 static int job_resources_set(struct plenum_runtime *rt, const char *name, int count)
 {
-    int kind = job_resources_find(rt, name);
+    int kind = pl_job_resources_find(rt, name);
+    if (kind && rt->supply.resource[kind].of_hosts)
+        return pl_rt_fail(PLENUM_ERR_STATE, "the hosts of the runtime have \"%s\", so the runtime itself cannot", name);
     if (kind && job_resources_in_use(rt, kind))
         return pl_rt_fail(PLENUM_ERR_STATE, "jobs have or wait for \"%s\": its number cannot be changed now", name);
     if (!kind && rt->supply.kinds == PL_KINDS)
-        return pl_rt_fail(PLENUM_ERR_LIMIT, "no room for \"%s\": a runtime has at most %d resources", name,
-                          PL_KINDS - 1);
+        return job_resources_no_space(name);
     if (!kind)
         kind = rt->supply.kinds;
     if (!pl_resource_set(&rt->supply.resource[kind], name, count))
@@ -63,6 +74,28 @@ static int job_resources_set(struct plenum_runtime *rt, const char *name, int co
     rt->supply.kinds += kind == rt->supply.kinds;
     pl_dispatch_set_total(&rt->supply.dispatch, kind, count);
     return PLENUM_OK;
+}
+
+int pl_job_resources_of_hosts(struct plenum_runtime *rt, const char *name, int *kind)
+{
+    int found = *kind = pl_job_resources_find(rt, name);
+    if (found && !rt->supply.resource[found].of_hosts)
+        return pl_rt_fail(PLENUM_ERR_STATE, "the runtime itself has \"%s\", so its hosts cannot", name);
+    if (found)
+        return PLENUM_OK;
+    if (rt->supply.kinds == PL_KINDS)
+        return job_resources_no_space(name);
+    *kind = rt->supply.kinds;
+    if (!pl_resource_set(&rt->supply.resource[*kind], name, 0))
+        return job_resources_no_memory();
+    rt->supply.resource[*kind].of_hosts = true;
+    rt->supply.kinds++;
+    return PLENUM_OK;
+}
+
+int pl_job_resources_check_name(const char *name)
+{
+    return pl_resource_is_name(name) ? PLENUM_OK : job_resources_refuse_name(name);
 }
 
 int plenum_runtime_resource(struct plenum_runtime *rt, const char *name, int count)
@@ -118,13 +151,13 @@ int pl_job_resources_check(struct plenum_job *job)
     for (int i = 0; i < job->desc.request_count; i++) {
         struct pl_request *request = &job->desc.request[i];
         long total = job_resources_total(job, request);
-        request->kind = job_resources_find(rt, request->name);
+        request->kind = pl_job_resources_find(rt, request->name);
         int count = request->kind ? rt->supply.resource[request->kind].count : 0;
         if (total > count)
             return pl_rt_fail(PLENUM_ERR_ARGUMENT,
                               "the job asks for %ld of \"%s\" (%d for each of %d ranks, %d for all), and the runtime "
                               "has %d",
-                              total, request->name, request->each, job->desc.size, request->shared, count);
+                              total, request->name, request->each, job_resources_ranks(job), request->shared, count);
         if (total > 0 && job->tree.root)
             return pl_rt_fail(PLENUM_ERR_ARGUMENT,
                               "spawned processes cannot ask for \"%s\": the job that spawns them would have to wait",
@@ -195,9 +228,9 @@ static char *job_resources_text(const struct plenum_job *job, const struct pl_re
     char *text = pl_calloc((size_t)count * 12 + (list ? strlen(list) : 0) + 1, 1);
     size_t used = 0;
     for (int i = 0; text && i < request->each; i++)
-        used = job_resources_append(text, used, at[rank * request->each + i], list);
+        used = job_resources_append(text, used, at[pl_job_local_rank(job, rank) * request->each + i], list);
     for (int i = 0; text && i < request->shared; i++)
-        used = job_resources_append(text, used, at[job->desc.size * request->each + i], list);
+        used = job_resources_append(text, used, at[job_resources_ranks(job) * request->each + i], list);
     return text;
 }
 
@@ -240,6 +273,13 @@ int pl_job_resources_environment(const struct plenum_job *job, int rank, struct 
     return good ? PLENUM_OK : job_resources_no_memory();
 }
 
+void pl_job_resources_forget(const struct plenum_job *job, struct pl_vars *vars)
+{
+    for (int i = 0; i < job->desc.request_count; i++)
+        for (int v = 0; strcmp(job->desc.request[i].name, "gpu") == 0 && v < PL_DEVICE_VARS; v++)
+            pl_vars_remove(vars, pl_device_vars[v]);
+}
+
 int pl_job_resources_hide(const struct plenum_job *job, struct pl_vars *vars)
 {
     bool good = true;
@@ -279,7 +319,8 @@ int plenum_job_numbers(const struct plenum_job *job, int rank, const char *name,
         text[0] = '\0';
     if (pl_job_enter(job) != PLENUM_OK)
         return 0;
-    struct plenum_job *trial = job->phase == PL_JOB_DESCRIBED ? (struct plenum_job *)job : NULL;
+    bool here = job->phase == PL_JOB_DESCRIBED && pl_list_empty(&job->runtime->hosts);
+    struct plenum_job *trial = here ? (struct plenum_job *)job : NULL;
     if (trial && (pl_job_resources_check(trial) || !job_resources_are_free(job) || pl_job_resources_take(trial)))
         trial = NULL;
     if (name)

@@ -189,6 +189,40 @@ static int job_key_redirects(struct pl_job_cursor *at, json_t *value)
     return PLENUM_OK;
 }
 
+/* {"0": "0-2", "3": "1:*"}; with "all" for PLENUM_ALL where that may be. */
+static int job_key_texts(struct pl_job_cursor *at, json_t *value, bool all,
+                         int (*set)(struct plenum_job *job, int rank, const char *text))
+{
+    const char *name;
+    json_t *text;
+    if (!json_is_object(value))
+        return PL_JOB_REFUSED;
+    json_object_foreach(value, name, text)
+    {
+        char *end;
+        long rank = strtol(name, &end, 10);
+        bool good = *name >= '0' && *name <= '9' && !*end && rank <= 65535;
+        if (all && strcmp(name, "all") == 0)
+            good = true, rank = PLENUM_ALL;
+        int err = good && json_is_string(text) ? set(at->job, (int)rank, json_string_value(text)) : PL_JOB_REFUSED;
+        if (err == PL_JOB_REFUSED)
+            pl_job_cursor_enter(at, ".%s", name);
+        if (err)
+            return err;
+    }
+    return PLENUM_OK;
+}
+
+static int job_key_cores(struct pl_job_cursor *at, json_t *value)
+{
+    return job_key_texts(at, value, true, plenum_job_place);
+}
+
+static int job_key_hosts(struct pl_job_cursor *at, json_t *value)
+{
+    return job_key_texts(at, value, false, plenum_job_host);
+}
+
 static int job_key_amounts(struct pl_job_cursor *at, const json_t *value, enum plenum_scope scope)
 {
     const char *name;
@@ -254,10 +288,13 @@ const struct pl_job_key pl_job_keys[] = {
     { "pmix", "true, false or \"auto\"", job_key_option, PLENUM_JOB_PMIX },
     { "slots", "an integer from 0 (the default)", job_key_option, PLENUM_JOB_SLOTS },
     { "universe", "an integer from 0 (not set)", job_key_option, PLENUM_JOB_UNIVERSE },
-    { "bind", "\"none\", \"core\", \"socket\", \"numa\" or \"thread\"", job_key_option, PLENUM_JOB_BIND },
-    { "map", "\"slot\", \"socket\", \"numa\" or \"node\"", job_key_option, PLENUM_JOB_MAP },
+    { "bind", "\"none\", \"core\", \"socket\", \"numa\", \"thread\" or \"l3cache\"", job_key_option, PLENUM_JOB_BIND },
+    { "map", "\"slot\", \"socket\", \"numa\", \"node\" or \"l3cache\"", job_key_option, PLENUM_JOB_MAP },
     { "rank_by", "\"mapped\", \"slot\", \"node\", \"fill\" or \"span\"", job_key_option, PLENUM_JOB_RANK },
     { "bind_count", "an integer from 0 (one)", job_key_option, PLENUM_JOB_BIND_COUNT },
+    { "cores", "an object of ranks, or \"all\", and lists of cores such as \"0-2,5\", \"1:0-2\" or \"p3\"",
+      job_key_cores, 0 },
+    { "hosts", "an object of ranks and names of hosts", job_key_hosts, 0 },
     { "resources", "an object of names and integers from 0: for each rank", job_key_resources, 0 },
     { "shared_resources", "an object of names and integers from 0: for all ranks together", job_key_shared_resources,
       0 },
@@ -269,8 +306,8 @@ const struct pl_job_key pl_job_keys[] = {
 
 const char *const *pl_job_option_words(long option)
 {
-    static const char *const bind[] = { "none", "core", "socket", "numa", "thread", NULL };
-    static const char *const map[] = { "slot", "socket", "numa", "node", NULL };
+    static const char *const bind[] = { "none", "core", "socket", "numa", "thread", "l3cache", NULL };
+    static const char *const map[] = { "slot", "socket", "numa", "node", "l3cache", NULL };
     static const char *const rank[] = { "mapped", "slot", "node", "fill", "span", NULL };
     static const char *const pmix[] = { "off", "on", "auto", NULL };
     switch (option) {

@@ -75,6 +75,23 @@ static void job_json_write_resources(json_t *object, const struct plenum_job *jo
     json_decref(shared);
 }
 
+/* {"all": "0 1", "3": "2-4"} */
+static void job_json_write_texts(json_t *object, const char *key, const char *all, const struct pl_rank_texts *texts)
+{
+    json_t *written = json_object();
+    if (all)
+        json_object_set_new(written, "all", json_string(all));
+    for (int r = 0; r < texts->count; r++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", r);
+        if (texts->text[r])
+            json_object_set_new(written, name, json_string(texts->text[r]));
+    }
+    if (json_object_size(written) > 0)
+        json_object_set(object, key, written);
+    json_decref(written);
+}
+
 static json_t *job_json_write_option(long option, long value)
 {
     const char *const *words = pl_job_option_words(option);
@@ -138,6 +155,8 @@ static json_t *job_json_write_job(const struct plenum_job *job, const char **los
     job_json_write_redirects(object, job, lost);
     if (job->desc.pset_count > 0)
         json_object_set_new(object, "psets", job_json_write_psets(job));
+    job_json_write_texts(object, "cores", job->desc.cores_of_all, &job->desc.cores);
+    job_json_write_texts(object, "hosts", NULL, &job->desc.host);
     job_json_write_resources(object, job);
     for (const struct pl_job_key *key = pl_job_keys; key->name; key++)
         if (key->option && job->desc.option[key->option] != pl_job_option_default(key->option))

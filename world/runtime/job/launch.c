@@ -3,6 +3,7 @@
  * finds the programs and merges the environments. The start makes the segment and the outputs. No process runs before
  * every step here that can fail has succeeded. */
 #include "world/runtime/job/launch.h"
+#include "world/runtime/job/host_resources.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,7 @@
 #include "world/runtime/guard.h"
 #include "world/runtime/job/compose.h"
 #include "world/runtime/job/follow.h"
+#include "world/runtime/job/job_place.h"
 #include "world/runtime/job/job_resources.h"
 #include "world/runtime/job/notes.h"
 #include "world/runtime/job/pmi_server.h"
@@ -46,6 +48,9 @@ static int launch_check(const struct plenum_job *job)
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%s is for rank %d, which is not in a job of size %d",
                               job->desc.redirects[i].number == 0 ? "standard input" : "a file for output",
                               job->desc.redirects[i].rank, job->desc.size);
+    int err = pl_job_place_check(job);
+    if (err)
+        return err;
     for (int i = 0; i < job->desc.pset_count; i++)
         for (uint32_t r = 0; r < job->desc.psets[i].count; r++)
             if (job->desc.psets[i].ranges[2 * r + 1] >= (uint32_t)job->desc.size)
@@ -187,17 +192,19 @@ static void launch_fini(const struct plenum_job *job, struct launch *l)
 
 /* --- the launch -------------------------------------------------------------------------------------------- */
 
-/* A runtime with hosts starts all jobs of the embedder there. */
+/* A runtime with hosts starts all jobs of the embedder there, and what these spawn. */
 static bool launch_is_for_hosts(const struct plenum_job *job)
 {
-    return !pl_list_empty(&job->runtime->hosts) && !job->launch.placer && !job->tree.root;
+    if (job->tree.root)
+        return pl_job_is_spread(job->tree.root);
+    return !pl_list_empty(&job->runtime->hosts) && !job->launch.placer;
 }
 
 /* The steps that are the same whether the job starts now or later. */
 static int launch_prepare(struct plenum_job *job)
 {
     static _Atomic uint32_t last;
-    int err = pl_job_resources_check(job);
+    int err = launch_is_for_hosts(job) ? pl_host_resources_check(job) : pl_job_resources_check(job);
     if (!err)
         err = launch_name_job(job);
     if (err)

@@ -13,9 +13,9 @@
 
 #include "core/job/note.h"
 #include "world/runtime/event/event.h"
+#include "world/runtime/job/answers.h"
 #include "world/runtime/job/job_psets.h"
 #include "world/runtime/job/span_slots.h"
-#include "world/runtime/job/spawn_tree.h"
 
 enum {
     NOTES = 16,       /* in one read */
@@ -30,18 +30,15 @@ static void notes_queue_error(struct plenum_job *job, struct pl_job_note *note)
                                                         note->message));
 }
 
-/* `ended`: a job whose processes have all ended; it spawns nothing any more. NULL: none. */
+/* `ended`: a job whose processes have all ended; its questions have no answers any more. NULL: none. */
 static void notes_handle(struct plenum_runtime *rt, struct pl_job_note *note, const struct plenum_job *ended)
 {
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
         if (job->cookie != note->cookie)
             continue;
-        if (note->kind == PL_NOTE_SPAWN) {
-            if (job != ended && !pl_job_is_part(job))
-                pl_spawn_tree_spawn(job, note);
-            return; /* the list of jobs may have changed */
-        }
-        if (note->kind == PL_NOTE_ERROR)
+        if (note->kind == PL_NOTE_QUESTION)
+            pl_answers_take(job, note, job == ended);
+        else if (note->kind == PL_NOTE_ERROR)
             notes_queue_error(job, note);
         else
             pl_job_psets_check(job);

@@ -10,7 +10,7 @@ struct plenum_job;
  * without notes. */
 void pl_notes_watch(struct plenum_job *job);
 
-/* Takes what the job's processes wrote before the last one ended. What they wished to spawn is not started. */
+/* Takes what the job's processes wrote before the last one ended. Their questions get no answers. */
 void pl_notes_drain(struct plenum_job *job);
 
 #endif

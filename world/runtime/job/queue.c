@@ -9,6 +9,7 @@
 #include "world/runtime/event/event.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/follow.h"
+#include "world/runtime/job/host_beat.h"
 #include "world/runtime/job/host_life.h"
 #include "world/runtime/job/launch.h"
 #include "world/runtime/runtime_error.h"
@@ -66,7 +67,7 @@ void pl_queue_set_priority(struct plenum_job *job, long priority)
 
 static int queue_check_option(enum plenum_runtime_option option, long value)
 {
-    if (option != PLENUM_RUNTIME_SLOTS && option != PLENUM_RUNTIME_POLICY)
+    if (option != PLENUM_RUNTIME_SLOTS && option != PLENUM_RUNTIME_POLICY && option != PLENUM_RUNTIME_HEARTBEAT)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is not an option of a runtime", (int)option);
     if (option == PLENUM_RUNTIME_SLOTS && (value < 0 || value > INT32_MAX))
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "a runtime cannot have %ld slots: allowed are 0 (no limit) to %d", value,
@@ -74,6 +75,10 @@ static int queue_check_option(enum plenum_runtime_option option, long value)
     if (option == PLENUM_RUNTIME_POLICY && (value < 0 || value > PLENUM_POLICY_BACKFILL))
         return pl_rt_fail(PLENUM_ERR_ARGUMENT,
                           "%ld is not a policy: allowed are 0 (first in, first out) and 1 (backfill)", value);
+    if (option == PLENUM_RUNTIME_HEARTBEAT && (value < 0 || value > INT32_MAX))
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT,
+                          "a heartbeat cannot have %ld milliseconds: allowed are 0 (there is none) to %d", value,
+                          INT32_MAX);
     return PLENUM_OK;
 }
 
@@ -88,6 +93,8 @@ int plenum_runtime_set(struct plenum_runtime *rt, enum plenum_runtime_option opt
         rt->supply.slots_given = value > 0;
         pl_dispatch_set_total(&rt->supply.dispatch, 0, value);
         pl_hosts_supply(rt);
+    } else if (option == PLENUM_RUNTIME_HEARTBEAT) {
+        pl_hosts_set_beat(rt, (int)value);
     } else {
         pl_dispatch_set_policy(&rt->supply.dispatch, pl_policies[value]);
     }

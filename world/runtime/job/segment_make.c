@@ -9,10 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/base/shared.h"
 #include "core/job/report.h"
 #include "core/job/sets.h"
-#include "core/job/spawn.h"
 #include "world/runtime/job/blob.h"
 #include "world/runtime/keeper/plan.h"
 #include "world/runtime/runtime_error.h"
@@ -103,13 +101,10 @@ static void segment_add_cpus(struct pl_blob *b, const struct plenum_job *job, st
 
 static void segment_add_parent(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
-    char port[sizeof job->tree.request->port];
-    pl_copy_shared(port, job->tree.request->port, sizeof port);
-    port[sizeof port - 1] = '\0';
-    head->parent = pl_blob_text(b, port);
+    head->parent = pl_blob_text(b, job->tree.port);
 }
 
-/* Of other hosts the processors are not known, and nothing is published in a table that only one host sees. */
+/* Of other hosts the processors are not known. */
 static void segment_add_hosts(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     const struct pl_span *span = job->launch.span;
@@ -119,12 +114,16 @@ static void segment_add_hosts(struct pl_blob *b, const struct plenum_job *job, s
     head->host = (uint32_t)span->here;
     head->host_of = pl_blob_add(b, span->host_of, (size_t)job->desc.size * sizeof *span->host_of);
     head->cpu_words = 0;
-    head->table = 0;
 }
 
 static void segment_add_told(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     head->told = pl_blob_add(b, NULL, (size_t)job->desc.size * sizeof(struct pl_job_told));
+}
+
+uint32_t pl_job_segment_table_capacity(const struct plenum_job *job)
+{
+    return (TABLE_BYTES + 8 * (uint32_t)job->desc.size + 63) / 64 * 64;
 }
 
 /* A tenant's share of the shared part, all zeros at first: slots and abort record, the table of sets that are published
@@ -133,7 +132,7 @@ static void segment_lay_out_shared(const struct plenum_job *job, struct pl_job_s
 {
     uint64_t ranks = (uint64_t)job->desc.size;
     head->table = (sizeof(struct pl_job_shared) + ranks * sizeof(struct pl_job_rank) + 63) / 64 * 64;
-    head->table_capacity = (TABLE_BYTES + 8 * (uint32_t)job->desc.size + 63) / 64 * 64;
+    head->table_capacity = pl_job_segment_table_capacity(job);
     head->records = (head->table + PL_JOB_TABLE_BYTES(head->table_capacity) + 4095) / 4096 * 4096;
     head->tenant_bytes = (head->records + ranks * PL_RECORD_BYTES + PART_ALIGN - 1) / PART_ALIGN * PART_ALIGN;
     head->tenants = PL_JOB_TENANTS;
@@ -208,7 +207,7 @@ int pl_job_segment_make(struct plenum_job *job, int slots, int *description, int
     segment_add_psets(&b, job, &head);
     segment_add_programs(&b, job, &head);
     segment_add_cpus(&b, job, &head);
-    if (job->tree.request)
+    if (job->tree.port)
         segment_add_parent(&b, job, &head);
     segment_add_told(&b, job, &head);
     segment_lay_out_shared(job, &head);

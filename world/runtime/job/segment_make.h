@@ -10,6 +10,9 @@
  * that the job may use. */
 int pl_job_segment_make(struct plenum_job *job, int slots, int *description, int *shared);
 
+/* Bytes of a buffer of the job's table of published sets (core/job/sets.h). */
+uint32_t pl_job_segment_table_capacity(const struct plenum_job *job);
+
 /* Unmaps both, if they are mapped. */
 void pl_job_segment_unmap(struct plenum_job *job);
 

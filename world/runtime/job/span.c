@@ -3,14 +3,17 @@
 #include "world/runtime/job/span.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/memory.h"
-#include "world/runtime/hosts/placement.h"
 #include "world/runtime/job/compose.h"
 #include "world/runtime/job/host_life.h"
+#include "world/runtime/job/host_resources.h"
 #include "world/runtime/job/span_input.h"
 #include "world/runtime/job/span_pack.h"
 #include "world/runtime/job/span_parts.h"
+#include "world/runtime/job/span_place.h"
+#include "world/runtime/job/span_sets.h"
 #include "world/runtime/runtime_error.h"
 
 static int span_no_memory(void)
@@ -22,9 +25,6 @@ static int span_no_memory(void)
 
 static int span_check(const struct plenum_job *job)
 {
-    if (job->desc.request_count > 0)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "a job asks for \"%s\", and a runtime with hosts has no resources",
-                          job->desc.request[0].name);
     if (job->desc.option[PLENUM_JOB_PMIX] == PLENUM_PMIX_ON)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "a runtime with hosts has no PMIx server for its jobs");
     for (int i = 0; i < job->desc.redirect_count; i++) {
@@ -54,6 +54,7 @@ int pl_span_prepare(struct plenum_job *job)
         return span_no_memory();
     }
     pl_list_init(&parts->early);
+    pl_list_init(&parts->set_changes);
     pl_span_inputs_init(&parts->inputs, job);
     span->here = -1;
     span->id = job->launch.keeper_id;
@@ -62,12 +63,15 @@ int pl_span_prepare(struct plenum_job *job)
     return pl_compose_environment(job, &parts->env);
 }
 
-static void span_free_parts(struct pl_span_parts *parts)
+static void span_free_parts(struct pl_span_parts *parts, int hosts)
 {
     PL_LIST_EACH(early, &parts->early, struct pl_span_early, node)
         free(early);
+    pl_span_sets_free(parts);
     pl_span_inputs_fini(&parts->inputs);
     pl_vars_fini(&parts->env);
+    for (int h = 0; parts->part && h < hosts; h++)
+        free(parts->part[h].answer);
     free(parts->part);
     free(parts->rank);
     free(parts);
@@ -79,78 +83,9 @@ void pl_span_close(struct plenum_job *job)
     if (!span)
         return;
     if (span->parts)
-        span_free_parts(span->parts);
+        span_free_parts(span->parts, span->hosts);
     job->launch.span = NULL;
     pl_span_free(span);
-}
-
-/* The usable hosts with the ranks that each has. The caller frees both. Returns an enum plenum_error. */
-static int span_find_hosts(const struct plenum_runtime *rt, struct pl_host ***hosts, struct pl_capacity **capacity,
-                           int *count)
-{
-    int all = 0;
-    const char *why = "they are leaving";
-    PL_LIST_EACH(host, &rt->hosts, struct pl_host, node)
-        all++;
-    *count = 0;
-    *hosts = pl_calloc((size_t)all + 1, sizeof **hosts);
-    *capacity = pl_calloc((size_t)all + 1, sizeof **capacity);
-    if (!*hosts || !*capacity)
-        return span_no_memory();
-    PL_LIST_EACH(host, &rt->hosts, struct pl_host, node) {
-        if (host->state == PLENUM_HOST_LOST)
-            why = host->reason;
-        if (!pl_host_is_usable(host))
-            continue;
-        (*hosts)[*count] = host;
-        (*capacity)[(*count)++] = (struct pl_capacity){ host->slots, host->ranks };
-    }
-    return *count ? PLENUM_OK : pl_rt_fail(PLENUM_ERR_STATE, "the runtime has no host any more: %s", why);
-}
-
-/* Numbers the hosts that have ranks, in their order. */
-static int span_number_hosts(struct plenum_job *job, struct pl_host *const *hosts, int count)
-{
-    struct pl_span *span = job->launch.span;
-    struct pl_span_part *part = pl_calloc((size_t)count, sizeof *part);
-    uint32_t *number = pl_calloc((size_t)count, sizeof *number);
-    if (!part || !number) {
-        free(part);
-        free(number);
-        return span_no_memory();
-    }
-    for (int r = 0; r < job->desc.size; r++)
-        part[span->host_of[r]].ranks++;
-    for (int h = 0; h < count; h++) {
-        if (part[h].ranks == 0)
-            continue;
-        number[h] = (uint32_t)span->hosts++;
-        part[number[h]] = (struct pl_span_part){ .host = hosts[h], .ranks = part[h].ranks };
-    }
-    for (int r = 0; r < job->desc.size; r++)
-        span->host_of[r] = number[span->host_of[r]];
-    free(number);
-    span->parts->part = part;
-    return PLENUM_OK;
-}
-
-static int span_place(struct plenum_job *job)
-{
-    struct pl_host **hosts;
-    struct pl_capacity *capacity;
-    int count, err = span_find_hosts(job->runtime, &hosts, &capacity, &count);
-    job->launch.span->host_of = pl_calloc((size_t)job->desc.size, sizeof *job->launch.span->host_of);
-    if (!err && !job->launch.span->host_of)
-        err = span_no_memory();
-    if (!err) {
-        const long *option = job->desc.option;
-        bool good = pl_placement_choose(capacity, count, job->desc.size, (enum plenum_map)option[PLENUM_JOB_MAP],
-                                        (enum plenum_rank)option[PLENUM_JOB_RANK], job->launch.span->host_of);
-        err = good ? span_number_hosts(job, hosts, count) : span_no_memory();
-    }
-    free(hosts);
-    free(capacity);
-    return err;
 }
 
 static int span_make_ranks(struct plenum_job *job)
@@ -187,10 +122,11 @@ static void span_send_parts(struct plenum_job *job, const struct pl_writer *part
     for (int h = 0; h < span->hosts; h++) {
         struct pl_host *host = span->parts->part[h].host;
         pl_host_count(host, span->parts->part[h].ranks);
+        pl_host_resources_take(job, host, span->parts->part[h].ranks);
         pl_write_raw(pl_wire_begin(&host->wire, PL_FRAME_JOB, span->id), part[h].data, part[h].length);
         pl_wire_end(&host->wire);
     }
-    if (job->handle.holds_output)
+    if (pl_job_root(job)->handle.holds_output)
         pl_span_hold(job, true);
     for (int h = 0; h < span->hosts; h++)
         pl_host_flush(span->parts->part[h].host);
@@ -216,7 +152,7 @@ static void span_undo(struct plenum_job *job)
 int pl_span_start(struct plenum_job *job)
 {
     struct pl_writer *part = NULL;
-    int err = span_place(job), hosts = job->launch.span->hosts;
+    int err = pl_span_place(job), hosts = job->launch.span->hosts;
     if (!err)
         err = span_make_ranks(job);
     if (!err && !(part = pl_calloc((size_t)hosts, sizeof *part)))

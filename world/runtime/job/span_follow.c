@@ -14,13 +14,20 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "mpi.h"
 #include "world/runtime/event/event_pack.h"
+#include "world/runtime/job/answers.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/job/host_life.h"
+#include "world/runtime/job/host_resources.h"
+#include "world/runtime/job/job_bind.h"
+#include "world/runtime/job/job_report.h"
 #include "world/runtime/job/outcome.h"
+#include "world/runtime/job/published_names.h"
 #include "world/runtime/job/span.h"
 #include "world/runtime/job/span_parts.h"
+#include "world/runtime/job/span_sets.h"
 
 /* --- what happens ------------------------------------------------------------------------------------------------ */
 
@@ -37,19 +44,25 @@ static void told_pass_end(struct plenum_job *job, int rank)
     }
 }
 
+/* Of the whole spawn tree. */
+static bool *told_consequence(struct plenum_job *job)
+{
+    return &pl_job_root(job)->launch.span->parts->consequence;
+}
+
 /* A process learns from the network that another one is lost, and aborts; the news of that one's host may come later.
  * Then this, the cause, decides. */
-static bool told_is_cause(const struct plenum_job *job, const struct plenum_event *e)
+static bool told_is_cause(struct plenum_job *job, const struct plenum_event *e)
 {
-    const struct pl_span_parts *parts = job->launch.span->parts;
     bool failed = e->kind == PLENUM_EVENT_LOST || e->code != 0 || e->flags & PLENUM_EVENT_UNFINALIZED;
-    return parts->consequence && failed && !(e->flags & PLENUM_EVENT_EXPECTED) && !parts->rank[e->rank].aborted;
+    return *told_consequence(job) && failed && !(e->flags & PLENUM_EVENT_EXPECTED) &&
+           !job->launch.span->parts->rank[e->rank].aborted;
 }
 
 static void told_reconsider(struct plenum_job *job)
 {
-    job->launch.span->parts->consequence = false;
-    job->outcome.failed = false;
+    *told_consequence(job) = false;
+    pl_job_root(job)->outcome.failed = false;
 }
 
 static void told_process_ended(struct plenum_job *job, const struct plenum_event *e)
@@ -62,6 +75,7 @@ static void told_process_ended(struct plenum_job *job, const struct plenum_event
         return;
     rank->ended = true;
     rank->pid = e->pid;
+    pl_job_names_forget(job, e->rank);
     told_pass_end(job, e->rank);
     pl_outcome_of_process(job,
                           &(struct pl_ended){
@@ -81,39 +95,45 @@ static void told_process_ended(struct plenum_job *job, const struct plenum_event
     }
 }
 
-/* The texts of an event end with a NUL in the copy. */
-static void told_aborted(struct plenum_job *job, const struct pl_event_view *view)
+/* For free(); NULL: out of memory. */
+static char *told_copy(const char *text, size_t length)
 {
-    struct pl_event *copy = pl_event_of_view(job, view);
-    if (!copy)
-        return;
-    const struct plenum_event *e = &copy->public;
-    struct pl_span_parts *parts = job->launch.span->parts;
+    return pl_strndup(text ? text : "", text ? length : 0);
+}
+
+static void told_aborted_for(struct plenum_job *job, const struct plenum_event *e, const char *object, const char *text)
+{
+    bool *consequence = told_consequence(job);
     if (e->rank >= 0)
-        parts->rank[e->rank].aborted = true;
+        job->launch.span->parts->rank[e->rank].aborted = true;
     if (e->code == MPI_ERR_PROC_ABORTED) {
-        parts->consequence |= !job->outcome.failed && !job->desc.option[PLENUM_JOB_KEEP_GOING];
-    } else if (parts->consequence) {
+        *consequence |= !pl_job_root(job)->outcome.failed && !job->desc.option[PLENUM_JOB_KEEP_GOING];
+    } else if (*consequence) {
         told_reconsider(job);
         job->outcome.aborted = false; /* this abort is told, too */
     }
-    const char *object = e->object ? e->object : "", *text = e->text ? e->text : "";
-    if (view->event.flags & PL_EVENT_SOME && job->desc.option[PLENUM_JOB_KEEP_GOING])
+    if (e->flags & PL_EVENT_SOME && job->desc.option[PLENUM_JOB_KEEP_GOING])
         pl_job_abort_some(job, e->rank, e->code, object, text);
     else
         pl_job_abort(job, e->rank, e->code, object, text);
-    plenum_event_free(&copy->public);
+}
+
+static void told_aborted(struct plenum_job *job, const struct pl_event_view *view)
+{
+    char *object = told_copy(view->object, view->object_length), *text = told_copy(view->text, view->length);
+    told_aborted_for(job, &view->event, object ? object : "", text ? text : "");
+    free(object);
+    free(text);
 }
 
 static void told_unstarted(struct plenum_job *job, const struct pl_event_view *view)
 {
-    struct pl_event *copy = pl_event_of_view(job, view);
-    if (copy && job->phase == PL_JOB_RUNNING) {
+    char *text = told_copy(view->text, view->length);
+    if (job->phase == PL_JOB_RUNNING) {
         pl_outcome_decide(job, (int)(view->event.flags >> PL_EVENT_CODE));
-        pl_job_fail_start(job, view->event.rank, copy->public.code, copy->public.text ? copy->public.text : "");
+        pl_job_fail_start(job, view->event.rank, view->event.code, text ? text : "");
     }
-    if (copy)
-        plenum_event_free(&copy->public);
+    free(text);
 }
 
 /* The ranks whose end the agent has not told: their host is lost. Of ranks that may not have started there is nothing
@@ -124,6 +144,7 @@ static void told_lose_ranks(struct plenum_job *job, int part)
     for (int r = 0; r < job->desc.size; r++)
         if (job->launch.span->host_of[r] == (uint32_t)part && !job->ranks[r].ended) {
             job->launch.span->parts->rank[r].doomed = true; /* the event about the host says why */
+            pl_job_names_forget(job, r);
             if (!started)
                 job->ranks[r].ended = true;
             else
@@ -141,9 +162,14 @@ static void told_part_ended(struct plenum_job *job, int number)
         return;
     told_lose_ranks(job, number);
     pl_host_count(part->host, -part->ranks);
+    pl_host_resources_give(job, part->host, part->ranks);
     part->host = NULL;
-    if (--parts->running == 0)
-        pl_job_last_process_ended(job);
+    pl_job_report_part_ended(job, number);
+    pl_span_sets_check_waiting(job);
+    if (--parts->running > 0)
+        return;
+    pl_job_names_forget(job, PLENUM_ALL);
+    pl_job_last_process_ended(job);
 }
 
 static void told_started(struct plenum_job *job, struct pl_span_part *part, int64_t time_us)
@@ -165,7 +191,6 @@ static void told_event(struct plenum_job *job, int part, const struct pl_event_v
     case PLENUM_EVENT_ABORTED: told_aborted(job, view); break;
     case PLENUM_EVENT_FINISHED: told_part_ended(job, part); break;
     case PLENUM_EVENT_OUTPUT:
-    case PLENUM_EVENT_PSETS:
     case PLENUM_EVENT_REPORT:
     case PLENUM_EVENT_ERROR: pl_event_queue(job->runtime, pl_event_of_view(job, view)); break;
     default: break;
@@ -185,6 +210,13 @@ static bool told_is_end(enum plenum_event_kind kind)
 {
     return kind == PLENUM_EVENT_EXITED || kind == PLENUM_EVENT_LOST || kind == PLENUM_EVENT_ABORTED ||
            kind == PLENUM_EVENT_FINISHED;
+}
+
+/* Must it wait until all ranks were started? What a spawned job says before that is its parents' alone. */
+static bool told_must_wait(const struct plenum_job *job, enum plenum_event_kind kind)
+{
+    return told_is_end(kind) ||
+           (pl_job_is_starting(job) && (kind == PLENUM_EVENT_OUTPUT || kind == PLENUM_EVENT_ERROR));
 }
 
 static bool told_has_started(const struct plenum_job *job)
@@ -222,6 +254,17 @@ static void told_flush_early(struct plenum_runtime *rt, uint64_t id)
     }
 }
 
+/* The keeper of a host was killed while it started ranks. Nothing else tells that the job will never have started. */
+static void told_check_start(struct plenum_job *job, int part, enum plenum_event_kind kind)
+{
+    char reason[300];
+    if (kind != PLENUM_EVENT_FINISHED || told_has_started(job) || job->launch.span->parts->part[part].started)
+        return;
+    snprintf(reason, sizeof reason, "host %s: the processes ended before all of them had started",
+             pl_span_host_of(job, part)->name);
+    pl_job_fail_start(job, PLENUM_ALL, 0, reason);
+}
+
 static void told_event_frame(struct plenum_job *job, int part, struct pl_frame *frame)
 {
     struct plenum_runtime *rt = job->runtime;
@@ -230,12 +273,13 @@ static void told_event_frame(struct plenum_job *job, int part, struct pl_frame *
     uint64_t id = job->id;
     if (!pl_event_unpack(&frame->body, &view) || !told_is_of(job, part, &view.event))
         return;
-    if (!told_is_end(view.event.kind) || told_has_started(job) || !told_keep_early(job, part, &body))
+    told_check_start(job, part, view.event.kind);
+    if (!told_must_wait(job, view.event.kind) || told_has_started(job) || !told_keep_early(job, part, &body))
         told_event(job, part, &view);
     told_flush_early(rt, id);
 }
 
-/* --- frames ---------------------------------------------------------------------------------------------------- */
+/* --- frames ------------------------------------------------------------------------------------------------------ */
 
 /* A slot of a rank of this part goes to the other hosts. */
 static void told_pass_slot(struct plenum_job *job, int part, const struct pl_frame *frame)
@@ -310,22 +354,47 @@ void pl_span_frame(struct pl_host *host, struct pl_frame *frame)
     case PL_FRAME_SLOT: told_pass_slot(job, part, frame); break;
     case PL_FRAME_REFUSED: told_refused(job, part, frame); break;
     case PL_FRAME_DOOMED: told_doomed(job, frame); break;
+    case PL_FRAME_QUESTION: pl_answers_hear(job, part, &frame->body); break;
+    case PL_FRAME_SETS: pl_span_sets_known(job, part, &frame->body); break;
+    case PL_FRAME_BOUND: pl_job_bind_told(job, part, frame); break;
+    case PL_FRAME_REPORT: pl_job_report_answer(job, part, frame); break;
     case PL_FRAME_TAKEN: pl_span_inputs_taken(&job->launch.span->parts->inputs, frame); break;
     default: break;
     }
 }
 
-/* --- a lost host ------------------------------------------------------------------------------------------------- */
+/* --- a host that has not answered, or is lost -------------------------------------------------------------------- */
+
+/* The part of a job that is on a host; -1: none, or not any more. */
+static int told_find_part(const struct plenum_job *job, const struct pl_host *host)
+{
+    int part = job->launch.span->hosts - 1;
+    while (part >= 0 && pl_span_host_of(job, part) != host)
+        part--;
+    return part;
+}
+
+void pl_span_withdraw(struct plenum_job *job, struct pl_host *host)
+{
+    struct plenum_runtime *rt = job->runtime;
+    uint64_t id = job->id;
+    int part = told_find_part(job, host);
+    if (part < 0)
+        return;
+    pl_wire_drop(&host->wire, job->launch.span->id);
+    if (job->outcome.cancelled)
+        pl_outcome_decide(job, PL_CODE_SIGNAL + (job->desc.option[PLENUM_JOB_GRACE] ? SIGTERM : SIGKILL));
+    told_part_ended(job, part);
+    told_flush_early(rt, id);
+}
 
 void pl_span_lose(struct plenum_job *job, const struct pl_host *host)
 {
     struct plenum_runtime *rt = job->runtime;
     uint64_t id = job->id;
     char reason[600];
-    int part = 0;
-    while (part < job->launch.span->hosts && pl_span_host_of(job, part) != host)
-        part++;
-    if (part == job->launch.span->hosts)
+    int part = told_find_part(job, host);
+    if (part < 0)
         return;
     if (!told_has_started(job)) {
         snprintf(reason, sizeof reason, "host %s: %s", host->name, host->reason);

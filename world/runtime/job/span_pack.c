@@ -72,12 +72,24 @@ static void span_write_redirects(struct pl_writer *to, const struct pl_job_desc 
     }
 }
 
+/* The cores of all, and those of each rank of the host. */
+static void span_write_cores(struct pl_writer *to, const struct plenum_job *job, int here)
+{
+    const struct pl_job_desc *desc = &job->desc;
+    pl_write_text(to, desc->cores_of_all ? desc->cores_of_all : "");
+    for (int r = 0; r < desc->size; r++) {
+        const char *cores = pl_rank_text(&desc->cores, r);
+        if (job->launch.span->host_of[r] == (uint32_t)here)
+            pl_write_text(to, cores ? cores : "");
+    }
+}
+
 /* The runtime that has the hosts watches the time; the slots and servers of this machine are not those of others. */
 static void span_write_options(struct pl_writer *to, const struct pl_job_desc *desc)
 {
-    static const enum plenum_job_option passed[] = { PLENUM_JOB_GRACE,     PLENUM_JOB_KEEP_GOING, PLENUM_JOB_BIND,
-                                                     PLENUM_JOB_UNIVERSE,  PLENUM_JOB_MAP,        PLENUM_JOB_TERMINAL,
-                                                     PLENUM_JOB_BIND_COUNT };
+    static const enum plenum_job_option passed[] = { PLENUM_JOB_GRACE,      PLENUM_JOB_KEEP_GOING, PLENUM_JOB_BIND,
+                                                     PLENUM_JOB_UNIVERSE,   PLENUM_JOB_MAP,        PLENUM_JOB_TERMINAL,
+                                                     PLENUM_JOB_BIND_COUNT, PLENUM_JOB_RANK };
     pl_write_leb128(to, sizeof passed / sizeof *passed);
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
         pl_write_leb128(to, passed[i]);
@@ -91,6 +103,7 @@ int pl_span_write(struct pl_writer *to, const struct plenum_job *job, int here, 
     int err = PLENUM_OK;
     pl_write_u64(to, job->cookie);
     pl_write_text(to, job->nspace);
+    pl_write_text(to, job->tree.port ? job->tree.port : "");
     pl_write_leb128(to, (uint64_t)desc->program_count);
     for (int i = 0; !err && i < desc->program_count; i++)
         err = span_write_program(to, &desc->programs[i]);
@@ -101,6 +114,13 @@ int pl_span_write(struct pl_writer *to, const struct plenum_job *job, int here, 
     for (int r = 0; r < desc->size; r++)
         pl_write_leb128(to, job->launch.span->host_of[r]);
     span_write_options(to, desc);
+    span_write_cores(to, job, here);
+    pl_write_leb128(to, (uint64_t)desc->request_count);
+    for (int i = 0; i < desc->request_count; i++) {
+        pl_write_text(to, desc->request[i].name);
+        pl_write_leb128(to, (uint64_t)desc->request[i].each);
+        pl_write_leb128(to, (uint64_t)desc->request[i].shared);
+    }
     span_write_redirects(to, desc);
     return err;
 }
@@ -247,12 +267,46 @@ static void span_read_option(struct span_source *s)
         s->err = plenum_job_set(s->job, (enum plenum_job_option)option, value);
 }
 
+/* An empty text: the rank has none. */
+static void span_read_cores_of(struct span_source *s, int rank)
+{
+    char *cores = span_read_text(s);
+    if (span_reads_on(s) && cores[0])
+        s->err = plenum_job_place(s->job, rank, cores);
+    free(cores);
+}
+
+static void span_read_cores(struct span_source *s)
+{
+    span_read_cores_of(s, PLENUM_ALL);
+    for (int r = 0; span_reads_on(s) && r < s->job->desc.size; r++)
+        if (pl_job_is_here(s->job, r))
+            span_read_cores_of(s, r);
+}
+
+static void span_read_request(struct span_source *s)
+{
+    char *name = span_read_text(s);
+    uint64_t each = pl_read_leb128(s->from), shared = pl_read_leb128(s->from);
+    pl_reader_expect(s->from, each <= PL_RESOURCE_MOST && shared <= PL_RESOURCE_MOST);
+    if (span_reads_on(s))
+        s->err = plenum_job_resource(s->job, name, (int)each, PLENUM_EACH_RANK);
+    if (!s->err)
+        s->err = plenum_job_resource(s->job, name, (int)shared, PLENUM_WHOLE_JOB);
+    free(name);
+}
+
 static void span_read_name(struct span_source *s)
 {
     size_t length;
     s->job->cookie = pl_read_u64(s->from);
     const char *name = pl_read_text(s->from, sizeof s->job->nspace - 1, &length);
     snprintf(s->job->nspace, sizeof s->job->nspace, "%.*s", name ? (int)length : 0, name ? name : "");
+    char *port = span_read_text(s);
+    if (span_reads_on(s) && port[0])
+        s->job->tree.port = port;
+    else
+        free(port);
 }
 
 /* As many as are said to follow. */
@@ -282,6 +336,9 @@ int pl_span_read(struct pl_reader *from, struct plenum_runtime *rt, int (*input)
     if (span_reads_on(&s))
         span_read_hosts(&s);
     span_read_each(&s, span_read_option);
+    if (span_reads_on(&s))
+        span_read_cores(&s);
+    span_read_each(&s, span_read_request);
     size_t count = pl_read_count(from, SPAN_COUNT_MAX, 1);
     for (size_t i = 0; i < count && span_reads_on(&s); i++)
         span_read_redirect(&s, input);

@@ -8,10 +8,16 @@
 
 /* What one host has of the job. */
 struct pl_span_part {
-    struct pl_host *host; /* NULL: nothing runs there any more */
-    int ranks;            /* that are counted there */
-    bool started;         /* all of them were started */
+    struct pl_host *host;  /* NULL: nothing runs there any more */
+    int ranks;             /* that are counted there */
+    bool started;          /* all of them were started */
+    bool asked;            /* for a job report, and has not answered */
+    unsigned char *answer; /* ... which it has said (job/job_report.c); NULL: nothing */
+    size_t answer_bytes;
+    uint64_t sets_known; /* the version of the published sets that it has last said to know */
 };
+
+struct pl_job_table_memory;
 
 struct pl_span_rank {
     bool doomed;  /* an abort of some of the ranks ends it, or its host is lost */
@@ -34,6 +40,8 @@ struct pl_span_parts {
     struct pl_span_rank *rank; /* [desc.size] */
     bool consequence;          /* an abort has decided the exit code that tells only that another process was lost */
     struct pl_span_inputs inputs;
+    struct pl_job_table_memory *sets; /* job/span_sets.h; NULL: nothing was published */
+    struct pl_list set_changes;       /* ranks that wait until all hosts know */
 };
 
 /* The host of a part, if it is still there. */

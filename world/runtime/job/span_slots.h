@@ -3,7 +3,8 @@
  * Slots of a job over several hosts (struct pl_job_rank), in an agent. The segment of each host has a slot for each
  * rank of the job. A rank writes its own, and sends a note. The agent sends what has changed to the runtime, which
  * passes it on to the agents of the other hosts of the job, and these write it into their segments. So a rank finds the
- * address of another as it does on one host, without asking for it.
+ * address of another as it does on one host, without asking for it. A tenant (core/job/tenant.h) is known by its key,
+ * since it has another place on each host. An agent enters those that it hears of.
  */
 #ifndef PLENUM_WORLD_RUNTIME_JOB_SPAN_SLOTS_H
 #define PLENUM_WORLD_RUNTIME_JOB_SPAN_SLOTS_H

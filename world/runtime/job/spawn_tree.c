@@ -2,21 +2,16 @@
 /* See spawn_tree.h. Everything that a process has written is copied or checked before it is used. */
 #include "world/runtime/job/spawn_tree.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/base/memory.h"
-#include "core/base/shared.h"
-#include "core/job/spawn.h"
+#include "core/base/memory_libc.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/runtime_error.h"
 
-#define LINK "/memfd:" PL_SPAWN_NAME " (deleted)"
+enum { SPAWN_PROGRAMS_MAX = 65536 };
 
 bool pl_spawn_tree_lives(const struct plenum_job *root)
 {
@@ -30,87 +25,67 @@ bool pl_spawn_tree_lives(const struct plenum_job *root)
 
 /* --- answers to the parents -------------------------------------------------------------------------------- */
 
-static void spawn_tree_answer(struct pl_job_spawn *spawn, enum pl_spawn_state state, const char *reason)
-{
-    if (reason)
-        snprintf(spawn->message, sizeof spawn->message, "%s", reason);
-    atomic_store_explicit(&spawn->state, state, memory_order_release);
-}
-
 void pl_spawn_tree_started(struct plenum_job *job)
 {
-    if (!job->tree.request)
+    if (!job->tree.parents.job || job->tree.parents_refused)
         return;
     job->tree.parents_told = true;
-    spawn_tree_answer(job->tree.request, PL_SPAWN_STARTED, NULL);
+    pl_answers_give(job->runtime, &job->tree.parents, PL_QUESTION_DONE, NULL);
 }
 
 void pl_spawn_tree_failed(struct plenum_job *job, const char *reason)
 {
-    if (pl_job_is_starting(job))
-        spawn_tree_answer(job->tree.request, PL_SPAWN_FAILED, reason);
+    if (!pl_job_is_starting(job) || job->tree.parents_refused)
+        return;
+    job->tree.parents_refused = true;
+    pl_answers_give(job->runtime, &job->tree.parents, PL_QUESTION_REFUSED, reason);
 }
 
 void pl_spawn_tree_ended(struct plenum_job *job)
 {
-    if (job->tree.request && job->tree.parents_told)
-        spawn_tree_answer(job->tree.request, PL_SPAWN_ENDED, NULL);
-    else if (job->tree.request && atomic_load(&job->tree.request->state) == PL_SPAWN_ASKED)
-        spawn_tree_answer(job->tree.request, PL_SPAWN_FAILED, "the processes ended before all were started");
+    if (job->tree.parents_told)
+        pl_answers_give(job->runtime, &job->tree.parents, PL_QUESTION_ENDED, NULL);
+    else
+        pl_spawn_tree_failed(job, "the processes ended before all were started");
 }
 
 /* --- spawning ------------------------------------------------------------------------------------------------ */
 
-/* The request of a process, mapped; NULL: the descriptor does not name a valid one. */
-static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const struct pl_job_note *note, size_t *bytes)
+/* A request for processes, in memory of its own. */
+struct spawn_request {
+    char *port, *text;
+    char **hosts; /* [count], of the programs */
+    size_t count;
+    bool whole;
+};
+
+static char *spawn_tree_read_text(struct pl_reader *from)
 {
-    char path[48], link[sizeof LINK + 1];
-    struct stat st;
-    void *at = MAP_FAILED;
-    if (note->rank < 0 || note->rank >= job->desc.size || !job->segment)
-        return NULL;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pl_job_known_pid(&job->shared->ranks[note->rank]), note->code);
-    if (readlink(path, link, sizeof link) != (ssize_t)sizeof LINK - 1 || memcmp(link, LINK, sizeof LINK - 1) != 0)
-        return NULL;
-    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return NULL;
-    int seals = fcntl(fd, F_GET_SEALS);
-    if (seals >= 0 && seals & F_SEAL_SHRINK && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
-        st.st_size > (off_t)sizeof(struct pl_job_spawn) && st.st_size <= PL_SPAWN_TEXT_MAX) {
-        *bytes = (size_t)st.st_size;
-        at = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    }
-    close(fd);
-    if (at == MAP_FAILED)
-        return NULL;
-    struct pl_job_spawn *spawn = at;
-    if (spawn->magic == PL_SPAWN_MAGIC && atomic_load(&spawn->state) == PL_SPAWN_ASKED)
-        return spawn;
-    munmap(at, *bytes);
-    return NULL;
+    size_t length;
+    const char *text = pl_read_text(from, PL_QUESTION_MAX, &length);
+    return text ? pl_strndup(text, length) : NULL;
 }
 
-/* The runtime may be short of descriptors or memory: without an answer the process would wait for ever. */
-static void spawn_tree_unread(const struct plenum_job *job, int rank)
+static struct spawn_request spawn_tree_read(const struct pl_asked *asked)
 {
-    bool known = job->segment && rank >= 0 && rank < job->desc.size;
-    struct pl_job_told *told = known ? pl_job_told(job->segment, rank) : NULL;
-    if (told)
-        atomic_fetch_add(&told->unread, 1);
+    struct pl_reader from = pl_reader(asked->data, asked->length);
+    struct spawn_request request = { .port = spawn_tree_read_text(&from), .text = spawn_tree_read_text(&from) };
+    request.count = pl_read_count(&from, SPAWN_PROGRAMS_MAX, 1);
+    request.hosts = pl_calloc(request.count + 1, sizeof *request.hosts);
+    request.whole = request.port && request.text && request.hosts;
+    for (size_t i = 0; request.whole && i < request.count; i++)
+        request.whole = (request.hosts[i] = spawn_tree_read_text(&from)) != NULL;
+    request.whole = request.whole && pl_reader_done(&from);
+    return request;
 }
 
-/* A copy of the description, which the process cannot change. */
-static char *spawn_tree_copy_text(const struct pl_job_spawn *spawn, size_t bytes)
+static void spawn_tree_free(struct spawn_request *request)
 {
-    uint32_t length;
-    pl_copy_shared(&length, &spawn->length, sizeof length);
-    char *text = length < bytes - sizeof *spawn ? pl_malloc((size_t)length + 1) : NULL;
-    if (text) {
-        pl_copy_shared(text, spawn->text, length);
-        text[length] = '\0';
-    }
-    return text;
+    for (size_t i = 0; request->hosts && i < request->count; i++)
+        free(request->hosts[i]);
+    free(request->hosts);
+    free(request->text);
+    free(request->port);
 }
 
 /* Copies options and environment to a spawned job, where its own description sets nothing. */
@@ -133,15 +108,34 @@ static int spawn_tree_adopt(struct plenum_job *root, const struct plenum_job *pa
     return PLENUM_OK;
 }
 
+/* Moves port and hosts of the request to the job. */
+static void spawn_tree_take(struct spawn_request *request, struct plenum_job *child)
+{
+    child->tree.port = request->port;
+    request->port = NULL;
+    for (size_t i = 0; i < request->count && i < (size_t)child->desc.program_count; i++) {
+        if (!request->hosts[i][0])
+            continue;
+        child->desc.programs[i].hosts = request->hosts[i];
+        request->hosts[i] = NULL;
+    }
+}
+
+/* Does the process that has asked still run, and its tree? */
+static bool spawn_tree_asker_lives(struct plenum_job *parent, const struct pl_asker *asker)
+{
+    return parent && parent->phase == PL_JOB_RUNNING && pl_job_root(parent)->phase == PL_JOB_RUNNING &&
+           !parent->ranks[asker->rank].ended;
+}
+
 /* Adds the job to the tree, if that still runs. The lock is not held. */
-static int spawn_tree_join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job *child,
-                           struct pl_job_spawn *spawn, size_t bytes)
+static int spawn_tree_join(struct plenum_runtime *rt, struct pl_asker *asker, struct spawn_request *request,
+                           struct plenum_job *child)
 {
     pthread_mutex_lock(&rt->lock);
-    struct plenum_job *parent = pl_job_find(rt, parent_id);
-    bool lives = parent && parent->phase == PL_JOB_RUNNING && pl_job_root(parent)->phase == PL_JOB_RUNNING;
+    struct plenum_job *parent = pl_job_find(rt, asker->job);
     int err = PLENUM_OK;
-    if (lives)
+    if (spawn_tree_asker_lives(parent, asker))
         err = spawn_tree_adopt(pl_job_root(parent), parent, child);
     else
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job is ending");
@@ -152,8 +146,9 @@ static int spawn_tree_join(struct plenum_runtime *rt, uint64_t parent_id, struct
         child->tree.first_rank = root->desc.size + root->tree.spawned_ranks;
         root->tree.spawned_ranks += child->desc.size;
         root->tree.pending++; /* keeps the root until this job is launched */
-        child->tree.request = spawn;
-        child->tree.request_bytes = bytes;
+        child->tree.parents = *asker;
+        *asker = (struct pl_asker){ .job = 0 };
+        spawn_tree_take(request, child);
     }
     pthread_mutex_unlock(&rt->lock);
     return err;
@@ -174,44 +169,42 @@ static void spawn_tree_launched(struct plenum_job *child)
     pthread_mutex_unlock(&rt->lock);
 }
 
-/* The lock is not held. True: the child has stolen the mapping. */
-static bool spawn_tree_start(struct plenum_runtime *rt, uint64_t parent_id, const char *text,
-                             struct pl_job_spawn *spawn, size_t bytes)
+/* For the reason of the thread's last error. The lock is not held. */
+static void spawn_tree_refuse(struct plenum_runtime *rt, struct plenum_job *child, const struct pl_asker *asker)
+{
+    char why[PL_ANSWER_MAX];
+    snprintf(why, sizeof why, "%s", plenum_error());
+    pthread_mutex_lock(&rt->lock);
+    if (child)
+        pl_spawn_tree_failed(child, why);
+    else
+        pl_answers_give(rt, asker, PL_QUESTION_REFUSED, why);
+    pthread_mutex_unlock(&rt->lock);
+}
+
+/* The lock is not held. The child steals the asker, once it has joined the tree. */
+static void spawn_tree_start(struct plenum_runtime *rt, struct pl_asker *asker, struct spawn_request *request)
 {
     struct plenum_job *child = NULL;
-    int err = plenum_job_create_json(rt, text, &child);
+    int err = request->whole ? plenum_job_create_json(rt, request->text, &child)
+                             : (int)pl_rt_fail(PLENUM_ERR_ARGUMENT, "the request to spawn is damaged");
     if (!err)
-        err = spawn_tree_join(rt, parent_id, child, spawn, bytes);
-    bool joined = child && child->tree.request;
+        err = spawn_tree_join(rt, asker, request, child);
+    bool joined = child && child->tree.root;
     if (!err)
         err = plenum_job_launch(child);
     if (err)
-        spawn_tree_answer(spawn, PL_SPAWN_FAILED, plenum_error());
+        spawn_tree_refuse(rt, joined ? child : NULL, asker);
     if (joined)
         spawn_tree_launched(child);
     plenum_job_close(child);
-    return joined;
 }
 
-void pl_spawn_tree_spawn(struct plenum_job *job, const struct pl_job_note *note)
+void pl_spawn_tree_spawn(struct plenum_runtime *rt, struct pl_asked *asked)
 {
-    struct plenum_runtime *rt = job->runtime;
-    uint64_t id = job->id;
-    size_t bytes;
-    struct pl_job_spawn *spawn = spawn_tree_map(job, note, &bytes);
-    if (!spawn) {
-        spawn_tree_unread(job, note->rank);
-        return;
-    }
-    char *text = spawn_tree_copy_text(spawn, bytes);
     pthread_mutex_unlock(&rt->lock);
-    bool kept = false;
-    if (text)
-        kept = spawn_tree_start(rt, id, text, spawn, bytes);
-    else
-        spawn_tree_answer(spawn, PL_SPAWN_FAILED, "the request to spawn has no valid description");
-    if (!kept)
-        munmap(spawn, bytes);
-    free(text);
+    struct spawn_request request = spawn_tree_read(asked);
+    spawn_tree_start(rt, &asked->from, &request);
+    spawn_tree_free(&request);
     pthread_mutex_lock(&rt->lock);
 }

@@ -9,11 +9,11 @@
 #ifndef PLENUM_WORLD_RUNTIME_JOB_SPAWN_TREE_H
 #define PLENUM_WORLD_RUNTIME_JOB_SPAWN_TREE_H
 
-#include "core/job/note.h"
-#include "world/runtime/job.h"
+#include "world/runtime/job/answers.h"
 
-/* A process asks for more processes. Gives up the lock meanwhile: the job may have been freed afterwards. */
-void pl_spawn_tree_spawn(struct plenum_job *job, const struct pl_job_note *note);
+/* A process asks for more processes. Steals the asker from the question, if it gets the answer later. Gives up the lock
+ * meanwhile: its job may have been freed afterwards. */
+void pl_spawn_tree_spawn(struct plenum_runtime *rt, struct pl_asked *asked);
 
 /* Does a spawned job of the tree live, or wait for its launch? */
 bool pl_spawn_tree_lives(const struct plenum_job *root);

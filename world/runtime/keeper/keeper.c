@@ -28,7 +28,11 @@
 #include "world/runtime/keeper/keeper_spawn.h"
 #include "world/runtime/keeper/orphans.h"
 
-enum { SOCKET_FD = 3 };
+enum {
+    SOCKET_FD = 3,
+    PLACER_END_MS = 2000,  /* from the end of its input to SIGTERM, for what leads to another host */
+    PLACER_TERM_MS = 1000, /* from there to SIGKILL */
+};
 
 struct keeper {
     int children; /* signalfd: SIGCHLD */
@@ -346,10 +350,50 @@ static bool keeper_send_all(struct keeper *k)
 
 /* --- the loop ---------------------------------------------------------------------------------------------- */
 
+static bool keeper_is_placer(const struct pl_kept_job *job)
+{
+    return job->plan && job->plan->placer && job->running > 0;
+}
+
+/* True: all placers have ended. */
+static bool keeper_await_placers(struct keeper *k, int ms)
+{
+    int64_t deadline = pl_deadline_after_ms(ms);
+    while (true) {
+        struct pollfd p = { .fd = k->children, .events = POLLIN };
+        struct signalfd_siginfo seen;
+        bool any = false;
+        keeper_reap(k);
+        for (struct pl_kept_job *job = k->jobs; job; job = job->next)
+            any |= keeper_is_placer(job);
+        if (!any || pl_deadline_left_ms(deadline) <= 0)
+            return !any;
+        keeper_poll(&p, 1, pl_deadline_left_ms(deadline));
+        while (read(k->children, &seen, sizeof seen) > 0)
+            ;
+    }
+}
+
+/* The input of the placers has ended, and so the agents end. A placer that waits for that leaves nothing on the other
+ * host: an srun that is killed leaves its allocation, and perhaps the agent. */
+static void keeper_end_placers(struct keeper *k)
+{
+    if (keeper_await_placers(k, PLACER_END_MS))
+        return;
+    for (struct pl_kept_job *job = k->jobs; job; job = job->next)
+        if (keeper_is_placer(job))
+            keeper_signal_ranks(job, -1, SIGTERM);
+    keeper_await_placers(k, PLACER_TERM_MS);
+}
+
 /* The embedder is gone: no process of its jobs may survive. Processes that cannot be killed (of other users) are left
  * alone. */
 static _Noreturn void keeper_end_everything(struct keeper *k)
 {
+    for (struct pl_kept_job *job = k->jobs; job; job = job->next)
+        if (!keeper_is_placer(job))
+            keeper_signal_ranks(job, -1, SIGKILL);
+    keeper_end_placers(k);
     for (struct pl_kept_job *job = k->jobs; job; job = job->next)
         keeper_signal_ranks(job, -1, SIGKILL);
     do {

@@ -3,15 +3,26 @@
 #include "world/runtime/keeper/keeper_link.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/compiler.h"
 #include "world/runtime/runtime_error.h"
+
+enum {
+    HELD_MS = 2900,   /* for which a debugger is seen to hold the keeper, before that is killed */
+    CHECK_MS = 1000,  /* between two checks of that, at the end */
+    REAP_TRIES = 100, /* each of a millisecond, for the keeper's tracer to learn of its end */
+};
 
 /*
  * Forks a child that the embedding program does not notice: it sends no SIGCHLD, and only a wait with __WALL or
@@ -47,6 +58,7 @@ int pl_link_open(struct pl_link *link)
     }
     link->fd = pair[0];
     link->keeper = keeper;
+    link->held = 0;
     return PLENUM_OK;
 }
 
@@ -56,10 +68,63 @@ static void link_continue(const struct pl_link *link)
     kill(link->keeper, SIGCONT);
 }
 
+/* SIGCONT does not continue a process that a tracer has stopped. strace stops it for moments only. */
+static bool link_is_held(const struct pl_link *link)
+{
+    char path[32], stat[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)link->keeper);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, stat, sizeof stat - 1);
+    if (fd >= 0)
+        close(fd);
+    stat[got > 0 ? got : 0] = '\0';
+    const char *name_end = strrchr(stat, ')');
+    return name_end && name_end[1] == ' ' && name_end[2] == 't';
+}
+
 void pl_link_rouse(const struct pl_link *link)
 {
     if (link->fd >= 0)
         link_continue(link);
+}
+
+void pl_link_kill_held(struct pl_link *link)
+{
+    if (link->keeper <= 0 || !link_is_held(link))
+        link->held = 0;
+    else if (!link->held)
+        link->held = pl_clock_ms();
+    else if (pl_clock_ms() - link->held >= HELD_MS)
+        kill(link->keeper, SIGKILL);
+}
+
+/* Waits until the keeper has ended. A debugger that holds it would make that last for ever. */
+static void link_await_end(struct pl_link *link, int pidfd)
+{
+    struct pollfd p = { .fd = pidfd, .events = POLLIN };
+    int ready;
+    while ((ready = poll(&p, 1, CHECK_MS)) == 0 || (ready < 0 && errno == EINTR))
+        if (ready == 0)
+            pl_link_kill_held(link);
+}
+
+/* True: *status says how the keeper has ended. Its tracer is told first, and may never pass that on: then the keeper
+ * stays a zombie of the embedder. */
+static bool link_reap(struct pl_link *link, int *status)
+{
+    int pidfd = (int)syscall(SYS_pidfd_open, link->keeper, 0), tries = 0;
+    pid_t got;
+    if (pidfd >= 0) {
+        link_await_end(link, pidfd);
+        close(pidfd);
+    }
+    while ((got = waitpid(link->keeper, status, __WALL | (pidfd >= 0 ? WNOHANG : 0))) <= 0) {
+        if (got < 0 ? errno != EINTR : ++tries > REAP_TRIES)
+            return false;
+        if (got == 0)
+            nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    }
+    return true;
 }
 
 bool pl_link_close(struct pl_link *link)
@@ -71,9 +136,9 @@ bool pl_link_close(struct pl_link *link)
     close(link->fd);
     link->fd = -1;
     link_continue(link);
-    while (waitpid(link->keeper, &status, __WALL) < 0 && errno == EINTR)
-        ;
-    return WIFEXITED(status);
+    bool reaped = link_reap(link, &status);
+    link->keeper = 0;
+    return reaped && WIFEXITED(status);
 }
 
 int pl_link_send(struct pl_link *link, const struct pl_keeper_request *request, const int *fd, int count)

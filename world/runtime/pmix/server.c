@@ -19,6 +19,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
+#include "core/base/sysfs.h"
 #include "world/runtime/pmix/upcalls.h"
 #include "world/runtime/runtime_error.h"
 
@@ -40,14 +41,15 @@ static bool pmix_server_is_foreign(const char *variable)
 }
 
 /*
- * The server reads two settings from the environment only: the store for its data, of which only "hash" keeps no files;
- * and where hwloc searches for hardware, which by default includes X displays. So the server starts with an environment
- * of its own. It shares the strings with the real environment, which is restored unchanged. The list is not freed,
- * since another thread may be reading it.
+ * The server reads two settings from the environment only. One is the store for its data, of which only "hash" keeps no
+ * files. The other is where hwloc searches for hardware, which by default includes X displays, and sysfs even where it
+ * lists nothing. So the server starts with an environment of its own. It shares the strings with the real environment,
+ * which is restored unchanged. The list is not freed, since another thread may be reading it.
  */
 static bool pmix_server_set_environment(char ***before, char ***mine)
 {
     static char store[] = "PMIX_MCA_gds=hash", search[] = "HWLOC_COMPONENTS=-gl,-opencl,-pci";
+    static char unlisted[] = "HWLOC_COMPONENTS=-gl,-opencl,-pci,-linux";
     size_t count = 0, used = 0;
     while (environ && environ[count])
         count++;
@@ -57,7 +59,7 @@ static bool pmix_server_set_environment(char ***before, char ***mine)
         return false;
     list[used++] = store;
     if (!secure_getenv("HWLOC_COMPONENTS"))
-        list[used++] = search;
+        list[used++] = pl_sysfs_has_processors("/sys") ? search : unlisted;
     for (size_t i = 0; i < count; i++)
         if (!pmix_server_is_foreign(environ[i]))
             list[used++] = environ[i];

@@ -21,8 +21,7 @@ static void report_read_limit(uint32_t *count, uint32_t most)
         *count = most;
 }
 
-/* Ends a process's text within `size` and replaces its control characters. */
-static void report_read_tidy(char *text, size_t size)
+void pl_report_tidy(char *text, size_t size)
 {
     text[size - 1] = '\0';
     for (; *text; text++)
@@ -48,12 +47,24 @@ static void report_read_tidy_item(struct pl_job_item *item, int size)
     }
     if (item->object_kind >= PL_OBJECT_KINDS)
         item->object_kind = PL_OBJECT_COMM;
-    report_read_tidy(item->object, sizeof item->object);
-    report_read_tidy(item->session, sizeof item->session);
-    report_read_tidy(item->far_job, sizeof item->far_job);
-    report_read_tidy(item->call, sizeof item->call);
-    report_read_tidy(item->op, sizeof item->op);
-    report_read_tidy(item->data, sizeof item->data);
+    pl_report_tidy(item->object, sizeof item->object);
+    pl_report_tidy(item->session, sizeof item->session);
+    pl_report_tidy(item->far_job, sizeof item->far_job);
+    pl_report_tidy(item->call, sizeof item->call);
+    pl_report_tidy(item->op, sizeof item->op);
+    pl_report_tidy(item->data, sizeof item->data);
+}
+
+void pl_report_tidy_page(struct pl_job_record *page, int size)
+{
+    report_read_limit(&page->items, PL_RECORD_ITEMS);
+    report_read_limit(&page->modules, PL_RECORD_MODULES);
+    for (uint32_t i = 0; i < page->modules; i++)
+        pl_report_tidy(page->module[i], sizeof page->module[i]);
+    for (int i = 0; i < PL_RECORD_TRACES; i++)
+        report_read_limit(&page->trace[i].count, PL_RECORD_FRAMES);
+    for (uint32_t i = 0; i < page->items; i++)
+        report_read_tidy_item(&page->item[i], size);
 }
 
 struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int size)
@@ -62,14 +73,7 @@ struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int 
     if (!copy)
         return NULL;
     pl_copy_shared(copy, page, sizeof *copy);
-    report_read_limit(&copy->items, PL_RECORD_ITEMS);
-    report_read_limit(&copy->modules, PL_RECORD_MODULES);
-    for (uint32_t i = 0; i < copy->modules; i++)
-        report_read_tidy(copy->module[i], sizeof copy->module[i]);
-    for (int i = 0; i < PL_RECORD_TRACES; i++)
-        report_read_limit(&copy->trace[i].count, PL_RECORD_FRAMES);
-    for (uint32_t i = 0; i < copy->items; i++)
-        report_read_tidy_item(&copy->item[i], size);
+    pl_report_tidy_page(copy, size);
     return copy;
 }
 
@@ -110,22 +114,20 @@ void pl_report_join_pages(struct pl_job_record *to, const struct pl_job_record *
 
 /* --- traces ------------------------------------------------------------------------------------------------ */
 
-static const char *report_read_module_of(const struct pl_job_record *page, const struct pl_job_frame *frame)
+const char *pl_report_module(const struct pl_job_record *page, const struct pl_job_frame *frame)
 {
     return frame->module < page->modules ? page->module[frame->module] : NULL;
 }
 
-/* A return address may be after the end of its function; the byte before it is not. */
 static struct pl_symbol report_read_symbol(struct pl_symbols *symbols, const struct pl_job_record *page,
                                            const struct pl_job_trace *trace, uint32_t i, bool line)
 {
-    const struct pl_job_frame *frame = &trace->frame[i];
-    uint64_t back = i > 0 || !trace->exact;
-    const char *module = report_read_module_of(page, frame);
+    uint64_t address = pl_report_address(trace, i);
+    const char *module = pl_report_module(page, &trace->frame[i]);
     struct pl_symbol symbol = { 0 };
     if (module)
-        symbol = pl_symbols_find(symbols, module, frame->offset - back, line);
-    symbol.into += back;
+        symbol = pl_symbols_find(symbols, module, address, line);
+    symbol.into += trace->frame[i].offset - address;
     return symbol;
 }
 
@@ -133,7 +135,7 @@ struct pl_report_frame pl_report_frame(struct pl_symbols *symbols, const struct 
                                        const struct pl_job_trace *trace, uint32_t i)
 {
     const struct pl_job_frame *frame = &trace->frame[i];
-    return (struct pl_report_frame){ report_read_module_of(page, frame), frame->offset,
+    return (struct pl_report_frame){ pl_report_module(page, frame), frame->offset,
                                      report_read_symbol(symbols, page, trace, i, true) };
 }
 
@@ -187,7 +189,7 @@ static void report_read_state(struct pl_report_rank *r)
     report_read_proc(r->pid, "wchan", wchan, sizeof wchan);
     if (r->state != 'R' && isalpha((unsigned char)wchan[0]))
         snprintf(r->sleeps, sizeof r->sleeps, "%s", wchan);
-    report_read_tidy(r->sleeps, sizeof r->sleeps);
+    pl_report_tidy(r->sleeps, sizeof r->sleeps);
 }
 
 /* The life of a rank in one tenant. */
@@ -245,10 +247,15 @@ static bool report_read_rank(const struct plenum_job *job, int rank, struct pl_r
         read = !pl_job_has_tenant(job->shared, t) || report_read_tenant(job, t, rank, report);
     r->pid = process > 0 ? process : job->ranks[rank].pid;
     report_read_state(r);
+    return read;
+}
+
+static void report_read_count_waits(struct pl_report *report, struct pl_report_rank *r)
+{
+    r->waits = 0;
     for (uint32_t i = 0; r->page && i < r->page->items; i++)
         r->waits += r->page->item[i].kind == PL_ITEM_WAIT;
     report->waits += r->waits;
-    return read;
 }
 
 static void report_read_waits(struct pl_report *report, int rank, int *at)
@@ -262,7 +269,7 @@ static void report_read_waits(struct pl_report *report, int rank, int *at)
         uint32_t trace = page->item[i].trace;
         wait->rank = rank;
         wait->item = &page->item[i];
-        wait->called = pl_report_place(report->symbols, page, trace ? &page->trace[trace - 1] : &nowhere,
+        wait->called = pl_report_place(report->rank[rank].symbols, page, trace ? &page->trace[trace - 1] : &nowhere,
                                        wait->function, &wait->caller);
         if (wait->called)
             pl_report_frame_text(&wait->caller, wait->caller_text);
@@ -271,24 +278,39 @@ static void report_read_waits(struct pl_report *report, int rank, int *at)
     }
 }
 
-bool pl_report_read(struct plenum_job *job, struct pl_report *report)
+bool pl_report_begin(struct plenum_job *job, int hosts, struct pl_report *report)
 {
-    int at = 0;
     *report = (struct pl_report){
         .size = job->desc.size,
         .rank = pl_calloc((size_t)job->desc.size, sizeof *report->rank),
-        .symbols = &job->symbols,
+        .symbols = hosts ? pl_calloc((size_t)hosts, sizeof *report->symbols) : &job->symbols,
+        .hosts = hosts,
     };
-    if (!report->rank)
+    for (int r = 0; report->rank && r < report->size; r++)
+        report->rank[r] = (struct pl_report_rank){ .life = PL_LIFE_UNKNOWN, .state = '?', .symbols = report->symbols };
+    return report->rank && report->symbols;
+}
+
+bool pl_report_read(struct plenum_job *job, struct pl_report *report)
+{
+    if (!pl_report_begin(job, 0, report))
         return false;
     for (int r = 0; r < job->desc.size; r++)
-        if (!report_read_rank(job, r, report))
+        if (pl_job_is_here(job, r) && !report_read_rank(job, r, report))
             return false;
+    return true;
+}
+
+bool pl_report_arrange(struct pl_report *report)
+{
+    int at = 0;
+    for (int r = 0; r < report->size; r++)
+        report_read_count_waits(report, &report->rank[r]);
     report->wait = pl_calloc((size_t)report->waits + 1, sizeof *report->wait);
-    report->first = pl_calloc((size_t)job->desc.size, sizeof *report->first);
+    report->first = pl_calloc((size_t)report->size, sizeof *report->first);
     if (!report->wait || !report->first)
         return false;
-    for (int r = 0; r < job->desc.size; r++)
+    for (int r = 0; r < report->size; r++)
         report_read_waits(report, r, &at);
     return true;
 }
@@ -303,6 +325,10 @@ void pl_report_fini(struct pl_report *report)
     free(report->rank);
     free(report->wait);
     free(report->first);
-    if (report->symbols)
+    for (int h = 0; report->symbols && h < report->hosts; h++)
+        pl_symbols_fini(&report->symbols[h]);
+    if (report->hosts)
+        free(report->symbols);
+    else if (report->symbols)
         pl_symbols_rest(report->symbols);
 }

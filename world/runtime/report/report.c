@@ -9,12 +9,10 @@
 #include "core/base/clock.h"
 #include "core/base/memory_libc.h"
 #include "world/runtime/event/event.h"
-#include "world/runtime/guard.h"
 #include "world/runtime/report/find.h"
 #include "world/runtime/report/read.h"
 #include "world/runtime/report/report_json.h"
 #include "world/runtime/report/text.h"
-#include "world/runtime/runtime_error.h"
 
 enum {
     CHECK_MS = 30,  /* between checks; the longest sleep of a thread that waits in MPI is 13 ms */
@@ -46,18 +44,17 @@ static void report_queue(struct plenum_job *job, int rank, int signo, char *text
     free(json);
 }
 
-static void report_make(struct plenum_job *job)
+void pl_report_make(struct plenum_job *job, struct pl_report *report, bool good)
 {
-    struct pl_report report;
     char *text = NULL, *json = NULL;
-    FILE *out = pl_report_read(job, &report) ? pl_text_open(&text) : NULL;
+    FILE *out = good && pl_report_arrange(report) ? pl_text_open(&text) : NULL;
     if (out) {
-        pl_report_find(&report);
-        pl_report_write(&report, out);
+        pl_report_find(report);
+        pl_report_write(report, out);
         fclose(out);
-        json = pl_report_json(&report);
+        json = pl_report_json(report);
     }
-    pl_report_fini(&report);
+    pl_report_fini(report);
     report_queue(job, PLENUM_ALL, 0, text, json);
 }
 
@@ -85,7 +82,7 @@ static bool report_all_answered(const struct plenum_job *job)
     return all;
 }
 
-static bool report_any_used_mpi(const struct plenum_job *job)
+bool pl_report_used_mpi(const struct plenum_job *job)
 {
     for (int r = 0; r < job->desc.size; r++)
         if (atomic_load(&job->shared->ranks[r].process) > 0)
@@ -93,7 +90,7 @@ static bool report_any_used_mpi(const struct plenum_job *job)
     return false;
 }
 
-static void report_ask(struct plenum_job *job)
+void pl_report_ask(struct plenum_job *job)
 {
     struct pl_job_segment *segment = (struct pl_job_segment *)job->segment;
     if (job->reporting.check_at)
@@ -106,43 +103,15 @@ static void report_ask(struct plenum_job *job)
     pl_runtime_set_timer(job->runtime);
 }
 
-bool pl_report_before_end(struct plenum_job *job)
-{
-    if (!job->segment || !job->desc.option[PLENUM_JOB_REPORT] || !report_any_used_mpi(job))
-        return false;
-    report_ask(job);
-    job->reporting.ends_job = true;
-    return true;
-}
-
 /* Checks once more when all have answered: a process may have several threads that wait. */
-bool pl_report_deadline(struct plenum_job *job, int64_t now)
+bool pl_report_is_complete(struct plenum_job *job, int64_t now)
 {
     bool all = report_all_answered(job);
-    if (now < job->reporting.until && !(all && job->reporting.all_answered)) {
-        job->reporting.all_answered = all;
-        job->reporting.check_at = now + CHECK_MS;
-        return false;
-    }
-    bool ends = job->reporting.ends_job;
-    job->reporting.check_at = 0;
-    job->reporting.ends_job = false;
-    report_make(job);
-    return ends;
-}
-
-int plenum_job_report(struct plenum_job *job)
-{
-    int err = pl_job_enter(job);
-    if (err)
-        return err;
-    if (!pl_job_alive(job))
-        err = pl_rt_fail(PLENUM_ERR_STATE, "the job is not running");
-    else if (!job->segment)
-        err = pl_rt_fail(PLENUM_ERR_STATE, "there are no reports of jobs on the hosts of a runtime");
-    else
-        report_ask(job);
-    return pl_job_leave(job, err);
+    if (now >= job->reporting.until || (all && job->reporting.all_answered))
+        return true;
+    job->reporting.all_answered = all;
+    job->reporting.check_at = now + CHECK_MS;
+    return false;
 }
 
 /* --- crashes ----------------------------------------------------------------------------------------------- */

@@ -4,7 +4,8 @@
  *
  * Processes that wait in MPI answer through their pages (core/job/report.h); /proc describes the others. report.c asks
  * and collects the answers, read.c copies and checks them, find.c searches for likely causes, text.c and report_json.c
- * write the report. The caller holds the runtime's lock.
+ * write the report. report_pack.c brings what an agent has read to the runtime that has the hosts; job/job_report.c
+ * says when. The caller holds the runtime's lock.
  */
 #ifndef PLENUM_WORLD_RUNTIME_REPORT_REPORT_H
 #define PLENUM_WORLD_RUNTIME_REPORT_REPORT_H
@@ -26,6 +27,8 @@ enum pl_report_life {
     PL_LIFE_BETWEEN,   /* has no session any more */
     PL_LIFE_FINALIZED, /* after MPI_Finalize */
     PL_LIFE_ENDED,
+    PL_LIFE_UNKNOWN, /* its host has given no answer */
+    PL_LIVES
 };
 
 struct pl_report_rank {
@@ -35,6 +38,8 @@ struct pl_report_rank {
     char sleeps[48];            /* the kernel function in which it sleeps; "": not known */
     struct pl_job_record *page; /* its answer, copied and checked; NULL: none */
     int waits;                  /* its threads that wait */
+    const char *host;           /* borrowed; NULL: all ranks are on one that needs no name */
+    struct pl_symbols *symbols; /* of its files, borrowed */
 };
 
 /* One frame of a trace. Its texts are borrowed from the page and the symbols. */
@@ -64,14 +69,21 @@ struct pl_report {
     const struct pl_report_wait **first; /* [size] the first wait of each rank; NULL: it does not wait */
     char **likely;                       /* [likelies] sentences */
     int likelies;
-    struct pl_symbols *symbols; /* borrowed from the job */
+    struct pl_symbols *symbols; /* [hosts], its own, or borrowed from the job */
+    int hosts;                  /* 0: it is about one, and `symbols` are the job's */
 };
 
-/* Asks the processes, and ends the job when the report is complete. False: no process has used MPI, none can answer. */
-bool pl_report_before_end(struct plenum_job *job);
+/* Has a process of this host used MPI? Otherwise none can answer. */
+bool pl_report_used_mpi(const struct plenum_job *job);
 
-/* Called when `reporting.check_at` has come. True: the report is complete, and the caller ends the job. */
-bool pl_report_deadline(struct plenum_job *job, int64_t now);
+/* Asks the processes of this host, unless they are being asked. */
+void pl_report_ask(struct plenum_job *job);
+
+/* Called when `reporting.check_at` has come. False: it is to be called again at the next one. */
+bool pl_report_is_complete(struct plenum_job *job, int64_t now);
+
+/* Queues the report, whose ranks are filled in, as an event. Ends it also if `good` is not set: memory was short. */
+void pl_report_make(struct plenum_job *job, struct pl_report *report, bool good);
 
 /* Queues a report from the crash record of a process that was killed by a signal, if it left one. */
 void pl_report_crash(struct plenum_job *job, int rank, int signo);

@@ -100,7 +100,8 @@ static json_t *report_json_wait(struct pl_report *report, const struct pl_report
         json_array_append_new(awaited, json_integer(item->awaited[i]));
     json_object_set_new(object, "awaited", awaited);
     if (item->trace)
-        json_object_set_new(object, "trace", report_json_trace(report->symbols, page, &page->trace[item->trace - 1]));
+        json_object_set_new(object, "trace",
+                            report_json_trace(report->rank[wait->rank].symbols, page, &page->trace[item->trace - 1]));
     return object;
 }
 
@@ -115,11 +116,13 @@ static json_t *report_json_items(const struct pl_job_record *page, enum pl_item_
 
 static json_t *report_json_rank(struct pl_report *report, int rank)
 {
-    static const char *const lives[] = { "before", "world", "session", "between", "finalized", "ended" };
+    static const char *const lives[PL_LIVES] = { "before",    "world", "session", "between",
+                                                 "finalized", "ended", "unknown" };
     const struct pl_report_rank *r = &report->rank[rank];
     json_t *object = json_object(), *waits = json_array();
     report_json_put_number(object, "rank", rank);
     report_json_put_number(object, "pid", r->pid);
+    report_json_put_text(object, "host", r->host ? r->host : "");
     report_json_put_text(object, "life", lives[r->life]);
     report_json_put_text(object, "state", (char[]){ r->state, '\0' });
     report_json_put_text(object, "sleeps", r->sleeps);

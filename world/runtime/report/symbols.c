@@ -182,10 +182,29 @@ static struct pl_symbol_answer *symbols_find_answer(struct pl_symbols *symbols, 
     return answer;
 }
 
-struct pl_symbol pl_symbols_find(struct pl_symbols *symbols, const char *path, uint64_t address, bool line)
+static struct pl_symbol_answer *symbols_at(struct pl_symbols *symbols, const char *path, uint64_t address)
 {
     struct pl_symbol_file *file = path[0] == '/' && !strchr(path, '\n') ? symbols_find_file(symbols, path) : NULL;
-    struct pl_symbol_answer *answer = file ? symbols_find_answer(symbols, file, address) : NULL;
+    return file ? symbols_find_answer(symbols, file, address) : NULL;
+}
+
+void pl_symbols_learn(struct pl_symbols *symbols, const char *path, uint64_t address, const struct pl_symbol *symbol)
+{
+    struct pl_symbol_answer *answer = symbols_at(symbols, path, address);
+    if (!answer || answer->known[NAME])
+        return;
+    answer->known[NAME] = answer->known[LINE] = true;
+    answer->symbol = (struct pl_symbol){
+        .function = symbol->function[0] ? pl_strdup(symbol->function) : NULL,
+        .into = symbol->into,
+        .source = symbol->source[0] ? pl_strdup(symbol->source) : NULL,
+        .line = symbol->line,
+    };
+}
+
+struct pl_symbol pl_symbols_find(struct pl_symbols *symbols, const char *path, uint64_t address, bool line)
+{
+    struct pl_symbol_answer *answer = symbols_at(symbols, path, address);
     if (!answer)
         return (struct pl_symbol){ 0 };
     symbols_ask_name(symbols, answer);

@@ -40,6 +40,9 @@ struct pl_symbols {
  * that begins with MPI_. The texts have no control characters and are borrowed until pl_symbols_rest(). */
 struct pl_symbol pl_symbols_find(struct pl_symbols *symbols, const char *file, uint64_t address, bool line);
 
+/* What the symbolizer of another host has said. The texts, "" if not known, are copied. */
+void pl_symbols_learn(struct pl_symbols *symbols, const char *file, uint64_t address, const struct pl_symbol *symbol);
+
 /* Ends the symbolizer at the end of a report, and keeps the answers unless there are very many. */
 void pl_symbols_rest(struct pl_symbols *symbols);
 

@@ -173,9 +173,9 @@ void pl_report_frame_text(const struct pl_report_frame *frame, char text[PL_FRAM
 }
 
 /* Says why the report has no names. */
-static void report_text_write_missing(const struct pl_symbols *symbols, FILE *out)
+static void report_text_write_missing(bool missing, FILE *out)
 {
-    if (symbols->missing)
+    if (missing)
         fputs("functions and source lines are not known: plenum/symbolizer, which needs libdw, cannot be run\n", out);
 }
 
@@ -200,6 +200,7 @@ const char *pl_report_outside(const struct pl_report_rank *rank, bool several)
     case PL_LIFE_BETWEEN: return several ? "have no session any more" : "has no session any more";
     case PL_LIFE_FINALIZED: return several ? "have finalized MPI" : "has finalized MPI";
     case PL_LIFE_ENDED: return several ? "have ended" : "has ended";
+    case PL_LIFE_UNKNOWN: return several ? "have given no answer" : "has given no answer";
     default: return several ? "are not waiting in MPI" : "is not waiting in MPI";
     }
 }
@@ -337,10 +338,22 @@ static void report_text_process(const struct pl_report_rank *r, FILE *out)
         fprintf(out, "; %s", what);
 }
 
+/* Ranks that have given no answer are told by their hosts. */
 static bool report_text_same_outside(const struct pl_report_rank *a, const struct pl_report_rank *b)
 {
-    return a->waits == b->waits && strcmp(pl_report_outside(a, false), pl_report_outside(b, false)) == 0 &&
-           a->state == b->state && strcmp(a->sleeps, b->sleeps) == 0;
+    bool hosts = a->life == PL_LIFE_UNKNOWN && a->host && b->host;
+    return (!hosts || strcmp(a->host, b->host) == 0) && a->waits == b->waits &&
+           strcmp(pl_report_outside(a, false), pl_report_outside(b, false)) == 0 && a->state == b->state &&
+           strcmp(a->sleeps, b->sleeps) == 0;
+}
+
+static void report_text_which(const struct pl_report_rank *r, bool several, FILE *out)
+{
+    if (r->life == PL_LIFE_UNKNOWN && r->host)
+        fprintf(out, ", nor has host %s", r->host);
+    if (r->life != PL_LIFE_ENDED && r->life != PL_LIFE_UNKNOWN)
+        fprintf(out, " (pid %d%s%s%s)", (int)r->pid, r->host ? " on " : "", r->host ? r->host : "",
+                several ? " and others" : "");
 }
 
 static void report_text_outside(const struct pl_report *report, int first, bool *told, bool *marked, FILE *out)
@@ -355,10 +368,17 @@ static void report_text_outside(const struct pl_report *report, int first, bool 
     fputs("  ", out);
     pl_report_write_ranks(marked, report->size, out);
     fprintf(out, ": %s", pl_report_outside(&report->rank[first], count > 1));
-    if (report->rank[first].life != PL_LIFE_ENDED)
-        fprintf(out, " (pid %d%s)", (int)report->rank[first].pid, count > 1 ? " and others" : "");
+    report_text_which(&report->rank[first], count > 1, out);
     report_text_process(&report->rank[first], out);
     fputc('\n', out);
+}
+
+static bool report_text_misses(const struct pl_report *report)
+{
+    bool missing = false;
+    for (int h = 0; h < (report->hosts ? report->hosts : 1); h++)
+        missing |= report->symbols[h].missing;
+    return missing;
 }
 
 void pl_report_write(const struct pl_report *report, FILE *out)
@@ -383,7 +403,7 @@ void pl_report_write(const struct pl_report *report, FILE *out)
                 report_text_outside(report, r, told, marked, out);
         for (int i = 0; i < report->likelies; i++)
             fprintf(out, "likely: %s\n", report->likely[i]);
-        report_text_write_missing(report->symbols, out);
+        report_text_write_missing(report_text_misses(report), out);
     }
     for (int i = 0; text && i < report->waits; i++)
         free(text[i]);
@@ -426,5 +446,5 @@ void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_recor
     }
     if (trace->count == PL_RECORD_FRAMES)
         fputs("  (deeper frames were not recorded)\n", out);
-    report_text_write_missing(symbols, out);
+    report_text_write_missing(symbols->missing, out);
 }
