@@ -82,7 +82,8 @@ class NativeEvent(ctypes.Structure):
 
 class NativeHost(ctypes.Structure):
     """struct plenum_host; test_module compares it with the compiler's."""
-    _fields_ = [("name", c_char * 256), ("reason", c_char * 256), ("state", c_int), ("slots", c_int), ("ranks", c_int)]
+    _fields_ = [("name", c_char * 256), ("reason", c_char * 256), ("state", c_int), ("slots", c_int), ("ranks", c_int),
+                ("places", c_int * 8)]
 
 
 EventPointer = POINTER(NativeEvent)
@@ -96,6 +97,7 @@ _PROTOTYPES = {
     "plenum_runtime_resource": (c_int, c_void_p, c_char_p, c_int),
     "plenum_runtime_host": (c_int, c_void_p, c_int, POINTER(NativeHost), c_size_t),
     "plenum_runtime_host_add": (c_int, c_void_p, c_char_p, c_int, c_char_p),
+    "plenum_runtime_host_resource": (c_int, c_void_p, c_char_p, c_char_p, c_int),
     "plenum_runtime_host_remove": (c_int, c_void_p, c_char_p),
     "plenum_runtime_set": (c_int, c_void_p, c_int, c_long),
     "plenum_runtime_want_pmix": (c_int, c_void_p),
@@ -119,6 +121,8 @@ _PROTOTYPES = {
     "plenum_job_pset_withdraw": (c_int, c_void_p, c_char_p),
     "plenum_job_redirect": (c_int, c_void_p, c_int, c_int, c_int),
     "plenum_job_redirect_file": (c_int, c_void_p, c_int, c_int, c_char_p),
+    "plenum_job_place": (c_int, c_void_p, c_int, c_char_p),
+    "plenum_job_host": (c_int, c_void_p, c_int, c_char_p),
     "plenum_job_cpus": (c_int, c_void_p, c_int, c_char_p, c_size_t),
     "plenum_job_numbers": (c_int, c_void_p, c_int, c_char_p, c_char_p, c_size_t),
     "plenum_job_resource": (c_int, c_void_p, c_char_p, c_int, c_int),

@@ -23,9 +23,11 @@ from os import PathLike
 from types import TracebackType
 from typing import Any
 
+from ._arguments import at_least_one, function
+from ._event import Event, Host, Usage
 from .enums import ErrorCode, EventFlag, EventKind, RuntimeOption
 from .errors import PlenumClosed
-from .runtime import Event, Host, Job, Runtime, Usage
+from .runtime import Job, Runtime
 
 QUEUE = 256
 """Events that a job may have in its queue before its output is held back."""
@@ -130,18 +132,33 @@ class _Inbox:
 class AsyncRuntime:
     """A Runtime whose events go to the coroutines that follow the jobs. Use it from the loop's thread only."""
 
-    def __init__(self, slots: int = 0, queue: int = QUEUE) -> None:
+    def __init__(self, slots: int = 0, queue: int = QUEUE,
+                 watch_hosts: Callable[[Event], object] | None = None) -> None:
+        """`slots` limits what runs at the same time; 0: no limit, or with hosts their slots. `queue` is the number of
+        events that a job may have waiting. `watch_hosts` is called by the loop with each event HOST."""
+        self._watch_hosts = function("watch_hosts", watch_hosts)
+        self._queue = at_least_one("queue", queue)
         self._runtime = Runtime()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._inboxes: dict[int, _Inbox] = {}
-        self._queue = queue
-        if slots:
+        try:
             self.set(RuntimeOption.SLOTS, slots)
+        except BaseException:
+            self._runtime.close()
+            raise
 
     async def __aenter__(self) -> AsyncRuntime:
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._runtime.fileno(), self._take_events)
+        self._follow_events()
         return self
+
+    def _follow_events(self) -> None:
+        """Events are taken by the loop that runs now: that of `async with`, or else of the first job."""
+        if not self._loop:
+            loop = asyncio.get_running_loop()
+            loop.add_reader(self._runtime.fileno(), self._take_events)
+            self._loop = loop
+        elif self._loop is not asyncio.get_running_loop():
+            raise RuntimeError("this AsyncRuntime belongs to another event loop: open one in each loop")
 
     async def __aexit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
@@ -149,9 +166,9 @@ class AsyncRuntime:
     def close(self) -> None:
         """Kills running jobs and frees all resources. Iterations over events end; what awaits a result raises
         PlenumClosed. May be called twice."""
-        if self._loop:
+        if self._loop and not self._loop.is_closed():
             self._loop.remove_reader(self._runtime.fileno())
-            self._loop = None
+        self._loop = None
         self._runtime.close()
         for inbox in self._inboxes.values():
             inbox.put(None)
@@ -162,6 +179,8 @@ class AsyncRuntime:
             inbox = self._inboxes.get(event.job_id)
             if inbox:
                 inbox.put(event)
+            elif event.kind == EventKind.HOST and self._watch_hosts:
+                self._loop.call_soon(self._watch_hosts, event)
 
     def set(self, option: RuntimeOption, value: int) -> None:
         """Runtime.set()."""
@@ -179,6 +198,14 @@ class AsyncRuntime:
         """As Runtime.hosts()."""
         return self._runtime.hosts()
 
+    def host_resources(self, host: str, counts: Mapping[str, int]) -> None:
+        """As Runtime.host_resources()."""
+        self._runtime.host_resources(host, counts)
+
+    def resources(self, counts: Mapping[str, int]) -> None:
+        """As Runtime.resources()."""
+        self._runtime.resources(counts)
+
     def job(self, description: str | Mapping[str, Any] | None = None) -> Job:
         """A new job for run(), events() or launch(): Runtime.job()."""
         return self._runtime.job(description)
@@ -186,6 +213,11 @@ class AsyncRuntime:
     def launch(self, job: Job, kinds: Collection[int] | None = None) -> None:
         """Launches a job whose events follow() will yield: all, or those of some kinds. An exception means that nothing
         was started."""
+        if not isinstance(job, Job) or job.runtime is not self._runtime:
+            raise ValueError(f"{job!r} is not a job of this AsyncRuntime: make it with its function job()")
+        self._follow_events()
+        if job.id in self._inboxes:
+            raise ValueError(f"job {job.id} was launched already: a job runs once")
         self._inboxes[job.id] = _Inbox(job, kinds, self._queue)
         try:
             job.launch()
@@ -223,6 +255,7 @@ class AsyncRuntime:
         Cancelling the task that awaits it ends the job, with its grace time, and waits for the end; cancelling it again
         kills the job at once. `check` makes another exit code than 0 an exception, JobFailed.
         """
+        function("watch", watch)
         job = self._make(what, ranks)
         if stdin is not None:
             job.stdin(stdin)
@@ -237,6 +270,8 @@ class AsyncRuntime:
         return result
 
     def _make(self, what: Job | Sequence[str | PathLike[str]] | Mapping[str, Any], ranks: int) -> Job:
+        if isinstance(what, (Job, Mapping)) and ranks != 1:
+            raise ValueError(f"ranks is {ranks!r}: it is for a list of words; a job, or a description, has its own")
         if isinstance(what, Job):
             return what
         if isinstance(what, Mapping):

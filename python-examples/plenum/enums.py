@@ -65,6 +65,7 @@ class RuntimeOption(enum.IntEnum):
     """enum plenum_runtime_option."""
     SLOTS = 1
     POLICY = 2
+    HEARTBEAT = 3
 
 
 class HostState(enum.IntEnum):
@@ -94,6 +95,7 @@ class Bind(enum.IntEnum):
     SOCKET = 2
     NUMA = 3
     THREAD = 4
+    L3CACHE = 5
 
 
 class Pmix(enum.IntEnum):
@@ -109,6 +111,7 @@ class Map(enum.IntEnum):
     SOCKET = 1
     NUMA = 2
     NODE = 3
+    L3CACHE = 4
 
 
 class Rank(enum.IntEnum):

@@ -24,6 +24,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ._arguments import at_least_one
+from ._event import Host
 from ._native import python_path
 from .aio import JobFailed, Result, ResultBuilder
 from .enums import EventKind, RuntimeOption
@@ -73,11 +75,14 @@ class Executor(concurrent.futures.Executor):
     """
 
     def __init__(self, slots: int = 0, ranks: int = 1, pending: int = 1024) -> None:
+        self._ranks = at_least_one("ranks", ranks)
+        self._room = threading.BoundedSemaphore(at_least_one("pending", pending))
         self._runtime = Runtime()
-        if slots:
+        try:
             self._runtime.set(RuntimeOption.SLOTS, slots)
-        self._ranks = ranks
-        self._room = threading.BoundedSemaphore(pending)
+        except BaseException:
+            self._runtime.close()
+            raise
         self._tasks: dict[int, _Task] = {}
         self._changed = threading.Condition()
         self._shut = False
@@ -146,6 +151,27 @@ class Executor(concurrent.futures.Executor):
     def resize(self, slots: int) -> None:
         """Changes the number of slots; 0 means no limit. Jobs that run go on, even if they have more."""
         self._runtime.set(RuntimeOption.SLOTS, slots)
+
+    def add_host(self, name: str, slots: int = 1, command: str | None = None) -> None:
+        """As Runtime.add_host(); from then on all tasks run on hosts. What a function returns comes in a file of the
+        directory for temporary files: TMPDIR must name one that all hosts share. Commands need none."""
+        self._runtime.add_host(name, slots, command)
+
+    def remove_host(self, name: str) -> None:
+        """As Runtime.remove_host()."""
+        self._runtime.remove_host(name)
+
+    def hosts(self) -> list[Host]:
+        """As Runtime.hosts()."""
+        return self._runtime.hosts()
+
+    def host_resources(self, host: str, counts: Mapping[str, int]) -> None:
+        """As Runtime.host_resources()."""
+        self._runtime.host_resources(host, counts)
+
+    def resources(self, counts: Mapping[str, int]) -> None:
+        """As Runtime.resources()."""
+        self._runtime.resources(counts)
 
     def counts(self) -> tuple[int, int]:
         """How many tasks wait for slots, and how many run."""

@@ -14,19 +14,22 @@ import time
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from ._arguments import integer, setting, text, text_or_none, word, words
+from ._event import Event, Host, to_event
 from ._handle import Handle
-from ._native import EventPointer, NativeEvent, NativeHost, load_runtime, take_text
-from .enums import ErrorCode, EventFlag, EventKind, HostState, JobOption, RuntimeOption, Scope
+from ._native import EventPointer, NativeHost, load_runtime, take_text
+from .enums import ErrorCode, EventKind, HostState, JobOption, RuntimeOption, Scope
 from .errors import PlenumClosed, PlenumError, PlenumTimeout
 
 _lib = load_runtime()
 
 ALL = -1
 """All programs of a job, or all its ranks."""
+COUNT = -1
+"""Runtime.host_resources(): the agent of the host counts."""
 
 _SLICE = 0.2  # seconds that a wait stays in the library, so that Ctrl-C is heard
 
@@ -40,108 +43,30 @@ def _check(code: int) -> None:
         raise _EXCEPTIONS.get(code, PlenumError)(code, text)
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a process, or all processes of a job, have used."""
-    seconds: float
-    """From the start to the end."""
-    user: float
-    """Seconds of processor time in programs, with those of children that were waited for."""
-    system: float
-    """The same in the kernel."""
-    peak: int
-    """The most bytes of memory that one process has had."""
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """A host of a runtime."""
-    name: str
-    state: HostState
-    slots: int
-    ranks: int
-    """That run there, or are being started."""
-    reason: str
-    """Why it is lost, in a line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """What happened, copied out of a struct plenum_event."""
-    kind: int
-    """An EventKind, or a plain number from a library that is newer than this module."""
-    flags: EventFlag
-    job_id: int
-    job: Job | None
-    """None when the job was closed."""
-    rank: int
-    """-1: the job as a whole."""
-    pid: int
-    code: int
-    signal: int
-    stream: int
-    data: bytes
-    """OUTPUT: whole lines as they were written."""
-    object: str
-    """ABORTED: the communicator, window, file or session by name; HOST: the name of the host."""
-    message: str
-    """The event in words; for OUTPUT and REPORT the text itself."""
-    report: dict[str, Any] | None = None
-    """REPORT: the same as `text`, as data (docs/RUNTIME.md)."""
-    time: float = 0.0
-    """When it happened, as time.time() counts."""
-    usage: Usage | None = None
-    """EXITED, LOST: of the process; FINISHED: of all processes of the job."""
-
-    @property
-    def text(self) -> str:
-        """`data` as text."""
-        return self.data.decode(errors="replace")
-
-    @property
-    def psets(self) -> dict[str, list[int]]:
-        """PSETS: the ranks of each published set, as they are now."""
-        found = {}
-        for line in self.lines:
-            name, _, ranges = line.split(" ")
-            pairs = [part.split("-") for part in ranges.split(",") if part]
-            found[name] = [rank for pair in pairs for rank in range(int(pair[0]), int(pair[-1]) + 1)]
-        return found
-
-    @property
-    def lines(self) -> list[str]:
-        """OUTPUT: the lines without their ends."""
-        return self.text.splitlines()
-
-
-def _describe(native: ctypes._Pointer[NativeEvent]) -> str:
-    room = ctypes.create_string_buffer(1024)
-    length = _lib.plenum_event_describe(native, room, len(room))
-    if length >= len(room):
-        room = ctypes.create_string_buffer(length + 1)
-        _lib.plenum_event_describe(native, room, len(room))
-    return room.value.decode(errors="replace")
-
-
-_WITH_USAGE = (EventKind.EXITED, EventKind.LOST, EventKind.FINISHED)
-
-
-def _to_event(native: ctypes._Pointer[NativeEvent], jobs: Mapping[int, Job]) -> Event:
-    it = native.contents
-    data = ctypes.string_at(it.text, it.length) if it.text else b""
-    kind: int = EventKind(it.kind) if it.kind in EventKind.__members__.values() else it.kind
-    whole = kind in (EventKind.OUTPUT, EventKind.REPORT)
-    message = data.decode(errors="replace") if whole else _describe(native)
-    named = (it.object or b"").decode(errors="replace")
-    usage = Usage(it.run_us / 1e6, it.user_us / 1e6, it.system_us / 1e6, it.peak) if kind in _WITH_USAGE else None
-    return Event(kind, EventFlag(it.flags), it.job_id, jobs.get(it.job_id), it.rank, it.pid, it.code, it.signal,
-                 it.stream, data, named, message, json.loads(it.report) if it.report else None, it.time_us / 1e6, usage)
-
-
 def _pairs(ranks: Iterable[int | tuple[int, int]]) -> tuple[ctypes.Array[Any], int]:
     """Ranks and pairs (first, last) as C has them."""
-    pairs = [(one, one) if isinstance(one, int) else one for one in ranks]
+    try:
+        each = [(one, one) if isinstance(one, int) else one for one in ranks]
+        pairs = [(integer("ranks", first), integer("ranks", last)) for first, last in each]
+    except (TypeError, ValueError):
+        raise TypeError(f"ranks is {ranks!r}: it must be a list of ranks and of pairs (first rank, last "
+                        "rank)") from None
     return ((ctypes.c_int * 2) * max(1, len(pairs)))(*pairs), len(pairs)
+
+
+def _counts(counts: Mapping[str, int]) -> list[tuple[bytes, int]]:
+    """Resources and how many there are."""
+    if not isinstance(counts, Mapping):
+        raise TypeError(f"counts is {counts!r}: it must be a dict, such as {{'gpu': 2}}")
+    return [(text("the name of a resource", name), integer(f"the count of {name}", count))
+            for name, count in counts.items()]
+
+
+def _bytes(data: bytes) -> memoryview:
+    try:
+        return memoryview(data).cast("B")
+    except TypeError:
+        raise TypeError(f"data is {type(data).__name__}: it must be bytes; str.encode() makes them") from None
 
 
 def _warn_unclosed(one: Runtime, text: str) -> None:
@@ -217,13 +142,13 @@ class Runtime:
     def set(self, option: RuntimeOption, value: int) -> None:
         """Sets an option; RuntimeOption.SLOTS makes jobs wait in a queue for free slots."""
         with self._use as handle:
-            _check(_lib.plenum_runtime_set(handle, option, value))
+            _check(_lib.plenum_runtime_set(handle, *setting(RuntimeOption, option, value)))
 
     def resources(self, counts: Mapping[str, int]) -> None:
         """Says how many there are of resources that jobs ask for, such as {"gpu": 2, "license": 4}."""
-        for name, count in counts.items():
+        for name, count in _counts(counts):
             with self._use as handle:
-                _check(_lib.plenum_runtime_resource(handle, name.encode(), count))
+                _check(_lib.plenum_runtime_resource(handle, name, count))
 
     def add_host(self, name: str, slots: int = 1, command: str | None = None) -> None:
         """Starts an agent on a host; from now on all jobs run on hosts that were added.
@@ -232,13 +157,19 @@ class Runtime:
         "docker exec -i %h". None is ssh, and "" is this machine. An event HOST tells when the host is ready or lost.
         """
         with self._use as handle:
-            _check(_lib.plenum_runtime_host_add(handle, name.encode(), slots,
-                                                None if command is None else command.encode()))
+            _check(_lib.plenum_runtime_host_add(handle, text("name", name), integer("slots", slots),
+                                                text_or_none("command", command)))
+
+    def host_resources(self, host: str, counts: Mapping[str, int]) -> None:
+        """Says how many a host has of resources that jobs ask for. {"gpu": COUNT}: its agent counts the GPUs."""
+        for name, count in _counts(counts):
+            with self._use as handle:
+                _check(_lib.plenum_runtime_host_resource(handle, text("host", host), name, count))
 
     def remove_host(self, name: str) -> None:
         """The host gets no further ranks, and leaves with the last one that runs there."""
         with self._use as handle:
-            _check(_lib.plenum_runtime_host_remove(handle, name.encode()))
+            _check(_lib.plenum_runtime_host_remove(handle, text("name", name)))
 
     def hosts(self) -> list[Host]:
         """The hosts in the order in which they were added."""
@@ -260,8 +191,8 @@ class Runtime:
             if description is None:
                 _check(_lib.plenum_job_create(handle, ctypes.byref(pointer)))
             else:
-                text = description if isinstance(description, str) else json.dumps(description)
-                _check(_lib.plenum_job_create_json(handle, text.encode(), ctypes.byref(pointer)))
+                whole = description if isinstance(description, str) else json.dumps(description)
+                _check(_lib.plenum_job_create_json(handle, text("description", whole), ctypes.byref(pointer)))
             job = Job(self, pointer)
             self._jobs[job.id] = job
             self._job_handles[job.id] = job._handle
@@ -275,7 +206,7 @@ class Runtime:
         if not native:
             return None
         try:
-            event = _to_event(native, self._jobs)
+            event = to_event(native, self._jobs)
         finally:
             _lib.plenum_event_free(native)
         if event.job and event.kind == EventKind.FINISHED:
@@ -322,6 +253,11 @@ class Job:
         self.running = False
         """Launched, and its event FINISHED was not taken yet."""
 
+    @property
+    def runtime(self) -> Runtime:
+        """The runtime that made it."""
+        return self._runtime
+
     def __enter__(self) -> Job:
         return self
 
@@ -352,21 +288,18 @@ class Job:
 
     def add(self, argv: Sequence[str | os.PathLike[str]], ranks: int = 1) -> int:
         """Adds a program with its arguments; returns its number, for the functions below."""
-        if isinstance(argv, (str, bytes, os.PathLike)):
-            raise TypeError(f"argv is {argv!r}: it must be a list of words, such as ['ls', '-l']; shlex.split() makes "
-                            "one from a line of a shell")
-        words = [os.fsencode(word) for word in argv]
+        each = words("argv", argv)
         program = ctypes.c_int()
-        array = (ctypes.c_char_p * (len(words) + 1))(*words, None)
+        array = (ctypes.c_char_p * (len(each) + 1))(*each, None)
         with self._handle as handle:
-            _check(_lib.plenum_job_add_program(handle, ranks, array, ctypes.byref(program)))
+            _check(_lib.plenum_job_add_program(handle, integer("ranks", ranks), array, ctypes.byref(program)))
         return program.value
 
     def env(self, name: str, value: str | None, program: int = ALL) -> None:
         """Sets a variable, or unsets it with None."""
-        text = None if value is None else os.fsencode(value)
+        coded = None if value is None else word("value", value)
         with self._handle as handle:
-            _check(_lib.plenum_job_env(handle, program, os.fsencode(name), text))
+            _check(_lib.plenum_job_env(handle, integer("program", program), word("name", name), coded))
 
     def env_clear(self) -> None:
         """Starts from an empty environment instead of this process's."""
@@ -376,44 +309,58 @@ class Job:
     def wdir(self, directory: str | os.PathLike[str], program: int = ALL) -> None:
         """The working directory."""
         with self._handle as handle:
-            _check(_lib.plenum_job_wdir(handle, program, os.fsencode(directory)))
+            _check(_lib.plenum_job_wdir(handle, integer("program", program), word("directory", directory)))
 
     def path(self, directories: Iterable[str | os.PathLike[str]], program: int = ALL) -> None:
         """Where a program is looked up before PATH."""
+        joined = os.pathsep.encode().join(words("directories", directories))
         with self._handle as handle:
-            _check(_lib.plenum_job_path(handle, program, os.pathsep.encode().join(map(os.fsencode, directories))))
+            _check(_lib.plenum_job_path(handle, integer("program", program), joined))
+
+    def place(self, rank: int, cores: str | None) -> None:
+        """The cores of one rank: "0-2,5" of the machine, "1:0-2" or "1:*" of socket 1, "p3" in the kernel's numbering.
+        For ALL: several such lists with blanks between them, which the ranks of each host take in turn."""
+        with self._handle as handle:
+            _check(_lib.plenum_job_place(handle, integer("rank", rank), text_or_none("cores", cores)))
+
+    def host(self, rank: int, name: str | None) -> None:
+        """The host on which one rank runs."""
+        with self._handle as handle:
+            _check(_lib.plenum_job_host(handle, integer("rank", rank), text_or_none("name", name)))
 
     def pset(self, name: str, ranks: Iterable[int | tuple[int, int]]) -> None:
         """A named process set, of ranks and of pairs (first rank, last rank)."""
         array, count = _pairs(ranks)
         with self._handle as handle:
-            _check(_lib.plenum_job_pset(handle, name.encode(), array, count))
+            _check(_lib.plenum_job_pset(handle, text("name", name), array, count))
 
     def pset_publish(self, name: str, ranks: Iterable[int | tuple[int, int]]) -> None:
         """Publishes a process set while the job runs, or changes it; its processes see it at their next query."""
         array, count = _pairs(ranks)
         with self._handle as handle:
-            _check(_lib.plenum_job_pset_publish(handle, name.encode(), array, count))
+            _check(_lib.plenum_job_pset_publish(handle, text("name", name), array, count))
 
     def pset_withdraw(self, name: str) -> None:
         """Withdraws a published set, whichever process published it."""
         with self._handle as handle:
-            _check(_lib.plenum_job_pset_withdraw(handle, name.encode()))
+            _check(_lib.plenum_job_pset_withdraw(handle, text("name", name)))
 
     def redirect(self, rank: int, stream: int, file: int) -> None:
         """Connects a standard stream of a rank (or of ALL) to a descriptor; -1: /dev/null."""
         with self._handle as handle:
-            _check(_lib.plenum_job_redirect(handle, rank, stream, file))
+            _check(_lib.plenum_job_redirect(handle, integer("rank", rank), integer("stream", stream),
+                                            integer("file", file)))
 
     def redirect_file(self, rank: int, stream: int, file: str | os.PathLike[str]) -> None:
         """Connects a standard stream to a file that is opened at the start; %r stands for the rank."""
         with self._handle as handle:
-            _check(_lib.plenum_job_redirect_file(handle, rank, stream, os.fsencode(file)))
+            _check(_lib.plenum_job_redirect_file(handle, integer("rank", rank), integer("stream", stream),
+                                                 word("file", file)))
 
     def stdin(self, data: bytes, rank: int = 0) -> None:
         """What a rank (or ALL) reads from its standard input: a file in memory."""
         with os.fdopen(os.memfd_create("plenum-stdin"), "wb", buffering=0) as file:
-            view = memoryview(data)
+            view = _bytes(data)
             while len(view):
                 view = view[file.write(view):]
             for each in range(self.size) if rank == ALL else [rank]:
@@ -426,36 +373,39 @@ class Job:
     def set(self, option: JobOption, value: int) -> None:
         """Sets an option; times are milliseconds. JobOption.PRIORITY also while the job waits in the queue."""
         with self._handle as handle:
-            _check(_lib.plenum_job_set(handle, option, value))
+            _check(_lib.plenum_job_set(handle, *setting(JobOption, option, value)))
 
     def resource(self, name: str, count: int, scope: Scope = Scope.EACH_RANK) -> None:
         """Asks for some of a resource of Runtime.resources(), for each rank or for all together."""
         with self._handle as handle:
-            _check(_lib.plenum_job_resource(handle, name.encode(), count, scope))
+            _check(_lib.plenum_job_resource(handle, text("name", name), integer("count", count),
+                                            integer("scope", scope)))
 
     def numbers(self, rank: int, name: str) -> list[int]:
         """The numbers of a resource that a rank has, or would get if the job were launched now."""
         with self._handle as handle:
-            room = ctypes.create_string_buffer(_lib.plenum_job_numbers(handle, rank, name.encode(), None, 0) + 1)
-            _lib.plenum_job_numbers(handle, rank, name.encode(), room, len(room))
-        return [int(number) for number in room.value.split(b",") if number]
+            resource, of = text("name", name), integer("rank", rank)
+            room = ctypes.create_string_buffer(_lib.plenum_job_numbers(handle, of, resource, None, 0) + 1)
+            _lib.plenum_job_numbers(handle, of, resource, room, len(room))
+        return [int(one) for one in room.value.split(b",") if one]
 
     def json(self) -> dict[str, Any]:
         """The description of the job; Runtime.job() accepts it."""
         with self._handle as handle:
             address = _lib.plenum_job_json(handle)
             if not address:
-                text = _lib.plenum_error().decode(errors="replace")
+                message = _lib.plenum_error().decode(errors="replace")
                 if self._runtime.closed:
-                    raise PlenumClosed(ErrorCode.CLOSED, text)
-                raise PlenumError(ErrorCode.ARGUMENT, text)
+                    raise PlenumClosed(ErrorCode.CLOSED, message)
+                raise PlenumError(ErrorCode.ARGUMENT, message)
             return json.loads(take_text(address))
 
     def cpus(self, rank: int) -> str:
         """The processors that a rank is bound to, such as "0-3,8"; "" when it is not bound."""
         with self._handle as handle:
-            room = ctypes.create_string_buffer(_lib.plenum_job_cpus(handle, rank, None, 0) + 1)
-            _lib.plenum_job_cpus(handle, rank, room, len(room))
+            of = integer("rank", rank)
+            room = ctypes.create_string_buffer(_lib.plenum_job_cpus(handle, of, None, 0) + 1)
+            _lib.plenum_job_cpus(handle, of, room, len(room))
         return room.value.decode()
 
     # --- running it ---
@@ -476,7 +426,7 @@ class Job:
     def signal(self, number: int, rank: int = ALL) -> None:
         """Sends a signal to a rank and the processes it started, or to ALL."""
         with self._handle as handle:
-            _check(_lib.plenum_job_signal(handle, rank, number))
+            _check(_lib.plenum_job_signal(handle, integer("rank", rank), integer("number", number)))
 
     def report(self) -> None:
         """Asks all processes what they wait in; an event REPORT with the answer follows within half a second."""
@@ -496,6 +446,8 @@ class Job:
     def wait(self, timeout: float | None = None) -> int:
         """Waits until the job has finished and returns its exit code; PlenumTimeout after `timeout` seconds."""
         code = ctypes.c_int()
+        if timeout is not None and not isinstance(timeout, (int, float)):
+            raise TypeError(f"timeout is {timeout!r}: it must be a number of seconds, or None")
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             left = _SLICE if until is None else max(0.0, min(_SLICE, until - time.monotonic()))
@@ -503,9 +455,9 @@ class Job:
                 with self._handle as handle:
                     _check(_lib.plenum_job_wait(handle, int(left * 1000), ctypes.byref(code)))
                 return code.value
-            except PlenumTimeout:
+            except PlenumTimeout as error:
                 if until is not None and time.monotonic() >= until:
-                    raise
+                    raise PlenumTimeout(error.code, f"job {self.id} still runs after {timeout:g} s") from None
 
     @property
     def size(self) -> int:
