@@ -151,7 +151,7 @@ MEMORY_OBJS := $(call objs,core/base/memory.c core/base/memory_libc.c core/base/
 VISIBLE_OBJ := $(call objs,core/base/visible.c)
 PLUGIN_MEMORY := $(call objs,plugins/memory.c core/base/memory_libc.c core/base/vec.c)
 
-RUNTIME_ALL_OBJS := $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(B)/obj/core/base/table.o $(B)/obj/core/base/words.o $(B)/obj/core/base/bytes.o $(VISIBLE_OBJ) $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
+RUNTIME_ALL_OBJS := $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(B)/obj/core/base/table.o $(B)/obj/core/base/words.o $(B)/obj/core/base/bytes.o $(B)/obj/core/base/sysfs.o $(VISIBLE_OBJ) $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
 link_runtime = $(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs $(HARDEN_LD) -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl
 $(LIBRT): $(RUNTIME_ALL_OBJS)
 	@mkdir -p $(@D)
@@ -161,6 +161,7 @@ $(LIBRT): $(RUNTIME_ALL_OBJS)
 $(B)/lib/libplenum.so: | $(LIBRT)
 	$(Q)ln -sf libplenum.so.1 $@
 
+PLUGIN_TOO.hwloc := $(B)/obj/core/base/sysfs.o
 PLUGIN_TOO.ucx := $(B)/obj/core/job/stale_files.o $(B)/obj/core/base/table.o
 define plugin_rule
 $(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c)) $(PLUGIN_TOO.$(1)) $(PLUGIN_MEMORY)
@@ -325,7 +326,7 @@ help:
 	@echo 'make demo         the main job: a sparse solver on 4 ranks (MATRIX=file.mtx for your own)'
 	@echo 'make check        all tests; check-unit, check-mpi, check-ucx, check-asan, check-ubsan, check-tsan,'
 	@echo '                  check-valgrind, check-abi, check-symbols, check-headers, check-paths, check-rendezvous,'
-	@echo '                  check-instructions for a part'
+	@echo '                  check-places, check-instructions, check-interfaces for a part'
 	@echo 'make check-house  the rules of the source: check-layers, check-names, check-english, check-format for a part;'
 	@echo '                  tests/house/check_... --list prints the figures, tests/house/limits.txt has their bounds'
 	@echo 'make check-hard   the long form of all attacks: kills, damage and the like; HARD=rounds SEED=n ONLY=name'

@@ -59,6 +59,17 @@ $(B)/tests/unit/%: tests/unit/%.c $(UNIT_HELP) $(UNIT_LIBS) tests/tests.mk
 	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(UNIT_HELP) -o $@ \
 	  $(ALL_LDFLAGS) $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc) -ldl -lm
 
+# What the compiler calls for each load and store is in the test itself: the linker sees no sanitizer. One of the build's
+# own would take its place.
+COUNTED := $(if $(SAN.$(MODE)),,-fsanitize=thread -DLINES_COUNTED)
+$(B)/tests/unit/test_area_lines.o: tests/unit/test_area_lines.c $(UNIT_LIBS) tests/tests.mk
+	@mkdir -p $(@D)
+	$(call say,TEST,$<)
+	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check) $(ALL_CFLAGS) $(COUNTED) -MMD -MP -c $< -o $@
+$(B)/tests/unit/test_area_lines: $(B)/tests/unit/test_area_lines.o $(UNIT_HELP) $(UNIT_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $< $(UNIT_HELP) -o $@ \
+	  $(ALL_LDFLAGS) $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc) -ldl -lm
+
 # It lets one of its allocations fail, so it is linked like a unit test.
 ALLOCATIONS_SRC := $(wildcard tests/hard/allocations/*.c)
 $(B)/tests/hard/allocations/work: $(ALLOCATIONS_SRC) $(wildcard tests/hard/allocations/*.h) $(B)/lib/libmpi_abi.a tests/tests.mk
@@ -81,33 +92,53 @@ $(B)/tests/mpi/%: tests/mpi/%.c $(MPI_BUILT) tests/tests.mk
 	$(call say,MPICC,$<)
 	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) $(OPT.$(MODE)) -UNDEBUG -D_GNU_SOURCE -Itests/mpi -pthread -MMD -MP -MF $@.d -MT $@ $< -o $@ $(CFLAGS) -lm
 
-$(B)/tests/faults/% $(B)/tests/hosts/%: tests/tests.mk $(MPI_BUILT)
+define launched_program
 	@mkdir -p $(@D)
 	$(call say,MPICC,$(@:$(B)/%=%.c))
 	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) $(OPT.$(MODE)) -UNDEBUG -D_GNU_SOURCE -pthread -MMD -MP -MF $@.d -MT $@ $(@:$(B)/%=%.c) -o $@ $(CFLAGS) -lm
+endef
+$(B)/tests/faults/%: tests/tests.mk $(MPI_BUILT)
+	$(launched_program)
+$(B)/tests/hosts/%: tests/tests.mk $(MPI_BUILT)
+	$(launched_program)
 
 $(call programs,$(FAULT_SRC)): $(B)/%: %.c
 
 # A Fortran test NAME may have parts: NAME_*.f90, NAME_*.f and NAME_*.c, linked with it.
 FORT_TESTS := $(call only,$(filter-out $(foreach t,$(wildcard tests/fortran/*.f90),$(wildcard $(t:.f90=_part*))),$(wildcard tests/fortran/*.f90 tests/fortran/*.f)))
 FORT_BUILT  = $(LIBFORT) $(B)/lib/libmpifort_abi.so $(B)/include/mpif.h tests/fortran/expect.inc
+# Warnings have names of their own with each compiler.
+GFORTRAN  := $(if $(HAVE_FC),$(findstring GNU,$(shell $(FC) --version 2>/dev/null)))
+FORT_WARN := $(if $(GFORTRAN),-Wall -Wno-unused-dummy-argument)
 define fort_test
 	@mkdir -p $(@D)
 	$(call say,FC,$<)
 	$(Q)for c in $(filter %.c,$^); do $(B)/bin/mpicc $(CSTD) $(WARN) -g -c $$c -o $(@D)/$$(basename $$c).o || exit 1; done
-	$(Q)$(B)/bin/mpifort -g -O1 -Wall -Wno-unused-dummy-argument $(FORT_STD) -Itests/fortran -I$(@D) -J$(@D) $(filter %_part.f90 %_part.f,$^) $< \
+	$(Q)$(B)/bin/mpifort -g -O1 $(FORT_WARN) $(FORT_STD) -Itests/fortran -I$(@D) -J$(@D) $(filter %_part.f90,$^) $(filter %_part.f,$^) $< \
 	  $(addprefix $(@D)/,$(addsuffix .o,$(notdir $(filter %.c,$^)))) -o $@
 endef
 $(B)/tests/fortran/%: tests/fortran/%.f90 $(MPI_BUILT) $(FORT_BUILT) tests/tests.mk
 	$(fort_test)
 $(B)/tests/fortran/%: tests/fortran/%.f $(MPI_BUILT) $(FORT_BUILT) tests/tests.mk
 	$(fort_test)
+$(B)/tests/fortran/handles: $(wildcard tests/fortran/handles_part*)
 $(B)/tests/fortran/languages: $(wildcard tests/fortran/languages_part*)
 $(B)/tests/fortran/attributes: $(wildcard tests/fortran/attributes_part*)
 $(B)/tests/fortran/memory: $(wildcard tests/fortran/memory_part*)
 $(B)/tests/fortran/standard: $(wildcard tests/fortran/standard_part*)
+$(B)/tests/fortran/steps: $(wildcard tests/fortran/steps_part*)
+$(B)/tests/fortran/objects: $(wildcard tests/fortran/objects_part*)
+$(B)/tests/fortran/modules: $(wildcard tests/fortran/modules_part*)
+$(B)/tests/fortran/profiling: $(wildcard tests/fortran/profiling_part*)
 $(B)/tests/fortran/standard: FORT_STD := -std=f2018
-$(B)/tests/fortran/sections_all $(B)/tests/fortran/sections_large: %: %.inc
+$(B)/tests/fortran/profiling: FORT_STD := $(if $(GFORTRAN),-Wno-c-binding-type)
+$(B)/tests/fortran/threads: FORT_STD := -fopenmp
+$(B)/tests/fortran/movement: FORT_STD := -O3
+$(B)/tests/fortran/actuals: FORT_STD := $(if $(GFORTRAN),-Wno-maybe-uninitialized)
+$(addprefix $(B)/tests/fortran/,sections_all sections_large absent): %: %.inc
+$(B)/tests/fortran/absent.inc: tests/fortran/absent.py api/fortran/procedures.txt api/fortran/generate.py
+	@mkdir -p $(@D)
+	$(Q)python3 -B $(wordlist 1,2,$^) $@
 $(B)/tests/fortran/sections_%.inc: tests/fortran/sections_all.py api/fortran/procedures.txt
 	@mkdir -p $(@D)
 	$(Q)python3 $^ $@ $*
@@ -151,10 +182,11 @@ check-mpi: deps-tests all $(call programs,$(MPI_TESTS))
 	$(Q)$(MPIRUN) $(MPI_TESTS)
 check-ucx: deps-tests all $(call programs,$(MPI_TESTS))
 	$(Q)PLENUM_TRANSPORT=ucx $(MPIRUN) $(MPI_TESTS)
-# Without UCX, which does not free some memory before the process ends.
+# Without UCX, which does not free some memory before the process ends, and without the model of many cores, which takes
+# long.
 check-valgrind: deps-tests all $(call programs,$(UNIT_SRC))
 	$(Q)$(RUN) --slow 10 --wrap 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
-	  $(filter-out tests/unit/test_ucx%.c,$(UNIT_SRC))
+	  $(filter-out tests/unit/test_ucx%.c tests/unit/test_area_lines.c,$(UNIT_SRC))
 
 # The sanitizers: a build for each, the unit tests, the MPI programs with few ranks, and pools of processes that attach.
 .PHONY: check-asan check-ubsan check-tsan check-sanitized
@@ -197,6 +229,15 @@ check-rendezvous: deps-tests all $(call programs,$(wildcard tests/mpi/coll/*.c))
 	  env PLENUM_$$path $(RUN) --name rendezvous --mpiexec $(B)/bin/mpiexec --ranks 2,5,9 $(call only,$(wildcard tests/mpi/coll/*.c)) || failed=1; \
 	done; exit $$failed
 
+# Collectives along the tree of the ranks' places, which are given: with few ranks, and with more than can meet each other.
+.PHONY: check-places
+check-places: deps-tests all $(call programs,$(wildcard tests/mpi/coll/*.c))
+	$(Q)failed=0; export PLENUM_COLL_PLACES; for PLENUM_COLL_PLACES in 2x2 3x1; do \
+	  $(RUN) --name places --mpiexec $(B)/bin/mpiexec --ranks 3,7,16 $(call only,$(wildcard tests/mpi/coll/*.c)) || failed=1; \
+	done; for PLENUM_COLL_PLACES in auto 2x3; do \
+	  $(RUN) --name places --jobs 1 --mpiexec $(B)/bin/mpiexec --ranks 70 tests/mpi/coll/places.c || failed=1; \
+	done; exit $$failed
+
 # What a short message and a short collective cost, in instructions, not in time.
 .PHONY: check-instructions instructions-show instructions-write
 check-instructions: deps-tests all $(B)/tests/instructions/steps
@@ -207,12 +248,25 @@ $(B)/tests/instructions/steps: tests/instructions/steps.c $(MPI_BUILT)
 	@mkdir -p $(@D)
 	$(call say,MPICC,$<)
 	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE $< -o $@
+# What a call takes in Fortran beyond C; no program without a Fortran compiler.
+.PHONY: check-interfaces interfaces-write
+INTERFACES := $(if $(HAVE_FC),$(B)/tests/instructions/interfaces)
+check-interfaces: deps-tests all fortran $(INTERFACES)
+	$(Q)$(RUN) tests/instructions/check_interfaces
+interfaces-write: deps-tests all fortran $(INTERFACES)
+	$(Q)tests/instructions/check_interfaces $(B) --write
+$(B)/tests/instructions/interfaces: tests/instructions/interfaces.c tests/instructions/interfaces.f90 $(MPI_BUILT) $(FORT_BUILT)
+	@mkdir -p $(@D)
+	$(call say,FC,$@)
+	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) -O2 -g -c $< -o $@.o
+	$(Q)$(B)/bin/mpifort -O2 -g -J$(@D) tests/instructions/interfaces.f90 $@.o -o $@
 
 .PHONY: check-faults check-hosts check-install check-private check-demo check-examples
 check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC)))
 	$(Q)$(RUN) $(call scripts,tests/faults/test_*)
-HOSTS_COLL = $(patsubst %,tests/mpi/coll/%.c,nodes short long overlapping threads errors varied)
-check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC)) $(wildcard tests/mpi/rma/*.c tests/mpi/files/*.c) $(HOSTS_COLL))
+HOSTS_COLL = $(patsubst %,tests/mpi/coll/%.c,nodes late late_started short long overlapping persistent threads errors varied)
+HOSTS_ASK  = tests/mpi/session/pset_publish.c tests/mpi/session/pset_threads.c tests/mpi/dynamic/spawn.c
+check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC)) $(wildcard tests/mpi/rma/*.c tests/mpi/files/*.c) $(HOSTS_COLL) $(HOSTS_ASK))
 	$(Q)$(RUN) --jobs 1 $(call scripts,tests/hosts/test_*)
 check-install: deps-tests all
 	$(Q)$(RUN) $(call scripts,tests/install/test_*)
@@ -229,9 +283,9 @@ check-examples: deps-tests all
 HARD ?=
 SEED ?=
 .PHONY: check-hard check-hard-sample
-check-hard: deps-tests all $(call programs,$(HARD_SRC)) $(B)/tests/hard/allocations/work
+check-hard: deps-tests all $(call programs,$(HARD_SRC) tests/hosts/ring.c tests/hosts/questions.c) $(B)/tests/hard/allocations/work
 	$(Q)$(RUN) --rounds $(or $(HARD),long) --seed $(or $(SEED),$(shell date +%s)) $(call scripts,tests/hard/*) $(HARD_SRC)
-check-hard-sample: deps-tests all $(call programs,$(HARD_SRC)) $(B)/tests/hard/allocations/work
+check-hard-sample: deps-tests all $(call programs,$(HARD_SRC) tests/hosts/ring.c tests/hosts/questions.c) $(B)/tests/hard/allocations/work
 	$(Q)$(RUN) --rounds $(or $(HARD),sample) --seed $(or $(SEED),1) $(call scripts,tests/hard/*) $(HARD_SRC)
 
 # Fuzzing: a build by clang with libFuzzer and the sanitizers. The sample gives each parser the same inputs every time;
@@ -258,7 +312,7 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(UNIT_LIBS) tests/tests.mk
 	  -fsanitize=fuzzer,address,undefined -pthread $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc ucx libdw) -ldl -lm
 
 # --- everything ------------------------------------------------------------------------------------------------
-CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous instructions demo install private examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
+CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous places instructions interfaces demo install private examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
 .PHONY: check
 check: deps-tests
 	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)
@@ -288,6 +342,14 @@ BENCH ?=
 .PHONY: bench bench-docs
 bench: deps-tests all
 	$(Q)python3 -B tests/bench/run.py --plenum $(B)/bin --work $(B)/bench --json $(B)/bench/figures.json --svg $(B)/bench $(BENCH)
+# What the Fortran interfaces cost beside C.
+.PHONY: bench-fortran
+bench-fortran: all
+	$(Q)mkdir -p $(B)/bench && $(B)/bin/mpicc -O2 $(FORT_CPP) -c tests/bench/interfaces.c -o $(B)/bench/interfaces.o
+	$(Q)$(B)/bin/mpifort -O2 tests/bench/interfaces.f90 $(B)/bench/interfaces.o -o $(B)/bench/interfaces
+	$(Q)$(B)/bin/mpiexec -n 2 --bind-to core $(B)/bench/interfaces
+	$(Q)$(B)/bin/mpiexec -n 1 --bind-to core $(B)/bench/interfaces
+
 # The table and the plots of docs/PERFORMANCE.md, from the last `make bench`.
 bench-docs:
 	$(Q)python3 -B tests/bench/run.py --from $(B)/bench/figures.json --svg docs/plots --document docs/PERFORMANCE.md
@@ -310,7 +372,12 @@ bench-shm: $(B)/tests/bench/bench_shm
 .PHONY: bench-launch
 bench-launch: all $(B)/tests/bench/launch $(B)/tests/bench/start
 	$(Q)$(B)/tests/bench/launch $(B)/tests/bench/start
-$(B)/tests/bench/launch: tests/bench/launch.c $(LIBRT) $(B)/lib/libplenum.so
+# The same over four emulated hosts; SOAK=jobs launches as many instead, and shows descriptors and memory.
+SOAK ?=
+.PHONY: bench-hosts
+bench-hosts: all $(B)/tests/bench/launch_hosts $(B)/tests/bench/start
+	$(Q)tests/bench/over_hosts $(B) $(if $(SOAK),soak $(SOAK))
+$(B)/tests/bench/launch $(B)/tests/bench/launch_hosts: $(B)/tests/bench/%: tests/bench/%.c $(LIBRT) $(B)/lib/libplenum.so
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< -o $@ -L$(B)/lib -lplenum -Wl,-rpath,$(abspath $(B)/lib) $(ALL_LDFLAGS)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames of the agents of two hosts to a runtime that runs a job of three ranks on them: valid ones in any order,
- * damaged ones, and anything. Whatever comes, the job ends once when the hosts are lost, and each rank once if the job
- * has started. No process is started. */
+/* Frames of the agents of two hosts to a runtime that runs a job of three ranks on them, which may spawn others: valid
+ * ones in any order, damaged ones, and anything. Whatever comes, the job ends once when the hosts are lost, and each
+ * rank once if it has started. No process is started. */
 #include "fuzz.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
 
 #include "api/plenum.h"
+#include "core/job/question.h"
 #include "world/runtime/event/event_pack.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/host_life.h"
@@ -41,6 +42,7 @@ static void add_host(int number)
     host->errors = -1;
     host->source.ready = pl_host_ready;
     host->errors_source.ready = pl_host_errors_ready;
+    pl_wire_flush(&host->wire); /* the greeting, as host_add.c sends it before any job */
     host->name = strdup(number ? "b" : "a");
     host->command = strdup("a command");
     FUZZ_CHECK(pl_runtime_enter(runtime) == PLENUM_OK);
@@ -60,6 +62,7 @@ static struct plenum_job *start_job(struct fuzz *from)
     FUZZ_CHECK(plenum_job_create_json(runtime, text[fuzz_byte(from) % 2], &job) == PLENUM_OK);
     FUZZ_CHECK(plenum_job_launch(job) == PLENUM_OK);
     job_id = job->launch.span->id;
+    FUZZ_CHECK(plenum_runtime_host_resource(runtime, "a", "gpu", PLENUM_COUNT) == PLENUM_OK);
     return job;
 }
 
@@ -85,10 +88,72 @@ static void put_event(struct fuzz *from, struct pl_writer *to)
     pl_event_pack(to, &event);
 }
 
+static void put_answer(struct fuzz *from, struct pl_writer *to)
+{
+    pl_write_u32(to, 1 + fuzz_byte(from) % 3);
+    pl_write_u8(to, (uint8_t)(fuzz_byte(from) % 4));
+    for (unsigned n = fuzz_byte(from) % 4; n > 0; n--) {
+        pl_write_u8(to, 1);
+        pl_write_leb128(to, fuzz_byte(from) % (RANKS + 1));
+        pl_write_folded(to, fuzz_byte(from));
+        pl_write_u8(to, (uint8_t)(fuzz_byte(from) % 8));
+        pl_write_u8(to, 'S');
+        pl_write_text(to, "pause");
+        pl_write_u8(to, 0);
+    }
+    pl_write_u8(to, 0);
+    pl_write_u8(to, (uint8_t)(fuzz_byte(from) % 2));
+}
+
+/* A question of a rank: about names, sets, or processes. */
+static void put_question(struct fuzz *from, struct pl_writer *to)
+{
+    static const char *const texts[] = { "a name",  "another",     "app://a",
+                                         "app://b", "mpi://WORLD", "{ \"argv\": [\"a\"], \"ranks\": 2 }" };
+    unsigned char bytes[256];
+    struct pl_writer data = pl_writer_fixed(bytes, sizeof bytes);
+    unsigned kind = fuzz_byte(from) % 16 ? fuzz_byte(from) % PL_QUESTION_KINDS : fuzz_byte(from);
+    if (kind == PL_QUESTION_PUBLISH || kind == PL_QUESTION_UNPUBLISH)
+        pl_write_i32(&data, fuzz_byte(from) % 4);
+    pl_write_text(&data, texts[fuzz_byte(from) % (sizeof texts / sizeof *texts)]);
+    if (kind <= PL_QUESTION_UNPUBLISH)
+        pl_write_text(&data, texts[kind == PL_QUESTION_SPAWN && fuzz_byte(from) % 4 ? 5 : fuzz_byte(from) % 2]);
+    if (kind == PL_QUESTION_SET || kind == PL_QUESTION_SPAWN) {
+        unsigned count = fuzz_byte(from) % 3;
+        pl_write_leb128(&data, count);
+        for (unsigned i = 0; i < count && kind == PL_QUESTION_SPAWN; i++)
+            pl_write_text(&data, fuzz_byte(from) % 2 ? "a:2,b" : "localhost,b,b:3");
+        for (unsigned i = 0; i < 2 * count && kind == PL_QUESTION_SET; i++)
+            pl_write_u32(&data, fuzz_byte(from) % (RANKS + 1));
+    }
+    size_t length = fuzz_byte(from) % 8 == 7 ? fuzz_damage(from, bytes, data.length) : data.length;
+    pl_write_u32(to, fuzz_byte(from));
+    pl_write_u32(to, fuzz_byte(from) % 8 ? fuzz_byte(from) % RANKS : (uint32_t)fuzz_number(from));
+    pl_write_u8(to, (uint8_t)kind);
+    pl_write_blob(to, bytes, length);
+}
+
 static void put_body(struct fuzz *from, enum pl_frame_kind kind, struct pl_writer *to)
 {
     if (kind == PL_FRAME_EVENT) {
         put_event(from, to);
+        return;
+    }
+    if (kind == PL_FRAME_REPORT) {
+        put_answer(from, to);
+        return;
+    }
+    if (kind == PL_FRAME_QUESTION) {
+        put_question(from, to);
+        return;
+    }
+    if (kind == PL_FRAME_SETS) {
+        pl_write_u64(to, fuzz_byte(from) % 8 ? fuzz_byte(from) % 8 : fuzz_number(from));
+        return;
+    }
+    if (kind == PL_FRAME_RESOURCE) {
+        pl_write_text(to, fuzz_byte(from) % 8 ? "gpu" : "port");
+        pl_write_folded(to, fuzz_byte(from) % 8 ? fuzz_byte(from) : (int64_t)fuzz_number(from));
         return;
     }
     if (kind == PL_FRAME_REFUSED) {
@@ -103,8 +168,11 @@ static void put_body(struct fuzz *from, enum pl_frame_kind kind, struct pl_write
 
 static void send_frame(struct fuzz *from, struct pl_wire *wire)
 {
-    static const enum pl_frame_kind kinds[] = { PL_FRAME_EVENT, PL_FRAME_EVENT,  PL_FRAME_EVENT, PL_FRAME_SLOT,
-                                                PL_FRAME_TAKEN, PL_FRAME_DOOMED, PL_FRAME_HELLO, PL_FRAME_REFUSED };
+    static const enum pl_frame_kind kinds[] = { PL_FRAME_EVENT,    PL_FRAME_EVENT,    PL_FRAME_EVENT,
+                                                PL_FRAME_SLOT,     PL_FRAME_TAKEN,    PL_FRAME_DOOMED,
+                                                PL_FRAME_HELLO,    PL_FRAME_REFUSED,  PL_FRAME_REPORT,
+                                                PL_FRAME_RESOURCE, PL_FRAME_BOUND,    PL_FRAME_SETS,
+                                                PL_FRAME_QUESTION, PL_FRAME_QUESTION, PL_FRAME_QUESTION };
     unsigned char body[BODY_MAX];
     struct pl_writer to = pl_writer_fixed(body, sizeof body);
     enum pl_frame_kind kind = kinds[fuzz_byte(from) % (sizeof kinds / sizeof *kinds)];
@@ -112,7 +180,7 @@ static void send_frame(struct fuzz *from, struct pl_wire *wire)
         kind = (enum pl_frame_kind)fuzz_number(from);
     put_body(from, kind, &to);
     size_t length = fuzz_byte(from) % 4 == 3 ? fuzz_damage(from, body, to.length) : to.length;
-    uint32_t job = fuzz_byte(from) % 16 == 15 ? (uint32_t)fuzz_number(from) : job_id;
+    uint32_t job = fuzz_byte(from) % 16 == 15 ? (uint32_t)fuzz_number(from) : job_id + fuzz_byte(from) % 8 / 7;
     pl_write_raw(pl_wire_begin(wire, kind, job), body, length);
     pl_wire_end(wire);
     if (fuzz_byte(from) % 32 == 31) /* damages what lies between the frames */
@@ -136,8 +204,9 @@ static void take_events(struct told *told)
         if (event->kind == PLENUM_EVENT_FINISHED)
             told->finished++;
         if (event->kind == PLENUM_EVENT_EXITED || event->kind == PLENUM_EVENT_LOST) {
-            FUZZ_CHECK(event->rank >= 0 && event->rank < RANKS && !told->finished);
-            told->ended[event->rank]++;
+            FUZZ_CHECK(event->rank >= 0 && !told->finished);
+            if (event->rank < RANKS) /* or one that was spawned */
+                told->ended[event->rank]++;
         }
         plenum_event_free(event);
     }
@@ -168,6 +237,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct plenum_job *job = start_job(&from);
     for (int i = 0; i < FRAMES_MAX && fuzz_left(&from) > 0; i++) {
         struct pl_wire *wire = &agent[fuzz_byte(&from) % HOSTS];
+        if (fuzz_byte(&from) % 4 == 3)
+            plenum_job_report(job); /* which may have finished */
         send_frame(&from, wire);
         if (fuzz_byte(&from) % 2)
             continue;

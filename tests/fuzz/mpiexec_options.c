@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line of mpiexec, its configuration file and host file, and the command lines of other launchers that are
  * made of it. A word "@" is a file with what follows the first NUL of the input. */
+#include "api/mpiexec/allocation.c"
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/apply_output.c"
 #include "api/mpiexec/apply_place.c"
 #include "api/mpiexec/configfile.c"
 #include "api/mpiexec/handover.c"
+#include "api/mpiexec/handover_prte.c"
 #include "api/mpiexec/handover_words.c"
 #include "api/mpiexec/machine.c"
 #include "api/mpiexec/options.c"
 #include "api/mpiexec/others.c"
 #include "api/mpiexec/parse.c"
+#include "api/mpiexec/rankfile.c"
 #include "api/mpiexec/suggest.c"
 #include "api/mpiexec/word.c"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Job reports from pages that the ranks wrote: texts and JSON are whole, printable, and end. */
+/* Job reports from pages that the ranks wrote: texts and JSON are whole, printable, and end. A report is the same after
+ * it came from another host as bytes; damaged bytes give another one, or none. */
 #include "fuzz.h"
 
 #include <jansson.h>
@@ -8,6 +9,7 @@
 #include "world/runtime/report/find.h"
 #include "world/runtime/report/read.h"
 #include "world/runtime/report/report_json.h"
+#include "world/runtime/report/report_pack.h"
 #include "world/runtime/report/text.h"
 
 enum { SIZE = 3, PAGES = 3, TENANTS = 2 };
@@ -104,10 +106,55 @@ static void check_json(char *text)
     free(text);
 }
 
+static void say(struct pl_report *report, char **text, char **json)
+{
+    size_t bytes;
+    FUZZ_CHECK(pl_report_arrange(report));
+    pl_report_find(report);
+    FILE *out = open_memstream(text, &bytes);
+    pl_report_write(report, out);
+    fclose(out);
+    *json = pl_report_json(report);
+    FUZZ_CHECK(*text && *json);
+}
+
+/* What the runtime says of a packed report. */
+static bool say_packed(const unsigned char *packed, size_t length, char **text, char **json)
+{
+    static const uint32_t host_of[SIZE];
+    struct pl_report report;
+    struct pl_reader from = pl_reader(packed, length);
+    FUZZ_CHECK(pl_report_begin(&job, 1, &report));
+    bool whole = pl_report_unpack(&from, host_of, 0, &report);
+    say(&report, text, json);
+    pl_report_fini(&report);
+    return whole;
+}
+
+static void check_report(struct fuzz *from)
+{
+    struct pl_report report;
+    struct pl_writer packed = pl_writer_growing(NULL, 0);
+    char *text, *json, *far_text, *far_json;
+    FUZZ_CHECK(pl_report_read(&job, &report));
+    say(&report, &text, &json);
+    pl_report_pack(&packed, &job, &report);
+    FUZZ_CHECK(!packed.failed && say_packed(packed.data, packed.length, &far_text, &far_json));
+    FUZZ_CHECK(strcmp(text, far_text) == 0 && strcmp(json, far_json) == 0);
+    pl_report_fini(&report);
+    check_text(text);
+    check_json(json);
+    free(far_text);
+    free(far_json);
+    say_packed(packed.data, fuzz_damage(from, packed.data, packed.length), &far_text, &far_json);
+    check_text(far_text);
+    check_json(far_json);
+    pl_writer_fini(&packed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz from = fuzz_begin(data, size);
-    struct pl_report report;
     char *text = NULL;
     size_t bytes;
     make();
@@ -121,17 +168,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             fill_page(&from, pl_job_record(&description, part, r));
         }
     }
-    FUZZ_CHECK(pl_report_read(&job, &report));
-    pl_report_find(&report);
-    FILE *out = open_memstream(&text, &bytes);
-    pl_report_write(&report, out);
-    fclose(out);
-    check_text(text);
-    check_json(pl_report_json(&report));
-    pl_report_fini(&report);
-
+    check_report(&from);
     struct pl_job_record *copy = pl_report_copy_page(pl_job_record(&description, shared, 0), SIZE);
-    out = open_memstream(&text, &bytes);
+    FILE *out = open_memstream(&text, &bytes);
     pl_report_write_crash(&job.symbols, copy, 0, out);
     fclose(out);
     check_text(text);

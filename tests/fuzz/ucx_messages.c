@@ -314,7 +314,7 @@ static void arrives(struct fuzz *from, struct pl_ucx *ucx, uint32_t *number)
     }
     unsigned next = fuzz_byte(from);
     if (next % 4 == 3)
-        pl_ucx_links_report(ucx);
+        pl_ucx_links_report(ucx, next % 8 == 3);
     if (next % 8 >= 6)
         start_transfer(from, ucx);
     if (next % 16 >= 12)
@@ -354,7 +354,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         arrives(&from, &ucx, number);
     pl_memory_fail_at(0);
     check_links(&ucx);
-    pl_ucx_links_report(&ucx);
+    pl_ucx_links_report(&ucx, true);
     pl_ucx_links_close(&ucx);
     pl_ucx_links_free(&ucx);
     struct pl_list *spare;

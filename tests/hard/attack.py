@@ -24,6 +24,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'faults', 'launcher'))
@@ -46,8 +47,13 @@ def is_held(path):
 
 
 def abandoned():
-    """Directories for files of UCX that no process holds."""
-    return [path for path in glob.glob('/dev/shm/plenum-ucx-*') if not is_held(path) and os.path.exists(path)]
+    """Directories for files of UCX that no process holds, nor a moment later: a process makes one before it holds it."""
+    for wait in (0, 1):
+        time.sleep(wait)
+        found = [path for path in glob.glob('/dev/shm/plenum-ucx-*') if not is_held(path) and os.path.exists(path)]
+        if not found:
+            break
+    return found
 
 
 class Attack(Launcher):

@@ -77,10 +77,9 @@ static inline int mtest_end(const char *file)
     MPI_Initialized(&initialized);
     MPI_Finalized(&finalized);
     if (initialized && !finalized) {
-        if (MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS)
-            all[0]++;
-        if (MPI_Finalize() != MPI_SUCCESS)
-            all[0]++;
+        int code = MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        all[0] += !mtest_check_code(code, MPI_SUCCESS, file, __LINE__, "the last MPI_Allreduce");
+        all[0] += !mtest_check_code(MPI_Finalize(), MPI_SUCCESS, file, __LINE__, "MPI_Finalize");
     }
     if (mtest_rank <= 0)
         printf("%s: %d checks, %d failed\n", file, all[1], all[0]);

@@ -42,21 +42,45 @@ static int solver_work(MPI_Comm comm, int rank, int size)
     return right == (rank + 1) % size ? 0 : (fprintf(stderr, "solver: received %d\n", right), -1);
 }
 
+#ifdef WORLD
+/* Once in the life of the library, with the World instead of a session. */
 int solver_solve(int expected)
 {
-    MPI_Session session;
+    int rank, size, rc = MPI_Init(NULL, NULL);
+    if (rc)
+        return solver_fail("MPI_Init", rc);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int failed = size != expected ? -1 : solver_work(MPI_COMM_WORLD, rank, size);
+    MPI_Finalize();
+    return failed ? -1 : rank;
+}
+#else
+/* A session, and a communicator of all processes. Its size; -1: an error, printed. */
+static int solver_open(const char *tag, MPI_Session *session, MPI_Comm *comm)
+{
     MPI_Group group;
-    MPI_Comm comm;
-    int rank, size, rc = MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    int size, rc = MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, session);
     if (rc)
         return solver_fail("MPI_Session_init", rc);
-    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-    rc = MPI_Comm_create_from_group(group, "org.example.solver", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+    MPI_Group_from_session_pset(*session, "mpi://WORLD", &group);
+    rc = MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, comm);
     MPI_Group_free(&group);
     if (rc)
         return solver_fail("MPI_Comm_create_from_group", rc);
+    MPI_Comm_size(*comm, &size);
+    return size;
+}
+
+int solver_solve(int expected)
+{
+    MPI_Session session;
+    MPI_Comm comm;
+    int rank, size = solver_open("org.example.solver", &session, &comm);
+    if (size < 0)
+        return -1;
     MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
     int failed = size != expected;
     if (failed)
         fprintf(stderr, "solver: rank %d of %d, not of %d\n", rank, size, expected);
@@ -66,3 +90,13 @@ int solver_solve(int expected)
     MPI_Session_finalize(&session);
     return failed ? -1 : rank;
 }
+
+/* Leaves a session open: an application may unload the library in the middle of something. */
+int solver_begin(int expected)
+{
+    MPI_Session session;
+    MPI_Comm comm;
+    int size = solver_open("org.example.begun", &session, &comm);
+    return size == expected ? 0 : -1;
+}
+#endif

@@ -24,6 +24,7 @@ static inline struct pl_comm *fake_comm(const char *name, int rank, int size)
     ck_assert_ptr_nonnull(comm);
     pl_lock_init(&comm->lock, PL_RANK_OBJECT, true);
     pl_list_init(&comm->requests.spares);
+    pl_list_init(&comm->coll.persistent);
     snprintf(comm->name, sizeof comm->name, "%s", name);
     comm->rank = rank;
     comm->size = size;

@@ -32,11 +32,18 @@
             ck_abort_msg(__VA_ARGS__);                                                                                 \
     } while (0)
 
-enum { RANKS_MAX = 17, MESSAGES_MAX = 1 << 16 };
+#ifndef RANKS_LIMIT
+#define RANKS_LIMIT 17
+#endif
+enum { RANKS_MAX = RANKS_LIMIT, MESSAGES_MAX = 1 << 16 };
+
+/* Communicators of each rank: the whole, the ranks of its node, the leaders. */
+enum { RANKS_WHOLE, RANKS_HERE, RANKS_LEADERS, RANKS_PARTS };
 
 struct message {
     bool send;
     bool moved; /* a send whose data is delivered and that is not complete yet */
+    int part;   /* the communicator */
     int from, to, tag;
     struct pl_block data;
     struct pl_request *request;
@@ -44,6 +51,10 @@ struct message {
 
 static struct pl_instance ranks_instance[RANKS_MAX];
 static struct pl_comm ranks_comm[RANKS_MAX];
+static struct pl_comm ranks_parts[RANKS_MAX][RANKS_PARTS]; /* [RANKS_WHOLE] is not used */
+static int ranks_node[RANKS_MAX];                          /* of each rank */
+static int ranks_crossings;                                /* messages from node to node */
+static void (*ranks_let_others)(void); /* ranks are threads, and one that waits calls this; NULL: it moves messages */
 static struct pl_group ranks_group = { .stride = 1 };
 static struct pl_group ranks_sides[2] = { { .stride = 1 }, { .stride = 1 } }; /* of an intercommunicator */
 static int ranks_size;
@@ -67,14 +78,22 @@ static inline unsigned random_below(unsigned n)
 
 /* --- numbers of ranks, through both groups of an intercommunicator --------------------------------------------- */
 
+static inline int ranks_part(const struct pl_comm *comm)
+{
+    bool whole = comm >= ranks_comm && comm < ranks_comm + RANKS_MAX;
+    return whole ? RANKS_WHOLE : (int)(comm - ranks_parts[0]) % RANKS_PARTS;
+}
+
 static inline int ranks_number(const struct pl_comm *comm)
 {
-    return (int)(comm - ranks_comm);
+    return ranks_part(comm) == RANKS_WHOLE ? (int)(comm - ranks_comm) : (int)(comm - ranks_parts[0]) / RANKS_PARTS;
 }
 
 static inline int ranks_peer(const struct pl_comm *comm, int rank)
 {
-    return comm->inter.remote == &ranks_sides[1] ? ranks_sides[0].size + rank : rank;
+    if (comm->inter.remote)
+        return comm->inter.remote == &ranks_sides[1] ? ranks_sides[0].size + rank : rank;
+    return PL_PROC_RANK(pl_group_proc(comm->group, rank));
 }
 
 /* --- what stands in for the library ------------------------------------------------------------------------------ */
@@ -95,7 +114,8 @@ static int start_message(bool send, struct pl_comm *comm, struct pl_block data, 
     pl_engine_enter(&comm->instance->engine); /* as the real ones do: the caller must not hold it */
     pl_engine_leave(&comm->instance->engine);
     messages[message_count++] =
-        (struct message){ send, false, send ? rank : peer, send ? peer : rank, tag, data, made };
+        (struct message){ send, false, ranks_part(comm), send ? rank : peer, send ? peer : rank, tag, data, made };
+    ranks_crossings += send && ranks_node[rank] != ranks_node[peer];
     *request = made;
     return MPI_SUCCESS;
 }
@@ -126,12 +146,12 @@ static ptrdiff_t ranks_recv_short(struct pl_comm *comm, void *buf, MPI_Count cou
 {
     struct message *first = NULL;
     struct pl_block to = pl_block(buf, count, type);
-    int rank = ranks_number(comm);
+    int rank = ranks_number(comm), part = ranks_part(comm);
     (void)wait;
     source = ranks_peer(comm, source);
     for (int i = message_count - 1; i >= 0; i--) {
         struct message *m = &messages[i];
-        if (m->from != source || m->to != rank || m->tag != tag || m->moved)
+        if (m->part != part || m->from != source || m->to != rank || m->tag != tag || m->moved)
             continue;
         EXPECT(m->send, "rank %d takes a message from rank %d that a posted receive has to get", rank, source);
         first = m;
@@ -161,8 +181,8 @@ static int ranks_cancel(struct pl_request *request)
     return MPI_SUCCESS;
 }
 
-/* The user's function only: another test is for predefined operations. No lock may be held; only builds with assertions
- * know which thread holds one. */
+/* Mostly the user's function: another test is for predefined operations. No lock may be held; only builds with
+ * assertions know which thread holds one. */
 static void ranks_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count count,
                         const struct pl_type *type)
 {
@@ -171,6 +191,10 @@ static void ranks_apply(const struct pl_op *op, const void *in, void *inout, MPI
         EXPECT(!pl_lock_held(&ranks_instance[rank].engine.lock),
                "an operation runs with the lock of rank %d's engine held", rank);
 #endif
+    if (!op->user) {
+        pl_op_apply(op, in, inout, count, type);
+        return;
+    }
     int n = (int)count;
     MPI_Datatype handle = (MPI_Datatype)type;
     op->user((void *)in, inout, &n, &handle);
@@ -234,6 +258,7 @@ static void ranks_open(int size)
             .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size, .group = &ranks_group
         };
         pl_list_init(&ranks_comm[rank].requests.spares);
+        pl_list_init(&ranks_comm[rank].coll.persistent);
     }
 }
 
@@ -274,7 +299,7 @@ static bool try_receive(int receive)
     int send = -1;
     for (int i = 0; i < message_count; i++) {
         const struct message *m = &messages[i];
-        if (m->from != to->from || m->to != to->to || m->tag != to->tag || m->moved)
+        if (m->part != to->part || m->from != to->from || m->to != to->to || m->tag != to->tag || m->moved)
             continue;
         if (!m->send && i < receive)
             return false;
@@ -339,12 +364,15 @@ static bool ranks_step(void)
 static int ranks_wait(struct pl_request *request)
 {
     while (!pl_request_done(request))
-        EXPECT(ranks_step(), "deadlock of %d ranks", ranks_size);
+        if (ranks_let_others)
+            ranks_let_others();
+        else
+            EXPECT(ranks_step(), "deadlock of %d ranks", ranks_size);
     return request->outcome.error;
 }
 
 /* Starts what `coll` describes for each rank, in random order, and waits for all; error class of each. */
-static void ranks_run(const struct pl_coll *coll, int *errors)
+static inline void ranks_run(const struct pl_coll *coll, int *errors)
 {
     struct pl_request *requests[RANKS_MAX];
     int first = (int)random_below((unsigned)ranks_size);

@@ -136,6 +136,38 @@ START_TEST(backfill_without_limits)
 }
 END_TEST
 
+static const struct pl_task *placeless;
+
+static bool has_place(const struct pl_task *task)
+{
+    return task != placeless;
+}
+
+/* A task for which there is enough, but not in one place, waits; 16 others overtake it. */
+START_TEST(places)
+{
+    struct pl_task first = task_of(1, 2, 5, 0), late[20];
+    int started = 0;
+    dispatch_begin(BACKFILL, 100, 100);
+    d.has_place = has_place;
+    placeless = &first;
+    ck_assert(!pl_dispatch_admits(&d, &first, 0));
+    pl_dispatch_wait(&d, &first);
+    expect_next(NULL, 0);
+    for (int i = 0; i < 20; i++) {
+        late[i] = task_of(1, 0, 5, 0);
+        pl_dispatch_wait(&d, &late[i]);
+    }
+    for (struct pl_task *next; (next = pl_dispatch_next(&d, 0)); started++)
+        pl_dispatch_start(&d, next, 0);
+    ck_assert_int_eq(started, 16);
+    placeless = NULL;
+    pl_dispatch_end(&d, &late[0]);
+    expect_next(&first, 0);
+    expect_next(&late[16], 0);
+}
+END_TEST
+
 START_TEST(policy_changes)
 {
     struct pl_task a = task_of(3, 0, 0, 0), wide = task_of(4, 0, 0, 0), small = task_of(1, 0, 0, 0);
@@ -293,5 +325,5 @@ START_TEST(simulation_no_limits)
 }
 END_TEST
 
-UNIT_MAIN("dispatch", fifo_does_not_overtake, priority, kinds, backfill_with_limits, backfill_without_limits,
+UNIT_MAIN("dispatch", fifo_does_not_overtake, priority, kinds, backfill_with_limits, backfill_without_limits, places,
           policy_changes, resource_numbers, simulation_fifo, simulation_limits, simulation_no_limits)

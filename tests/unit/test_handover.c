@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Jobs that mpiexec hands over: the launcher, and the command line, with launchers that are empty files. */
+#include "api/mpiexec/allocation.c"
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/apply_output.c"
 #include "api/mpiexec/apply_place.c"
@@ -8,11 +9,13 @@
 #include "api/mpiexec/options.c"
 #include "api/mpiexec/others.c"
 #include "api/mpiexec/parse.c"
+#include "api/mpiexec/rankfile.c"
 #include "api/mpiexec/suggest.c"
 /* both have a function of this name */
 #define fail handover_fail
 #include "api/mpiexec/handover.c"
 #undef fail
+#include "api/mpiexec/handover_prte.c"
 #include "api/mpiexec/handover_words.c"
 #include "api/mpiexec/word.c"
 
@@ -168,10 +171,16 @@ START_TEST(words_slurm)
     refused("--launcher slurm --timestamp-output p", "--timestamp-output");
     refused("--launcher slurm --prepend-pattern x p", "--prepend-pattern");
     refused("--launcher slurm --cpu-set 0 p", "--cpu-set");
+    gives("--launcher slurm --bind-to user:0,2-3 --report-bindings p",
+          SRUN "--ntasks=1 --kill-on-bad-exit=1 --input=0 --cpu-bind=verbose,map_cpu:0,2,3 p");
+    refused("--launcher slurm --cpu-list 0 p", "--cpu-list"); /* cores, not the kernel's numbers */
     refused("--launcher slurm --usize 3 p", "--usize");
     gives("--launcher slurm --stdin all p", SRUN "--ntasks=1 --kill-on-bad-exit=1 --input=all p");
     refused("--launcher slurm --json-events f p", "--json-events");
     refused("--launcher slurm --map-by numa p", "--map-by numa");
+    refused("--launcher slurm --map-by l3cache p", "--map-by l3cache");
+    refused("--launcher slurm --bind-to l3cache p", "--bind-to l3cache");
+    refused("--launcher slurm --map-by ppr:2:socket p", "--map-by ppr without -n");
     refused("--launcher slurm -path /x p", "--path");
     refused("--launcher slurm -wdir /x p : q", "--wdir for one");
     refused("--launcher slurm -env A b p : q", "--env for one");
@@ -221,16 +230,29 @@ START_TEST(words_prte)
         "--launcher openmpi -l --output-filename d --keep-going --timeout 1.2 --stdin none -N 2 p", "mpirun.openmpi",
         "--enable-recovery --timeout 2 --stdin none --tag-output --output-filename d --map-by ppr:2:node:OVERSUBSCRIBE "
         "--bind-to none p");
-    GIVES("--launcher prte -n 4 --map-by node:PE=2 --rank-by span p", "prterun",
-          "--map-by node:PE=2:OVERSUBSCRIBE --rank-by span --bind-to core -np 4 p");
+    GIVES("--launcher prte -n 4 --map-by node:PE=2 --rank-by fill --report-bindings p", "prterun",
+          "--map-by node:PE=2:OVERSUBSCRIBE --rank-by slot --bind-to core --display bind -np 4 p");
+    GIVES("--launcher prte -n 4 --map-by numa:PE=2 --bind-to none --rank-by span p", "prterun",
+          "--map-by numa:OVERSUBSCRIBE --rank-by span --bind-to none -np 4 p");
     GIVES("--launcher prte -n 4 --map-by ppr:2:socket p", "prterun",
           "--map-by ppr:2:package:OVERSUBSCRIBE --rank-by fill --bind-to none -np 4 p");
+    GIVES("--launcher prte -host a,b --map-by ppr:2:l3cache p", "prterun",
+          "--map-by ppr:2:l3cache:OVERSUBSCRIBE --rank-by fill --bind-to none --host a,b p");
     GIVES("--launcher openmpi -n 4 --map-by ppr:2:core --rank-by node p", "mpirun.openmpi",
           "--map-by ppr:2:core:OVERSUBSCRIBE --rank-by node --bind-to none -np 4 p");
+    GIVES("--launcher prte --bind-to l3cache --map-by ppr:2:l3cache -n 4 p", "prterun",
+          "--map-by ppr:2:l3cache:OVERSUBSCRIBE --rank-by fill --bind-to l3cache -np 4 p");
     GIVES("--launcher openmpi -n 4 --map-by numa --rank-by span p", "mpirun.openmpi",
           "--map-by numa:OVERSUBSCRIBE --rank-by numa:span --bind-to none -np 4 p");
     GIVES("--launcher openmpi -n 4 --byslot --rank-by fill p", "mpirun.openmpi",
           "--map-by slot:OVERSUBSCRIBE --rank-by slot --bind-to none -np 4 p");
+    GIVES("--launcher prte --cpu-list 0,2-3 -n 9 p", "prterun", "--map-by pe-list=0,2,3:OVERSUBSCRIBE -np 9 p");
+    GIVES("--launcher prte --cpu-list 3,0-1 --bind-to cpulist:ordered --report-bindings -n 3 p", "prterun",
+          "--map-by pe-list=3,0,1:ordered --display bind -np 3 p");
+    GIVES("--launcher openmpi --host a,b --cpu-list 0-1 --bind-to cpulist -n 9 p", "mpirun.openmpi",
+          "--oversubscribe --cpu-list 0-1 --bind-to cpulist --host a,b -np 9 p");
+    GIVES("--launcher openmpi --cpu-list 0-1,4 --bind-to cpulist:ordered -n 3 p", "mpirun.openmpi",
+          "--oversubscribe --cpu-list 0-1,4 --bind-to cpulist:ordered -np 3 p");
     setenv("PLENUM_LOG", "error", 1);
     setenv("LD_LIBRARY_PATH", "/y", 1);
     GIVES("--launcher openmpi -x A=b -wdir /x p : -n 2 -env C d -path /z q", "mpirun.openmpi",
@@ -240,6 +262,14 @@ START_TEST(words_prte)
     refused("--launcher openmpi --outfile-pattern o p", "--outfile-pattern");
     refused("--launcher openmpi --output-filename %r p", "--output-filename with %r");
     refused("--launcher openmpi -N 2 p : q", "-N for one");
+    refused("--launcher prte -n 4 --map-by node --rank-by span p", "--rank-by span without --map-by socket");
+    refused("--launcher prte --path /a:/b p", "--path with several directories");
+    refused("--launcher openmpi --cpu-list 4,0-1 --bind-to cpulist:ordered p", "another order");
+    refused("--launcher prte --cpu-list 0-1 --bind-to cpulist:ordered -n 2 p : p", "more processes than cores");
+    refused("--launcher prte --cpu-list 0-1 --map-by node p", "--cpu-list with --map-by");
+    refused("--launcher prte --bind-to user:0 p", "--bind-to user");
+    refused("--launcher prte --bind-to socket --cpus-per-proc 2 p", "--cpus-per-proc with --bind-to socket");
+    refused("--launcher openmpi --bind-to numa --map-by slot:PE=2 p", "--cpus-per-proc with --bind-to socket");
     end();
 }
 END_TEST
@@ -266,6 +296,42 @@ START_TEST(hostfile)
 }
 END_TEST
 
+/* A rank file may name machines. A name with a dash, which PRRTE does not take, becomes a descriptor. */
+START_TEST(rankfile)
+{
+    const char *root = geteuid() == 0 ? "--allow-run-as-root " : "";
+    char line[256], wanted[512], *last;
+    start();
+    have("prterun", "");
+    have("ranks", "rank 0=a slot=0:*\nrank 1=+n1 slot=1\n");
+    have("the-ranks", "rank 0=a slot=0:*\n");
+    snprintf(line, sizeof line, "-host a,b --map-by rankfile:file=%s/ranks --report-bindings p", directory);
+    ck_assert(hand_over(line) && made.launcher == LAUNCHER_PRTE);
+    ck_assert_str_eq(parsed.elsewhere, "a");
+    bool plain = !strpbrk(directory, "-:,");
+    snprintf(wanted, sizeof wanted, "prterun %s--map-by rankfile:file=%s/ranks --display bind --host a,b -np 2 p", root,
+             directory);
+    if (plain)
+        gives(line, wanted);
+    snprintf(line, sizeof line, "-rf %s/the-ranks p", directory);
+    ck_assert(hand_over(line) && made.launcher == LAUNCHER_PRTE); /* the file alone names a machine */
+    ck_assert_str_eq(made.word[made.count - 4], "a");
+    last = strstr(made.word[made.count - 6], "/proc/self/fd/");
+    ck_assert_ptr_nonnull(last);
+    char text[64] = "";
+    ck_assert_int_eq(read(atoi(last + strlen("/proc/self/fd/")), text, sizeof text), 18);
+    have("mpirun.openmpi", "");
+    snprintf(line, sizeof line, "--launcher openmpi -rf %s/ranks p", directory);
+    snprintf(wanted, sizeof wanted, "mpirun.openmpi %s--oversubscribe --rankfile %s/ranks --host a -np 2 p", root,
+             directory);
+    gives(line, wanted);
+    have("srun", "");
+    snprintf(line, sizeof line, "--launcher slurm -rf %s/ranks p", directory);
+    refused(line, "--rankfile");
+    end();
+}
+END_TEST
+
 START_TEST(quotes)
 {
     static const char *const cases[][2] = { { "a-b/c.d", "a-b/c.d" }, { "", "''" },
@@ -283,4 +349,4 @@ START_TEST(quotes)
 }
 END_TEST
 
-UNIT_MAIN("handover", who, words_slurm, programs_slurm, words_prte, hostfile, quotes)
+UNIT_MAIN("handover", who, words_slurm, programs_slurm, words_prte, hostfile, rankfile, quotes)

@@ -279,5 +279,41 @@ START_TEST(short_of_memory)
 }
 END_TEST
 
+/* A copy in another table has the same sets and versions, whatever was there. */
+START_TEST(replaced)
+{
+    struct pl_job_table other[1];
+    struct pl_job_sets sets, copy;
+    make();
+    *other = *table;
+    make();
+    ck_assert_ptr_null(put("app://a", 1, 3));
+    ck_assert_ptr_null(put("app://b", 5, 5));
+    ck_assert_ptr_null(put("app://a", 0, 63));
+    ck_assert_ptr_null(pl_job_sets_open(table, &sets));
+    for (int i = 0; i < 3 * PL_JOB_BUFFERS; i++) {
+        memset((void *)other->memory, i % 2 ? 0xff : i, PL_JOB_TABLE_BYTES(CAPACITY));
+        ck_assert_ptr_null(pl_job_sets_replace(other, &sets));
+        ck_assert_ptr_null(pl_job_sets_open(other, &copy));
+        ck_assert(copy.version == 3 && copy.count == 2);
+        const struct pl_job_set *a = pl_job_sets_find(&copy, "app://a"), *b = pl_job_sets_find(&copy, "app://b");
+        ck_assert(a && a->version == 3 && a->count == 1 && a->ranges[0] == 0 && a->ranges[1] == 63);
+        ck_assert(b && b->version == 2 && b->count == 1 && b->ranges[0] == 5 && b->ranges[1] == 5);
+        pl_job_sets_close(&copy);
+    }
+    pl_job_sets_close(&sets);
+    ck_assert_ptr_null(pl_job_sets_replace(other, &(struct pl_job_sets){ .version = 4 }));
+    ck_assert_ptr_null(pl_job_sets_open(other, &copy));
+    ck_assert(copy.version == 4 && copy.count == 0);
+    pl_job_sets_close(&copy);
+    other->capacity = 64; /* too small for two sets */
+    ck_assert_ptr_null(pl_job_sets_open(table, &sets));
+    ck_assert_ptr_nonnull(strstr(pl_job_sets_replace(other, &sets), "full"));
+    pl_job_sets_close(&sets);
+    munmap(other->memory, PL_JOB_TABLE_BYTES(CAPACITY));
+    unmake();
+}
+END_TEST
+
 UNIT_MAIN("job_sets", life_of_a_set, full, killed_in_the_middle, stopped_in_the_middle, threads, damaged,
-          short_of_memory)
+          short_of_memory, replaced)

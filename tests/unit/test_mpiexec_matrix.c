@@ -2,6 +2,7 @@
 /* Every option of mpiexec with every kind of value: right, empty, missing, huge, negative, or with garbage behind it.
  * Also given twice, behind the program, by one dash or two, with an equals sign or without. Each use has the effect of
  * the manual, or one line names the option, the value and what is allowed. */
+#include "api/mpiexec/allocation.c"
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/apply_output.c"
 #include "api/mpiexec/apply_place.c"
@@ -10,6 +11,7 @@
 #include "api/mpiexec/options.c"
 #include "api/mpiexec/others.c"
 #include "api/mpiexec/parse.c"
+#include "api/mpiexec/rankfile.c"
 #include "api/mpiexec/suggest.c"
 
 #include "core/base/memory_libc.h"
@@ -20,7 +22,7 @@ enum { WORDS = 16, TWO = 2 };
 /* What values an option has, by its words in the help. */
 static const struct kind_of_value {
     const char *usage;
-    const char *good[TWO]; /* "@1" and "@2": files */
+    const char *good[TWO]; /* "@1" and "@2": files; "=1" and "=2": rank files */
     bool adds;             /* given twice, both count */
     bool number;           /* refuses all but numbers in its range */
     const char *bad[5];    /* refused, besides what is empty */
@@ -32,6 +34,7 @@ static const struct kind_of_value {
     { .usage = "DIR", .good = { "/a", "b" } },
     { .usage = "DIRS", .good = { "/a:b", "c" } },
     { .usage = "FILE", .good = { "@1", "@2" } },
+    { .usage = "RANKFILE", .good = { "=1", "=2" } },
     { .usage = "NAME=RANKS", .good = { "a=0-3,7", "b=1" }, .adds = true, .bad = { "a", "=1", "a=2-1" } },
     { .usage = "HOSTS", .good = { "localhost:2", "b,c:3" }, .adds = true, .bad = { "a,,b", "a:0", ":2" } },
     { .usage = "WHICH", .good = { "ssh", "embedded" }, .bad = { "rsh", "ssh2" } },
@@ -52,15 +55,15 @@ static const struct {
     const char *name;
     struct kind_of_value values;
 } named[] = {
-    { "bind-to", { .good = { "core", "numa" }, .bad = { "rack", "core:x", "2" } } },
-    { "map-by", { .good = { "socket", "numa" }, .bad = { "rack", "ppr:0:node", "slot:PE=2x" } } },
+    { "bind-to", { .good = { "core", "l3cache" }, .bad = { "rack", "core:x", "2" } } },
+    { "map-by", { .good = { "l3cache", "numa" }, .bad = { "rack", "ppr:0:node", "slot:PE=2x" } } },
     { "rank-by", { .good = { "fill", "node" }, .bad = { "rack", "fill:x", "2" } } },
     { "display", { .good = { "map", "bindings" }, .adds = true, .bad = { "x", "map,x", "map,,bind" } } },
     { "output", { .good = { "tag", "dir=x" }, .adds = true, .bad = { "x", "dir=", "tag,,rank" } } },
 };
 
 static struct options parsed;
-static char error[512], files[TWO][192];
+static char error[512], files[TWO][192], rank_files[TWO][192];
 
 static const struct kind_of_value *values_of(const char *name, const char *usage)
 {
@@ -82,6 +85,10 @@ static void make_files(void)
         FILE *file = fopen(files[i], "w");
         fputs("# nothing\n", file);
         fclose(file);
+        snprintf(rank_files[i], sizeof rank_files[i], "%s/ranks%d", unit_directory(), i);
+        file = fopen(rank_files[i], "w");
+        fprintf(file, "rank 0=localhost slot=%d\n", i);
+        fclose(file);
     }
     unsetenv("UNIT_NOT_SET");
     unsetenv("MPIEXEC_TIMEOUT");
@@ -89,7 +96,7 @@ static void make_files(void)
 
 static const char *good_value(const struct kind_of_value *of, int i)
 {
-    return of->good[i][0] == '@' ? files[i] : of->good[i];
+    return of->good[i][0] == '@' ? files[i] : of->good[i][0] == '=' ? rank_files[i] : of->good[i];
 }
 
 /* Parses the words, up to a NULL. */
@@ -137,15 +144,18 @@ static char *digest(void)
         fprintf(out, " set %s %d %d", o->pset[i].name, o->pset[i].count, o->pset[i].ranges[0][0]);
     for (int i = 0; i < o->host_count; i++)
         fprintf(out, " host %s %d", o->host[i].name, o->host[i].slots);
-    const char *const texts[] = { o->job,         o->prefix,      o->cpus,          o->output,
-                                  o->out_pattern, o->err_pattern, o->launcher_exec, o->hosts,
-                                  o->hostfile,    o->elsewhere,   o->json_events };
+    const char *const texts[] = { o->job,         o->prefix,        o->cpus,    o->output,   o->out_pattern,
+                                  o->err_pattern, o->launcher_exec, o->hosts,   o->hostfile, o->elsewhere,
+                                  o->json_events, o->rankfile,      o->cpu_list };
+    for (int i = 0; i < o->places; i++)
+        fprintf(out, " rank %d on %s", o->place[i].rank, o->place[i].cores);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         fprintf(out, " <%s>", texts[i] ? texts[i] : "-");
     struct options plain = *o; /* without what was written above, and without addresses */
     plain.job = plain.prefix = plain.cpus = plain.output = plain.out_pattern = plain.err_pattern = NULL;
     plain.launcher_exec = plain.hosts = plain.hosts_with_slots = plain.hostfile = plain.elsewhere = NULL;
-    plain.json_events = NULL;
+    plain.json_events = plain.rankfile = plain.cpu_list = NULL;
+    plain.place = none.place;
     plain.section = none.section, plain.env = none.env, plain.pset = none.pset, plain.note = none.note;
     plain.host = none.host, plain.kept = none.kept, plain.kept_count = 0;
     for (size_t i = 0; i < sizeof plain; i++)

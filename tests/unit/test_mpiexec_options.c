@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line of mpiexec: what it understands, and what it says when it does not. */
+#include "api/mpiexec/allocation.c"
 #include "api/mpiexec/apply.c"
 #include "api/mpiexec/apply_output.c"
 #include "api/mpiexec/apply_place.c"
@@ -8,6 +9,7 @@
 #include "api/mpiexec/options.c"
 #include "api/mpiexec/others.c"
 #include "api/mpiexec/parse.c"
+#include "api/mpiexec/rankfile.c"
 #include "api/mpiexec/suggest.c"
 
 #include "unit.h" /* later: check.h has a macro named fail */
@@ -38,6 +40,75 @@ static void refused(const char *line, const char *why)
     ck_assert_msg(strstr(error, why) != NULL, "%s: said \"%s\", not \"%s\"", line, error, why);
     ck_assert_msg(!strchr(error, '\n'), "more than one line");
 }
+
+static void expand(const char *nodes, const char *counts, const char *expected)
+{
+    char *hosts = allocation_slurm(nodes, counts);
+    if (expected)
+        ck_assert_str_eq(hosts ? hosts : "(null)", expected);
+    else
+        ck_assert_msg(!hosts, "%s: %s", nodes, hosts);
+    free(hosts);
+}
+
+START_TEST(slurm_lists)
+{
+    expand("a", NULL, "a:1");
+    expand("a[1-3,7],b", "2(x3),1,4", "a1:2,a2:2,a3:2,a7:1,b:4");
+    expand("n[08-11]x", "3(x4)", "n08x:3,n09x:3,n10x:3,n11x:3");
+    expand("r[1-2]n[3-4],c", "1", "r1n3:1,r1n4:1,r2n3:1,r2n4:1,c:1");
+    static const char *const bad[] = { "",      "a[",     "a[]",   "a[1",           "a[2-1]",
+                                       "a[1-]", "a[1;2]", "a[-1]", "a[0-99999999]", "a,,b" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expand(bad[i], "2", NULL);
+}
+END_TEST
+
+/* Parses within the job of a batch system. */
+static bool parse_within(const char *variable, const char *value, const char *line)
+{
+    setenv(variable, value, 1);
+    bool good = parse(line);
+    unsetenv(variable);
+    return good;
+}
+
+START_TEST(batch_systems)
+{
+    char path[] = "/tmp/test-nodes-XXXXXX";
+    int fd = mkstemp(path);
+    ck_assert_int_eq(dprintf(fd, "far1.there 2 all.q@far1 <NULL>\nfar2\nfar2\n"), 41);
+    close(fd);
+    static const char *const files[] = { "PBS_NODEFILE", "PE_HOSTFILE" };
+    for (int i = 0; i < 2; i++) {
+        ck_assert_msg(parse_within(files[i], path, "p"), "%s", error);
+        ck_assert_int_eq(parsed.host_count, 2);
+        ck_assert_str_eq(parsed.host[0].name, "far1.there");
+        ck_assert_int_eq(parsed.host[0].slots, 2);
+        ck_assert_int_eq(parsed.host[1].slots, 2);
+        ck_assert_int_eq(parsed.section[0].ranks, 4);
+        ck_assert_int_eq(parsed.allocation, ALLOCATION_OTHER);
+    }
+    ck_assert(parse_within("LSB_HOSTS", "far1 far1 far2", "-n 2 p"));
+    ck_assert_str_eq(parsed.hosts_with_slots, "far1:1,far1:1,far2:1");
+    ck_assert_int_eq(parsed.section[0].ranks, 2);
+    ck_assert(parse_within("LSB_HOSTS", "far1 far1", "--host here p")); /* the command line goes first */
+    ck_assert_str_eq(parsed.hosts, "here");
+    ck_assert(parse_within("LSB_HOSTS", "far1 far1", "--launcher embedded p"));
+    ck_assert_int_eq(parsed.host_count, 0);
+    ck_assert(parse_within("LSB_HOSTS", "localhost localhost", "p"));
+    ck_assert_int_eq(parsed.host_count, 0);
+    ck_assert(parse_within("PBS_NODEFILE", "/nonexistent", "p"));
+    ck_assert_int_eq(parsed.host_count, 0);
+    ck_assert(!parse_within("PBS_NODEFILE", "/nonexistent", "--launcher ssh p"));
+    ck_assert(parse_within("SLURM_JOB_NODELIST", "far[1-2]", "p")); /* srun takes the job */
+    ck_assert_int_eq(parsed.host_count, 0);
+    ck_assert(parse_within("SLURM_JOB_NODELIST", "far[1-2]", "--launcher ssh p"));
+    ck_assert_str_eq(parsed.hosts, "far1,far2");
+    ck_assert_int_eq(parsed.allocation, ALLOCATION_SLURM);
+    unlink(path);
+}
+END_TEST
 
 START_TEST(plain)
 {
@@ -298,5 +369,5 @@ START_TEST(configuration_file)
 }
 END_TEST
 
-UNIT_MAIN("mpiexec options", plain, dashes, programs, variables, numbers, sets, hosts, counts, places, streams, ranking,
-          names_of_files, mistyped, configuration_file)
+UNIT_MAIN("mpiexec options", plain, slurm_lists, batch_systems, dashes, programs, variables, numbers, sets, hosts,
+          counts, places, streams, ranking, names_of_files, mistyped, configuration_file)

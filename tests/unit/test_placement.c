@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* On which host each rank of a job runs. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,26 +9,33 @@
 
 enum { HOSTS = 3, RANKS_MOST = 16 };
 
-/* `slots` has a digit for each host, `busy` the ranks that run there already; `wanted` the host of each rank. */
-static void expect(const char *slots, const char *busy, enum plenum_map map, enum plenum_rank rank, const char *wanted)
+/* `slots` has a digit for each host, `busy` the ranks that run there already, `space` those that may be added at most;
+ * `wanted` the host of each rank. */
+static void expect_space(const char *slots, const char *busy, const char *space, enum plenum_map map,
+                         enum plenum_rank rank, const char *wanted)
 {
     struct pl_capacity capacity[HOSTS];
     uint32_t host_of[RANKS_MOST];
     char got[RANKS_MOST + 1] = "";
     int hosts = (int)strlen(slots), size = (int)strlen(wanted);
     for (int h = 0; h < hosts; h++)
-        capacity[h] = (struct pl_capacity){ slots[h] - '0', busy[h] - '0' };
-    ck_assert(pl_placement_choose(capacity, hosts, size, map, rank, host_of));
+        capacity[h] = (struct pl_capacity){ slots[h] - '0', busy[h] - '0', space ? space[h] - '0' : INT_MAX };
+    ck_assert_int_eq(pl_placement_choose(capacity, hosts, size, map, rank, host_of), PLENUM_OK);
     for (int r = 0; r < size; r++)
         got[r] = (char)('0' + host_of[r]);
     ck_assert_msg(strcmp(got, wanted) == 0, "slots %s, busy %s, map %d, rank %d: %s, not %s", slots, busy, (int)map,
                   (int)rank, got, wanted);
 }
 
+static void expect(const char *slots, const char *busy, enum plenum_map map, enum plenum_rank rank, const char *wanted)
+{
+    expect_space(slots, busy, NULL, map, rank, wanted);
+}
+
 START_TEST(by_slot)
 {
     expect("22", "00", PLENUM_MAP_SLOT, PLENUM_RANK_MAPPED, "0011");
-    expect("13", "00", PLENUM_MAP_SLOT, PLENUM_RANK_MAPPED, "111"); /* the first host with room for all */
+    expect("13", "00", PLENUM_MAP_SLOT, PLENUM_RANK_MAPPED, "111"); /* the first host with space for all */
     expect("22", "10", PLENUM_MAP_SLOT, PLENUM_RANK_MAPPED, "011");
     expect("11", "00", PLENUM_MAP_SLOT, PLENUM_RANK_MAPPED, "01010");
     expect("212", "000", PLENUM_MAP_SLOT, PLENUM_RANK_MAPPED, "00122001");
@@ -58,4 +66,21 @@ START_TEST(ranked)
 }
 END_TEST
 
-UNIT_MAIN("placement", by_slot, by_node, ranked)
+/* Resources leave space for fewer ranks than slots do. */
+START_TEST(bounded)
+{
+    expect_space("44", "00", "22", PLENUM_MAP_SLOT, PLENUM_RANK_MAPPED, "0011");
+    expect_space("44", "00", "13", PLENUM_MAP_SLOT, PLENUM_RANK_MAPPED, "111"); /* the first with space for all */
+    expect_space("44", "00", "03", PLENUM_MAP_NODE, PLENUM_RANK_MAPPED, "11");
+    expect_space("444", "000", "121", PLENUM_MAP_NODE, PLENUM_RANK_MAPPED, "0121");
+    expect_space("12", "00", "91", PLENUM_MAP_SLOT, PLENUM_RANK_MAPPED, "0100"); /* more ranks than slots */
+    expect_space("12", "11", "91", PLENUM_MAP_NODE, PLENUM_RANK_MAPPED, "1000");
+    for (enum plenum_map map = PLENUM_MAP_SLOT; map <= PLENUM_MAP_NODE; map++) {
+        struct pl_capacity capacity[] = { { 4, 0, 1 }, { 1, 1, 2 }, { 4, 0, 0 } };
+        uint32_t host_of[4];
+        ck_assert_int_eq(pl_placement_choose(capacity, 3, 4, map, PLENUM_RANK_MAPPED, host_of), PLENUM_ERR_LIMIT);
+    }
+}
+END_TEST
+
+UNIT_MAIN("placement", by_slot, by_node, ranked, bounded)

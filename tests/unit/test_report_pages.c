@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The pages of several tenants of a rank become one: items and traces one after the other, modules once each, and what
- * has no room is counted. Any bytes as pages give a page that is whole.
+ * has no room is counted. Any bytes as pages give a page that is whole. A report goes from host to host as bytes.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit.h"
+#include "world/runtime/job.h"
 #include "world/runtime/report/read.h"
+#include "world/runtime/report/report_pack.h"
 
 enum { SIZE = 4 };
 
@@ -155,4 +157,69 @@ START_TEST(anything)
 }
 END_TEST
 
-UNIT_MAIN_WITH("report_pages", setup, teardown, items_traces_modules, nothing_known, too_many, anything)
+/* --- from host to host --------------------------------------------------------------------------------------- */
+
+/* What the agent of host 1 says: its ranks are 1 and 3. */
+static struct pl_writer agent_answer(struct plenum_job *job)
+{
+    struct pl_writer packed = pl_writer_growing(NULL, 0);
+    struct pl_report report;
+    ck_assert(pl_report_begin(job, 0, &report));
+    put_module(from, "/bin/app");
+    put_wait(from, "ice", 200, 0, 0);
+    from->trace[0].exact = 1;
+    pl_symbols_learn(&job->symbols, "/bin/app", 200, &(struct pl_symbol){ "inner", 4, "", 0 });
+    pl_symbols_learn(&job->symbols, "/bin/app", 200, &(struct pl_symbol){ "too late", 5, "", 0 });
+    from->trace[0].frame[1].offset = 300;
+    pl_symbols_learn(&job->symbols, "/bin/app", 299, &(struct pl_symbol){ "outer", 7, "/src/ice.c", 12 });
+    report.rank[3] = (struct pl_report_rank){
+        .life = PL_LIFE_WORLD, .pid = 77, .state = 'S', .sleeps = "pause", .page = from, .symbols = report.symbols
+    };
+    report.rank[1].life = PL_LIFE_ENDED;
+    pl_report_pack(&packed, job, &report);
+    report.rank[3].page = NULL;
+    pl_report_fini(&report);
+    ck_assert(!packed.failed);
+    return packed;
+}
+
+static struct pl_report told_of(struct plenum_job *job, const struct pl_writer *packed, uint32_t host, bool whole)
+{
+    struct pl_report report;
+    struct pl_reader body = pl_reader(packed->data, packed->length);
+    ck_assert(pl_report_begin(job, 2, &report));
+    ck_assert(pl_report_unpack(&body, job->launch.span->host_of, host, &report) == whole);
+    ck_assert(pl_report_arrange(&report));
+    return report;
+}
+
+START_TEST(other_host)
+{
+    uint32_t host_of[SIZE] = { 0, 1, 0, 1 };
+    struct pl_span span = { .hosts = 2, .here = 1, .host_of = host_of };
+    struct plenum_job job = { .desc.size = SIZE, .launch.span = &span };
+    struct pl_writer packed = agent_answer(&job);
+    struct pl_report report = told_of(&job, &packed, 1, true);
+    struct pl_report_rank *r = report.rank;
+    ck_assert(r[0].life == PL_LIFE_UNKNOWN && r[1].life == PL_LIFE_ENDED && r[3].life == PL_LIFE_WORLD);
+    ck_assert(r[3].pid == 77 && r[3].state == 'S' && r[3].waits == 1 && report.waits == 1 && !r[1].page);
+    ck_assert_str_eq(r[3].sleeps, "pause");
+    ck_assert_str_eq(r[3].page->item[0].object, "ice");
+    struct pl_report_frame frame = pl_report_frame(r[3].symbols, r[3].page, &r[3].page->trace[0], 0);
+    ck_assert_str_eq(frame.symbol.function, "inner");
+    ck_assert(frame.symbol.into == 4 && !frame.symbol.source && frame.offset == 200);
+    frame = pl_report_frame(r[3].symbols, r[3].page, &r[3].page->trace[0], 1);
+    ck_assert_str_eq(frame.symbol.function, "outer");
+    ck_assert_str_eq(frame.symbol.source, "/src/ice.c");
+    ck_assert_str_eq(frame.module, "/bin/app");
+    ck_assert(frame.symbol.into == 8 && frame.symbol.line == 12 && frame.offset == 300);
+    pl_report_fini(&report);
+    report = told_of(&job, &packed, 0, false); /* these are not its ranks */
+    ck_assert(report.rank[3].life == PL_LIFE_UNKNOWN && !report.rank[3].page);
+    pl_report_fini(&report);
+    pl_writer_fini(&packed);
+    pl_symbols_fini(&job.symbols);
+}
+END_TEST
+
+UNIT_MAIN_WITH("report_pages", setup, teardown, items_traces_modules, nothing_known, too_many, anything, other_host)

@@ -51,7 +51,7 @@ static void arrive(int part, int sync_id, int source, const void *data, size_t b
         .kind = PL_MSG_RMA, .part = (uint16_t)part, .tag = sync_id, .source = source, .size = bytes
     };
     pl_engine_enter(engine);
-    pl_rma_arrived(engine, win->comm, &header, data, NULL);
+    pl_rma_arrived(engine, win->comm, NULL, &header, data, NULL);
     pl_engine_progress(engine);
     pl_engine_leave(engine);
 }

@@ -192,6 +192,45 @@ START_TEST(closed_peer)
 }
 END_TEST
 
+/* The program closes all descriptors, as daemons do, and one of its files takes the number. The peer lives: what both
+ * have mapped works on. */
+START_TEST(peer_without_descriptors)
+{
+    struct node *x = node_new(1), *y = node_new(2);
+    struct pl_endpoint *xy = node_join(x, y), *yx = node_join(y, x);
+    exchange_one(x, xy, y, LARGE, 1);
+    exchange_one(y, yx, x, LARGE, 2);
+    int fd = inside(y)->region.fd;
+    for (unsigned file = 0; file < 2; file++) {
+        close(fd);
+        if (file)
+            ck_assert_int_eq(dup2(STDERR_FILENO, fd), fd);
+        check_peers(x);
+        ck_assert_uint_eq(x->failed, 0);
+        exchange_one(x, xy, y, LARGE, 3 + file);
+        exchange_one(y, yx, x, LARGE, 5 + file);
+    }
+    node_close(y);
+    check_peers(x);
+    ck_assert_uint_eq(x->failed, 0); /* it has closed */
+    ck_assert(ops->flushed(x->self));
+    node_close(x);
+}
+END_TEST
+
+/* One that has not connected to us before it closes them never will. */
+START_TEST(silent_peer_without_descriptors)
+{
+    struct node *x = node_new(1), *y = node_new(2);
+    exchange_one(x, node_join(x, y), y, 10, 1); /* a longer one would be answered */
+    close(inside(y)->region.fd);
+    check_peers(x);
+    ck_assert_uint_eq(x->failed, 1);
+    node_close(y);
+    node_close(x);
+}
+END_TEST
+
 /* Starts a process that opens a node, connects to ours, sends `messages` of `bytes` each, and waits to be killed. */
 static pid_t start_doomed(struct node *node, int messages, size_t bytes, unsigned char card[PL_CARD_MAX],
                           size_t *length)
@@ -443,5 +482,6 @@ START_TEST(refused)
 END_TEST
 
 UNIT_MAIN("shm peers", forty_peers, three_hundred_peers, fifos_are_reassigned, to_itself,
-          opened_and_closed_again_and_again, closed_peer, killed_peer, zombie_peer, killed_in_between, last_words,
-          wrong_addresses, not_dumpable, no_memfd, short_files, refused)
+          opened_and_closed_again_and_again, closed_peer, peer_without_descriptors, silent_peer_without_descriptors,
+          killed_peer, zombie_peer, killed_in_between, last_words, wrong_addresses, not_dumpable, no_memfd, short_files,
+          refused)

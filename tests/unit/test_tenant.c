@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tenants: names and places. A name keeps its place, a new one gets a vacant place, then that of the tenant that was
- * opened least recently and is idle; never one in use. The lock excludes, and a dead holder loses it. Words of copies.
+ * opened least recently and is idle; never one in use. Names are entered without a lock, too. The lock excludes, and a
+ * dead holder loses it. Words of copies.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -166,6 +167,46 @@ START_TEST(lock_of_another_stays)
 }
 END_TEST
 
+/* Copies and an agent enter the same keys at the same time, in different orders, without the lock. */
+enum { KEYS = 41, ENTERERS = 4 };
+static int entered[ENTERERS][KEYS];
+static pthread_barrier_t together;
+
+static void *enter_keys(void *at)
+{
+    int *mine = at, stride = 2 * (int)(mine - entered[0]) / KEYS + 1; /* 1, 3, 5, 7 */
+    pthread_barrier_wait(&together);
+    for (int i = 0; i < KEYS; i++) {
+        int k = i * stride % KEYS;
+        mine[k] = pl_job_enter_tenant(first, PL_JOB_TENANTS, 1000u + (unsigned)k);
+    }
+    return NULL;
+}
+
+START_TEST(entered_at_once)
+{
+    pthread_t threads[ENTERERS];
+    pthread_barrier_init(&together, NULL, ENTERERS);
+    for (int round = 0; round < 50; round++) {
+        memset((void *)first->tenant, 0, sizeof first->tenant);
+        memset(entered, 0, sizeof entered);
+        for (int i = 0; i < ENTERERS; i++)
+            ck_assert_int_eq(pthread_create(&threads[i], NULL, enter_keys, entered[i]), 0);
+        for (int i = 0; i < ENTERERS; i++)
+            pthread_join(threads[i], NULL);
+        for (int k = 0; k < KEYS; k++) {
+            int place = pl_job_enter_tenant(first, PL_JOB_TENANTS, 1000u + (unsigned)k);
+            ck_assert_int_gt(place, 0);
+            for (int i = 0; i < ENTERERS; i++)
+                ck_assert_int_eq(entered[i][k], place);
+        }
+        ck_assert(pl_job_has_tenant(first, KEYS));
+        ck_assert(!pl_job_has_tenant(first, KEYS + 1));
+    }
+    pthread_barrier_destroy(&together);
+}
+END_TEST
+
 /* --- names and words of copies ------------------------------------------------------------------------------------ */
 
 /* This test program contains the library, so its copy has no name. */
@@ -196,9 +237,9 @@ START_TEST(copies)
     ck_assert(!pl_tenant_is_other(own));
     ck_assert(!pl_tenant_is_other(nowhere));
     ck_assert(!pl_tenant_is_other(0));
-    ck_assert(pl_tenant_is_other(own + 1)); /* another address in the program is as another copy there */
+    ck_assert(!pl_tenant_is_other(own + 1)); /* where this library was before it was loaded again */
 }
 END_TEST
 
 UNIT_MAIN_WITH("tenant", setup, teardown, names, vacant_before_own, replaced_is_the_oldest, in_use_is_not_replaced,
-               limits, lock_excludes, lock_of_the_dead, lock_of_another_stays, own_name, copies)
+               limits, lock_excludes, lock_of_the_dead, lock_of_another_stays, entered_at_once, own_name, copies)

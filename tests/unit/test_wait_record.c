@@ -58,7 +58,7 @@ static char *report(char **json)
     struct pl_report made;
     char *text = NULL;
     size_t size;
-    ck_assert(pl_report_read(&job, &made));
+    ck_assert(pl_report_read(&job, &made) && pl_report_arrange(&made));
     pl_report_find(&made);
     FILE *out = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(out);

@@ -138,6 +138,7 @@ static inline struct pl_comm *make_comm(uint32_t serial)
     comm->peers.slots = calloc(2, sizeof *comm->peers.slots);
     pl_lock_init(&comm->lock, PL_RANK_OBJECT, true);
     pl_list_init(&comm->requests.spares);
+    pl_list_init(&comm->coll.persistent);
     pl_list_init(&comm->partitioned.channels);
     for (int i = 0; i < PL_QUEUES; i++) {
         pl_list_init(&comm->match.queues[i].posted);

@@ -423,6 +423,9 @@ static void part_json_wrong(void)
         { "{\"argv\": [\"x\"], \"keep_going\": 1}", "\"keep_going\" is 1", "true or false" },
         { "{\"argv\": [\"x\"], \"pmix\": \"maybe\"}", "\"pmix\" is \"maybe\"", "auto" },
         { "{\"argv\": [\"x\"], \"bind\": \"cores\"}", "\"bind\" is \"cores\"", "\"core\"" },
+        { "{\"argv\": [\"x\"], \"cores\": {\"-1\": \"0\"}}", "\"cores.-1\"", "lists of cores" },
+        { "{\"argv\": [\"x\"], \"cores\": {\"0\": 1}}", "\"cores.0\"", "" },
+        { "{\"argv\": [\"x\"], \"cores\": {\"0\": \"0-\"}}", "\"cores\": \"0-\" is not a list of cores", "" },
         { "{\"argv\": [\"x\"], \"map\": 1}", "\"map\" is 1", "\"slot\"" },
         { "{\"argv\": [\"x\"], \"slots\": -2}", "\"slots\" is -2", "" },
         { "{\"argv\": [\"x\"], \"slots\": 9999999999}", "\"slots\"", "" },
@@ -448,8 +451,8 @@ static void part_bind(void)
 {
     struct plenum_runtime *rt;
     EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
-    for (long kind = PLENUM_BIND_NONE; kind <= PLENUM_BIND_THREAD; kind++)
-        for (long map = PLENUM_MAP_SLOT; map <= PLENUM_MAP_NUMA; map++) {
+    for (long kind = PLENUM_BIND_NONE; kind <= PLENUM_BIND_L3CACHE; kind++)
+        for (long map = PLENUM_MAP_SLOT; map <= PLENUM_MAP_L3CACHE; map++) {
             struct plenum_job *job = new_job(rt, 3, "sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status");
             int lines = 0;
             EXPECT(plenum_job_set(job, PLENUM_JOB_BIND, kind) == PLENUM_OK);
@@ -472,8 +475,66 @@ static void part_bind(void)
             plenum_job_close(job);
         }
     struct plenum_job *job = new_job(rt, 1, "true");
-    EXPECT(plenum_job_set(job, PLENUM_JOB_BIND, PLENUM_BIND_THREAD + 1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_set(job, PLENUM_JOB_BIND, PLENUM_BIND_L3CACHE + 1) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_cpus(job, 7, NULL, 0) == 0);
+    plenum_runtime_close(rt);
+}
+
+/* Ranks with cores of their own, by a call and by JSON; the others are as PLENUM_JOB_BIND says. */
+static void part_place(void)
+{
+    static const char *const wrong[] = { "", "x", "1-0", "0:", "p" };
+    struct plenum_runtime *rt;
+    char cpus[64], first[64], text[64];
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    struct plenum_job *job = new_job(rt, 3, "sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status");
+    EXPECT(plenum_job_set(job, PLENUM_JOB_BIND, PLENUM_BIND_THREAD) == PLENUM_OK);
+    plenum_job_cpus(job, 0, first, sizeof first);
+    EXPECT(plenum_job_set(job, PLENUM_JOB_BIND, PLENUM_BIND_NONE) == PLENUM_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        EXPECT(plenum_job_place(job, 0, wrong[i]) == PLENUM_ERR_ARGUMENT, "%s", wrong[i]);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        EXPECT(plenum_job_place(job, PLENUM_ALL, wrong[i]) == PLENUM_ERR_ARGUMENT, "%s", wrong[i]);
+    EXPECT(plenum_job_place(job, PLENUM_ALL, "0 x") == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_place(job, -2, "0") == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_host(job, -1, "here") == PLENUM_ERR_ARGUMENT &&
+           plenum_job_host(job, 0, "") == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_host(job, 1, "alpha") == PLENUM_OK && plenum_job_launch(job) == PLENUM_ERR_ARGUMENT);
+    EXPECT(strstr(plenum_error(), "rank 1 is to run on the host \"alpha\", which the runtime does not have"), "%s",
+           plenum_error());
+    EXPECT(plenum_job_host(job, 1, NULL) == PLENUM_OK && plenum_job_host(job, 3, "alpha") == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_ERR_ARGUMENT && strstr(plenum_error(), "the host \"alpha\" is for rank 3"),
+           "%s", plenum_error());
+    EXPECT(plenum_job_host(job, 3, NULL) == PLENUM_OK);
+    EXPECT(plenum_job_place(job, 65536, "0") == PLENUM_ERR_ARGUMENT);
+    snprintf(text, sizeof text, "p%s", first);
+    EXPECT(plenum_job_place(job, 2, "p9999") == PLENUM_OK && plenum_job_launch(job) == PLENUM_ERR_ARGUMENT);
+    EXPECT(strstr(plenum_error(), "rank 2 cannot be bound to the cores \"p9999\""), "%s", plenum_error());
+    EXPECT(plenum_job_place(job, 2, text) == PLENUM_OK && plenum_job_place(job, 3, "0") == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_ERR_ARGUMENT && strstr(plenum_error(), "rank 3"), "%s", plenum_error());
+    EXPECT(plenum_job_place(job, 3, NULL) == PLENUM_OK);
+    char lists[2 * sizeof text];
+    snprintf(lists, sizeof lists, " %s  p9999", text); /* the ranks take them in turn; rank 2 has cores of its own */
+    EXPECT(plenum_job_place(job, PLENUM_ALL, lists) == PLENUM_OK && plenum_job_launch(job) == PLENUM_ERR_ARGUMENT);
+    EXPECT(strstr(plenum_error(), "rank 1 cannot be bound to the cores \"p9999\""), "%s", plenum_error());
+    EXPECT(plenum_job_place(job, PLENUM_ALL, NULL) == PLENUM_OK);
+    char *json = plenum_job_json(job);
+    plenum_job_close(job);
+    EXPECT(json && plenum_job_create_json(rt, json, &job) == PLENUM_OK);
+    free(json);
+    EXPECT(plenum_job_launch(job) == PLENUM_OK && plenum_job_place(job, 0, "0") == PLENUM_ERR_STATE);
+    for (bool over = false; !over;) {
+        struct plenum_event *e = next(rt);
+        over = e->kind == PLENUM_EVENT_FINISHED;
+        if (e->kind == PLENUM_EVENT_OUTPUT) {
+            int length = plenum_job_cpus(job, e->rank, cpus, sizeof cpus);
+            EXPECT((length > 0) == (e->rank == 2), "rank %d: %s", e->rank, cpus);
+            EXPECT(e->rank < 2 || (size_t)length + 1 == e->length, "rank 2: %s", e->text);
+            EXPECT(e->rank < 2 || (strncmp(e->text, first, (size_t)length) == 0 && strcmp(cpus, first) == 0));
+        }
+        plenum_event_free(e);
+    }
+    plenum_job_close(job);
     plenum_runtime_close(rt);
 }
 
@@ -552,8 +613,29 @@ static void part_signal(void)
     plenum_runtime_close(rt);
 }
 
+/* The loop of plenum.h that takes all events comes to its end while ranks print without one. */
+static void part_flood(void)
+{
+    struct plenum_runtime *rt;
+    struct plenum_event *e;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    struct plenum_job *job = new_job(rt, 16, "exec yes");
+    EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    for (int round = 0; round < 50; round++) {
+        struct pollfd p = { .fd = plenum_runtime_fd(rt), .events = POLLIN };
+        EXPECT(poll(&p, 1, 60000) == 1, "nothing happens");
+        for (int taken = 0; plenum_runtime_next_event(rt, &e) == PLENUM_OK && e; taken++) {
+            plenum_event_free(e);
+            EXPECT(taken < 1000, "one event comes after the other");
+        }
+    }
+    EXPECT(plenum_job_cancel(job) == PLENUM_OK);
+    await(rt, PLENUM_EVENT_FINISHED, job, PLENUM_EVENT_CANCELLED);
+    plenum_runtime_close(rt);
+}
+
 PARTS_MAIN({ "queue", part_queue }, { "queue_cancel", part_queue_cancel }, { "queue_fails", part_queue_fails },
            { "queue_threads", part_queue_threads }, { "json", part_json }, { "json_wrong", part_json_wrong },
            { "json_whole", part_json_whole }, { "fifos", part_fifos }, { "nothing", part_nothing },
            { "queue_keeper", part_queue_keeper }, { "crowd", part_crowd }, { "bind", part_bind },
-           { "bind_free", part_bind_free }, { "signal", part_signal })
+           { "place", part_place }, { "bind_free", part_bind_free }, { "signal", part_signal }, { "flood", part_flood })

@@ -153,6 +153,8 @@ static void part_backfill(void)
     struct plenum_runtime *rt;
     EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
     EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_POLICY, 2) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_HEARTBEAT, -1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_HEARTBEAT, 1000) == PLENUM_OK);
     EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, 2) == PLENUM_OK);
     struct plenum_job *half = sleeper(rt, 1), *wide = sleeper(rt, 2), *brief = sleeper(rt, 1),
                       *free_end = sleeper(rt, 1);

@@ -86,7 +86,7 @@ static void use_window(MPI_Comm comm)
 static void use_file(MPI_Comm comm)
 {
     char path[512];
-    int rank, data[COUNT];
+    int rank, data[COUNT], found[COUNT];
     MPI_File file;
     MPI_Comm_rank(comm, &rank);
     for (int i = 0; i < COUNT; i++)
@@ -94,6 +94,10 @@ static void use_file(MPI_Comm comm)
     snprintf(path, sizeof path, "%.400s/data", directory);
     must(MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
     must(MPI_File_write_at_all(file, rank * (MPI_Offset)sizeof data, data, COUNT, MPI_INT, MPI_STATUS_IGNORE));
+    must(MPI_File_read_at_all(file, rank * (MPI_Offset)sizeof data, found, COUNT, MPI_INT, MPI_STATUS_IGNORE));
+    if (memcmp(found, data, sizeof data) != 0)
+        exit(99);
+    must(MPI_Barrier(comm)); /* the shared pointer writes over the beginning */
     must(MPI_File_write_shared(file, data, 7, MPI_INT, MPI_STATUS_IGNORE));
     must(MPI_File_close(&file));
 }

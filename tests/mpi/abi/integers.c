@@ -6,7 +6,8 @@
 /* ranks: 1 */
 #include <assert.h>
 #include <limits.h>
-#include <mpi.h>
+#include <mpi-ext.h>
+#include <stdint.h>
 
 enum { MANY = 5000 };
 
@@ -78,6 +79,26 @@ static void there_and_back(void)
     }
 }
 
+/* What a binding computes by itself is what the functions give. */
+static void layout(void)
+{
+    const MPI_Aint *base;
+    MPI_Info infos[100];
+    int first, unit, ignored;
+
+    assert(MPIX_Handle_layout(NULL, &first, &unit) == MPI_ERR_ARG);
+    assert(MPIX_Handle_layout(&base, &first, &unit) == MPI_SUCCESS && *base != 0 && first == 0x1000);
+    for (int i = 0; i < 100; i++) {
+        MPI_Info_create(&infos[i]);
+        int number = MPI_Info_toint(infos[i]);
+        assert(number >= first && (MPI_Info)(intptr_t)(*base + (MPI_Aint)(number - first) * unit) == infos[i]);
+    }
+    for (int i = 0; i < 100; i++)
+        MPI_Info_free(&infos[i]);
+    for (int n = 1; n < first; n++) /* before the first object there is none */
+        assert(MPI_Info_get_nkeys((MPI_Info)(intptr_t)(*base - (MPI_Aint)n * unit), &ignored) == MPI_ERR_INFO);
+}
+
 int main(int argc, char **argv)
 {
     constants();
@@ -89,6 +110,7 @@ int main(int argc, char **argv)
     bad_ones();
     refused();
     there_and_back();
+    layout();
     refused();
     MPI_Finalize();
     return 0;

@@ -120,6 +120,56 @@ static void replace_on_session(MPI_Session *session, int *code, ...)
     *code = replacement;
 }
 
+static void replace_on_win(MPI_Win *win, int *code, ...)
+{
+    (void)win;
+    *code = replacement;
+}
+
+static void replace_on_file(MPI_File *file, int *code, ...)
+{
+    (void)file;
+    *code = replacement;
+}
+
+static void replaced_on_win(void)
+{
+    MPI_Errhandler handler;
+    MPI_Win win;
+    int value = 0;
+    CHECK_OK(MPI_Win_create_errhandler(replace_on_win, &handler));
+    CHECK_OK(MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win));
+    CHECK_OK(MPI_Win_set_errhandler(win, handler));
+    CHECK_OK(MPI_Win_fence(0, win));
+    for (int i = 0; i < 2; i++) {
+        replacement = i == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+        CHECK(MPI_Put(&value, 1, MPI_INT, 99, 0, 1, MPI_INT, win) == replacement);
+        CHECK(MPI_Put(&value, 1, MPI_INT, 0, 8, 1, MPI_INT, win) == replacement);
+    }
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_OK(MPI_Win_free(&win));
+    CHECK_OK(MPI_Errhandler_free(&handler));
+}
+
+/* A file that cannot be opened has the handler of MPI_FILE_NULL. */
+static void replaced_on_file(void)
+{
+    MPI_Errhandler handler, before;
+    MPI_File file = MPI_FILE_NULL;
+    CHECK_OK(MPI_File_create_errhandler(replace_on_file, &handler));
+    CHECK_OK(MPI_File_get_errhandler(MPI_FILE_NULL, &before));
+    CHECK_OK(MPI_File_set_errhandler(MPI_FILE_NULL, handler));
+    for (int i = 0; i < 2; i++) {
+        replacement = i == 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+        CHECK(MPI_File_open(MPI_COMM_SELF, "/no such place/x", MPI_MODE_RDONLY, MPI_INFO_NULL, &file) == replacement);
+        CHECK(file == MPI_FILE_NULL);
+        CHECK(MPI_File_delete("/no such place/x", MPI_INFO_NULL) == replacement);
+    }
+    CHECK_OK(MPI_File_set_errhandler(MPI_FILE_NULL, before));
+    CHECK_OK(MPI_Errhandler_free(&before));
+    CHECK_OK(MPI_Errhandler_free(&handler));
+}
+
 static void replaced(void)
 {
     MPI_Errhandler handler, of_session;
@@ -162,6 +212,8 @@ int main(int argc, char **argv)
     inheritance(mine);
     sessions();
     replaced();
+    replaced_on_win();
+    replaced_on_file();
     CHECK_OK(MPI_Errhandler_free(&mine));
     MTEST_END;
 }

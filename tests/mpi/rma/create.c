@@ -157,6 +157,11 @@ static void flavors(MPI_Comm comm)
         CHECK_OK(MPI_Win_shared_query(win, 0, &bytes, &got, &queried));
         CHECK(bytes == 0 && got == 1 && queried == NULL);
         check_window(&win, MPI_WIN_FLAVOR_SHARED, base, own, unit, comm);
+        CHECK_OK(MPI_Win_allocate_shared(0, unit, MPI_INFO_NULL, comm, &base, &win));
+        queried = memory;
+        CHECK_OK(MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &got, &queried)); /* the first with memory: none */
+        CHECK(base == NULL && bytes == 0 && queried == NULL);
+        check_window(&win, MPI_WIN_FLAVOR_SHARED, base, 0, unit, comm);
     }
     free(memory);
 }

@@ -185,6 +185,12 @@ static void arguments(MPI_Win win)
     CHECK_CLASS(MPI_Accumulate(&value, 1, MPI_FLOAT, target, 0, 1, MPI_INT, MPI_SUM, win), MPI_ERR_TYPE);
     CHECK_OK(MPI_Accumulate(&value, 0, MPI_FLOAT, target, 0, 0, MPI_INT, MPI_SUM, win)); /* nothing of either */
     CHECK_OK(MPI_Get_accumulate(&value, 0, MPI_FLOAT, &result, 0, MPI_BYTE, target, 0, 0, MPI_INT, MPI_SUM, win));
+    CHECK_OK(MPI_Raccumulate(&value, 0, MPI_FLOAT, target, 0, 0, MPI_INT, MPI_BAND, win, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Rget_accumulate(NULL, 0, MPI_FLOAT, NULL, 0, MPI_BYTE, target, 0, 0, mixed, MPI_SUM, win, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Put(NULL, 0, MPI_FLOAT, target, 0, 0, MPI_INT, win));
+    CHECK_OK(MPI_Get(NULL, 0, MPI_FLOAT, target, 0, 0, MPI_INT, win));
     CHECK_CLASS(MPI_Fetch_and_op(&value, &result, mixed, target, 0, MPI_SUM, win), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Compare_and_swap(&value, &value, &result, MPI_FLOAT, target, 0, win), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Compare_and_swap(&value, &value, &result, mixed, target, 0, win), MPI_ERR_TYPE);

@@ -34,6 +34,7 @@ static void act(const struct window *w, int type)
         CHECK_OK(MPI_Put(words, WORDS / 2, MPI_INT64_T, 0, offset + FIRST * 8, 1, strided, w->win));
         CHECK_OK(MPI_Put(many, LONG, MPI_INT64_T, 0, offset + (FIRST + WORDS) * 8, LONG, MPI_INT64_T, w->win));
         CHECK_OK(MPI_Win_flush_local(0, w->win));
+        CHECK_OK(MPI_Win_flush(0, w->win)); /* a get may pass puts */
         CHECK_OK(MPI_Get(back, WORDS, MPI_INT64_T, 0, offset + FIRST * 8, WORDS, MPI_INT64_T, w->win));
         CHECK_OK(MPI_Win_flush(0, w->win));
         for (int i = 0; i < WORDS; i++)
