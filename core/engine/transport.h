@@ -61,6 +61,15 @@ enum pl_message_flag {
     PL_FLAG_SYNC = 1, /* an eager message is acknowledged when it is matched */
 };
 
+/* A message that is not matched, and has at most so many bytes, goes eagerly whatever the limit: nobody posts a receive
+ * that would fetch it. */
+enum { PL_CONTROL_BYTES = 64 };
+
+static inline bool pl_message_is_eager(const struct pl_header *header, size_t limit)
+{
+    return header->size <= limit || (header->kind >= PL_QUEUES && header->size <= PL_CONTROL_BYTES);
+}
+
 /* The sender of a message: the engine at the other end of an incoming connection. The transport owns it and keeps it at
  * its address until it closes. */
 struct pl_origin {

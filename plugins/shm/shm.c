@@ -228,7 +228,7 @@ static int shm_send_eager(struct pl_shm_peer *peer, struct pl_outgoing *message)
 {
     size_t size = message->header.size;
     const void *data = pl_cursor_direct(&message->data);
-    if (pl_likely(data != NULL)) {
+    if (pl_likely(data && size <= peer->shm->eager)) {
         bool sent = shm_send_now(&peer->endpoint, &message->header, message->header.tag, size, data);
         return sent ? MPI_SUCCESS : PL_AGAIN;
     }
@@ -245,7 +245,7 @@ static int shm_send_eager(struct pl_shm_peer *peer, struct pl_outgoing *message)
 static int shm_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
-    bool eager = message->header.size <= peer->shm->eager;
+    bool eager = pl_message_is_eager(&message->header, peer->shm->eager);
     int rc = eager ? shm_send_eager(peer, message) : pl_shm_rndv_send_rts(peer, message);
     if (pl_likely(rc != PL_AGAIN))
         return rc;

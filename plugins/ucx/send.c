@@ -171,7 +171,7 @@ int pl_ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     link->due = link->next_out + 1;
 
     size_t size = message->header.size;
-    message->rndv = size > ucx->eager;
+    message->rndv = !pl_message_is_eager(&message->header, ucx->eager);
     if (message->header.kind == PL_MSG_LISTENER && !message->rndv)
         return ucx_send_copy(send, message);
     send->message = message;
