@@ -98,13 +98,15 @@ char *pl_rma_entry_memory(const struct pl_rma_entry *entry)
 }
 
 /* Sends the data of a get straight from the window. */
-static int entry_respond_get(struct pl_rma_entry *entry)
+static int entry_respond_get(struct pl_rma_entry *entry, void (*left)(struct pl_win *win, int rank))
 {
     struct pl_rma_send *send = pl_rma_send_make(entry->win, entry->rank, 0);
     if (!send)
         return MPI_ERR_NO_MEM;
     send->type = entry->type->obj.predefined ? NULL : pl_object_retain(entry->type);
     pl_cursor_init(&send->request.out.data, pl_rma_entry_memory(entry), (MPI_Count)entry->wire_op.count, entry->type);
+    send->left = left;
+    pl_rma_entry_origin(entry)->reading++;
     pl_rma_send(send, PL_PART_RESPONSE, entry->sync_id);
     return MPI_SUCCESS;
 }
@@ -135,7 +137,7 @@ static int entry_accumulate(struct pl_rma_entry *entry, const struct pl_op *op)
     return MPI_SUCCESS;
 }
 
-void pl_rma_entry_execute(struct pl_rma_entry *entry)
+void pl_rma_entry_execute(struct pl_rma_entry *entry, void (*left)(struct pl_win *win, int rank))
 {
     const struct pl_op *op;
     int rc = pl_rma_entry_check(entry, &op);
@@ -144,7 +146,7 @@ void pl_rma_entry_execute(struct pl_rma_entry *entry)
         pl_cursor_init(&memory, pl_rma_entry_memory(entry), (MPI_Count)entry->wire_op.count, entry->type);
         pl_cursor_unpack(&memory, entry->data, memory.total);
     } else if (rc == MPI_SUCCESS) {
-        rc = entry->wire_op.kind == PL_RMA_GET ? entry_respond_get(entry) : entry_accumulate(entry, op);
+        rc = entry->wire_op.kind == PL_RMA_GET ? entry_respond_get(entry, left) : entry_accumulate(entry, op);
     }
     if (rc)
         pl_rma_entry_refuse(entry, rc);

@@ -49,8 +49,9 @@ int pl_rma_entry_check(const struct pl_rma_entry *entry, const struct pl_op **op
 /* The memory that a checked operation accesses. */
 char *pl_rma_entry_memory(const struct pl_rma_entry *entry);
 
-/* Checks and executes the operation, or refuses it. All its data must be here. */
-void pl_rma_entry_execute(struct pl_rma_entry *entry);
+/* Checks and executes the operation, or refuses it. All its data must be here. The data of a get is sent from the
+ * window's memory; `left` is called when it has left: at once, or when the origin has fetched it. */
+void pl_rma_entry_execute(struct pl_rma_entry *entry, void (*left)(struct pl_win *win, int rank));
 
 /* Reports an error to the origin: at once if it waits for a response, else with its next sync request. */
 void pl_rma_entry_refuse(struct pl_rma_entry *entry, int class);

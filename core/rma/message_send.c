@@ -26,7 +26,8 @@ static void message_sent(struct pl_request *request)
 {
     struct pl_rma_send *send = PL_CONTAINER(request, struct pl_rma_send, request);
     struct pl_win *win = send->win;
-    int error = request->outcome.error;
+    void (*left)(struct pl_win *win, int rank) = send->left;
+    int rank = send->rank, error = request->outcome.error;
     win->msg.in_flight--;
     if (send->holds_data)
         win->targets[send->rank].msg.unsent--;
@@ -36,6 +37,8 @@ static void message_sent(struct pl_request *request)
         pl_request_complete(send->user, error);
     pl_object_release(send->type);
     free(send);
+    if (left)
+        left(win, rank);
     pl_win_wake(win);
 }
 

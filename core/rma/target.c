@@ -28,6 +28,22 @@ enum target_step { DONE, NOT_YET, STARTED };
 
 static void target_advance(struct pl_win *win, int rank);
 
+/* Does the entry end an access of its origin, so that others may change the memory? */
+static bool target_ends_access(const struct pl_rma_entry *entry)
+{
+    return entry->part == PL_PART_UNLOCK || entry->part == PL_PART_COMPLETE;
+}
+
+/* A response has left the window's memory, perhaps while its operation is still executed: only an end may go on. */
+static void target_response_left(struct pl_win *win, int rank)
+{
+    struct pl_win_origin *origin = &win->targets[rank].origin;
+    bool waits = !pl_list_empty(&origin->op_queue) &&
+                 target_ends_access(PL_CONTAINER(origin->op_queue.next, struct pl_rma_entry, link));
+    if (--origin->reading == 0 && waits)
+        target_advance(win, rank);
+}
+
 /* Makes an entry of a message. `data` NULL: it must be fetched. Returns NULL when out of memory. */
 static struct pl_rma_entry *target_keep(struct pl_win *win, const struct pl_header *header, const void *data)
 {
@@ -112,7 +128,7 @@ static void target_data_fetched(struct pl_request *request)
     if (error)
         pl_rma_entry_refuse(entry, error);
     else if (entry->wire_op.kind != PL_RMA_PUT)
-        pl_rma_entry_execute(entry);
+        pl_rma_entry_execute(entry, target_response_left);
     target_drop_entry(entry);
     target_advance(win, rank);
 }
@@ -229,6 +245,20 @@ static void target_unlock(struct pl_rma_entry *entry)
 
 /* --- the operation queue -------------------------------------------------------------------------------------- */
 
+/* Others may change the memory once this origin's access has ended, so its responses must have left by then. */
+static enum target_step target_end_access(struct pl_rma_entry *entry)
+{
+    if (pl_rma_entry_origin(entry)->reading > 0)
+        return NOT_YET;
+    if (entry->part == PL_PART_UNLOCK) {
+        target_unlock(entry);
+    } else {
+        entry->win->targets[entry->rank].completes++;
+        pl_win_wake(entry->win);
+    }
+    return DONE;
+}
+
 static enum target_step target_execute(struct pl_rma_entry *entry)
 {
     switch (entry->part) {
@@ -237,15 +267,11 @@ static enum target_step target_execute(struct pl_rma_entry *entry)
             return NOT_YET;
         if (entry->wire_op.separate && entry->rndv)
             return target_fetch_data(entry);
-        pl_rma_entry_execute(entry);
+        pl_rma_entry_execute(entry, target_response_left);
         return DONE;
     case PL_PART_LOCK: return target_lock(entry);
-    case PL_PART_UNLOCK: target_unlock(entry); return DONE;
     case PL_PART_FLUSH: target_respond(entry); return DONE;
-    default:
-        entry->win->targets[entry->rank].completes++;
-        pl_win_wake(entry->win);
-        return DONE;
+    default: return target_end_access(entry);
     }
 }
 
@@ -351,7 +377,7 @@ static void target_data_arrived(struct pl_win *win, const struct pl_header *head
     last->rndv = rndv;
     if (!rndv && op_queue->next == op_queue->prev && last->type) { /* its turn: straight from the transport's memory */
         last->data = data;
-        pl_rma_entry_execute(last);
+        pl_rma_entry_execute(last, target_response_left);
         target_drop_entry(last);
         return;
     }

@@ -22,6 +22,7 @@ struct pl_win;
 struct pl_win_origin {
     struct pl_list op_queue;     /* of struct pl_rma_entry.link: what could not be executed at once */
     uint16_t holds;              /* MPI_LOCK_* that it holds here; 0: none */
+    unsigned reading;            /* responses that it still fetches from the window's memory */
     struct pl_win_fault refused; /* the first operation that was refused since its last sync request */
 };
 

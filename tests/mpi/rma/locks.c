@@ -3,7 +3,15 @@
  * MPI_Win_lock_all, and what is visible after a flush. */
 #include "rma.h"
 
-enum { WORDS = 50, ROUNDS = 25 };
+enum { WORDS = 50, ROUNDS = 25, LONG = 1 << 17 };
+
+static int all_equal(const int *words, int count)
+{
+    int different = 0;
+    for (int i = 1; i < count; i++)
+        different += words[i] != words[0];
+    return different == 0;
+}
 
 /* An exclusive lock makes read, wait and write one step. Readers with a shared lock see all words equal. */
 static void counter(const struct window *w, int target)
@@ -33,6 +41,54 @@ static void counter(const struct window *w, int target)
     CHECK_OK(MPI_Get(words, WORDS, MPI_INT, target, w->offset[target], WORDS, MPI_INT, w->win));
     CHECK_OK(MPI_Win_unlock(target, w->win));
     CHECK(words[WORDS - 1] == ROUNDS * mtest_size);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The same of data that is too long for one message: it is fetched from the target's memory, and a lock that is given
+ * up meanwhile, or MPI_Win_complete, must not let others change it. */
+static void long_reads(const struct window *w)
+{
+    int target = 0, *words = malloc(LONG * sizeof *words);
+    for (int round = 0; round < ROUNDS; round++) {
+        int writes = (round + mtest_rank) % 3 == 0;
+        CHECK_OK(MPI_Win_lock(writes ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, target, 0, w->win));
+        if (writes) {
+            for (int i = 0; i < LONG; i++)
+                words[i] = round * 1000 + mtest_rank;
+            CHECK_OK(MPI_Put(words, LONG, MPI_INT, target, w->offset[target], LONG, MPI_INT, w->win));
+        } else {
+            CHECK_OK(MPI_Get(words, LONG, MPI_INT, target, w->offset[target], LONG, MPI_INT, w->win));
+        }
+        CHECK_OK(MPI_Win_unlock(target, w->win));
+        CHECK(all_equal(words, LONG));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    free(words);
+}
+
+/* As soon as MPI_Win_wait returns, the target changes what its neighbor has read. */
+static void long_reads_completed(const struct window *w)
+{
+    int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
+    int *words = malloc(LONG * sizeof *words), *mine = (int *)(void *)w->base;
+    MPI_Group all, to, from;
+    CHECK_OK(MPI_Comm_group(MPI_COMM_WORLD, &all));
+    CHECK_OK(MPI_Group_incl(all, 1, &next, &to));
+    CHECK_OK(MPI_Group_incl(all, 1, &last, &from));
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < LONG; i++)
+            mine[i] = round;
+        CHECK_OK(MPI_Win_post(from, 0, w->win));
+        CHECK_OK(MPI_Win_start(to, 0, w->win));
+        CHECK_OK(MPI_Get(words, LONG, MPI_INT, next, w->offset[next], LONG, MPI_INT, w->win));
+        CHECK_OK(MPI_Win_complete(w->win));
+        CHECK(words[0] == round && all_equal(words, LONG));
+        CHECK_OK(MPI_Win_wait(w->win));
+    }
+    CHECK_OK(MPI_Group_free(&all));
+    CHECK_OK(MPI_Group_free(&to));
+    CHECK_OK(MPI_Group_free(&from));
+    free(words);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -228,6 +284,10 @@ int main(int argc, char **argv)
         all_and_one(&w);
         all_and_several(&w);
         crosswise(&w);
+        window_close(&w, MPI_COMM_WORLD);
+        w = window_open(kind, MPI_COMM_WORLD, (MPI_Aint)(LONG * sizeof(int)));
+        long_reads(&w);
+        long_reads_completed(&w);
         window_close(&w, MPI_COMM_WORLD);
     }
     MTEST_END;
