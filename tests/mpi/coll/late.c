@@ -4,6 +4,7 @@
  * differ. They do not: the data is right, and no communicator breaks. tests/hosts runs this over several nodes.
  */
 /* ranks: 4 */
+/* sleeps: 35 */
 #include <time.h>
 
 #include "mtest.h"

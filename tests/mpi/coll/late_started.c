@@ -5,6 +5,7 @@
  * no communicator breaks.
  */
 /* ranks: 4 5 */
+/* sleeps: 14 */
 #include <time.h>
 
 #include "mtest.h"

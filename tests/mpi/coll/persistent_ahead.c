@@ -5,6 +5,7 @@
  * waits, too, as nothing takes its message yet. Ranks that wait for long ask others, and nothing breaks.
  */
 /* ranks: 3 5 */
+/* sleeps: 5 */
 #include <unistd.h>
 
 #include "mtest.h"
