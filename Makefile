@@ -17,17 +17,15 @@ CSTD     := -std=gnu11
 WARN     := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla
 OPT.release := -O3 -g -DNDEBUG
 OPT.debug   := -O1 -g
-OPT.asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
-OPT.ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover=undefined
+OPT.asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 OPT.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 OPT.tsan    := -O1 -g -fsanitize=thread
 CFLAGS   ?=
 LDFLAGS  ?=
 CPPFLAGS += -I. -Iapi -D_GNU_SOURCE
 ALL_CFLAGS := $(CSTD) $(WARN) $(OPT.$(MODE)) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
-SAN.asan  := -fsanitize=address
-SAN.ubsan := -fsanitize=undefined
-SAN.tsan  := -fsanitize=thread
+SAN.asan := -fsanitize=address,undefined
+SAN.tsan := -fsanitize=thread
 ALL_LDFLAGS := $(SAN.$(MODE)) -pthread $(LDFLAGS)
 
 # What is built is hardened; tests are not. The rooms of the counted fast paths have canaries only in functions with arrays
@@ -78,8 +76,8 @@ all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/lib
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-# A change of flags rebuilds everything.
-FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(HARDEN) $(PROTECT) $(PROTECT_FAST) $(CPPFLAGS) $(HARDEN_LD) $(ALL_LDFLAGS)
+# A change of flags rebuilds everything, except of one that changes no object.
+FLAGS_NOW := $(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(HARDEN) $(PROTECT) $(PROTECT_FAST) $(CPPFLAGS) $(HARDEN_LD) $(ALL_LDFLAGS)
 $(B)/flags: FORCE | deps-check
 	@mkdir -p $(@D); echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@
 .PHONY: FORCE
@@ -87,7 +85,7 @@ FORCE:
 
 $(B)/obj/world/runtime/%.o $(B)/obj/plugins/pmix/%.o: EXTRA = $(call PKG,--cflags,pmix jansson)
 $(B)/obj/api/plenum-info/main.o: EXTRA = -DPL_BUILD='"$(MODE), $(shell $(CC) --version | head -1), \
-  $(shell $(CC) -dumpmachine), $(strip $(subst ",,$(OPT.$(MODE)) $(CFLAGS))); $(foreach p,$(PLUGINS) jansson,$(p) $(call PKG,--modversion,$(p))) libdw $(or $(call PKG,--modversion,libdw),none)"'
+  $(shell $(CC) -dumpmachine), $(strip $(subst ",,$(OPT.$(MODE)) $(filter-out -Werror,$(CFLAGS)))); $(foreach p,$(PLUGINS) jansson,$(p) $(call PKG,--modversion,$(p))) libdw $(or $(call PKG,--modversion,libdw),none)"'
 $(B)/obj/plugins/ucx/%.o:   EXTRA = $(call PKG,--cflags,ucx)
 $(B)/obj/plugins/hwloc/%.o: EXTRA = $(call PKG,--cflags,hwloc)
 
@@ -324,7 +322,7 @@ docs:
 help:
 	@echo 'make              build everything into $(B)/, usable in place'
 	@echo 'make demo         the main job: a sparse solver on 4 ranks (MATRIX=file.mtx for your own)'
-	@echo 'make check        all tests; check-unit, check-mpi, check-ucx, check-asan, check-ubsan, check-tsan,'
+	@echo 'make check        all tests; check-unit, check-mpi, check-ucx, check-asan, check-tsan,'
 	@echo '                  check-valgrind, check-abi, check-symbols, check-headers, check-paths, check-rendezvous,'
 	@echo '                  check-places, check-instructions, check-interfaces for a part'
 	@echo 'make check-house  the rules of the source: check-layers, check-names, check-english, check-format for a part;'
@@ -336,4 +334,4 @@ help:
 	@echo 'make wheel        the Python package with libraries, mpiexec, mpicc and headers, into $(B)/wheel'
 	@echo 'make docs         the reference of the public headers, by doxygen, into $(B)/docs/html'
 	@echo 'make format tags clean'
-	@echo 'Settings: B=directory MODE=release|debug|asan|ubsan|tsan CC= V=1'
+	@echo 'Settings: B=directory MODE=release|debug|asan|tsan CC= V=1'

@@ -150,7 +150,7 @@ $(B)/tests/faults/%.d $(B)/tests/hosts/%.d $(B)/tests/hard/%.d $(B)/tests/fuzz/%
 # --- the parts -------------------------------------------------------------------------------------------------
 .PHONY: check-warnings check-headers check-abi check-symbols check-status
 check-warnings: deps-tests
-	$(Q)$(RUN) --jobs 1 'tests/abi/check_warnings gcc' 'tests/abi/check_warnings clang'
+	$(Q)CC='$(CC)' $(RUN) --jobs 1 'tests/abi/check_warnings - $(B)' 'tests/abi/check_warnings clang'
 check-headers: deps-tests
 	$(Q)CC='$(CC)' CXX='$(CXX)' $(RUN) tests/abi/check_headers tests/abi/check_sentinels tests/abi/check_config tests/abi/check_docs
 check-abi: deps-tests all
@@ -189,8 +189,9 @@ check-valgrind: deps-tests all $(call programs,$(UNIT_SRC))
 	  $(filter-out tests/unit/test_ucx%.c tests/unit/test_area_lines.c,$(UNIT_SRC))
 
 # The sanitizers: a build for each, the unit tests, the MPI programs with few ranks, and pools of processes that attach.
-.PHONY: check-asan check-ubsan check-tsan check-sanitized
-check-asan check-ubsan check-tsan: check-%: deps-tests
+# asan: the sanitizer of undefined behavior is in the same build.
+.PHONY: check-asan check-tsan check-sanitized
+check-asan check-tsan: check-%: deps-tests
 	$(Q)$(MAKE) MODE=$* B=$(B)-$* RUN_NAME=$* RANKS=3 SLOW=4 check-sanitized
 export TSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/tsan.supp
 export LSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
@@ -214,19 +215,21 @@ check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS) tests/hosts/attach
 # pair; PATHS="A=1 B=2,C=3" chooses others. (A few tests rely on eager short messages: SHM_EAGER=0 would block them.)
 PATHS       ?= COLL_SHM=0,SHM_RNDV=cma SHM_EAGER=64,SHM_RING=4096,SHM_RNDV=copy SHM_EAGER=1048576,SHM_RING=4194304 \
                COLL_SHM=0,SHM_EAGER=64,SHM_RNDV=copy TRANSPORT=ucx,UCX_EAGER=64 PROGRESS=thread TRANSPORT=ucx,UCX_RMA=1,PROGRESS=thread
-PATHS_TESTS := $(call only,$(wildcard $(patsubst %,tests/mpi/%/*.c,pt2pt coll datatype partitioned request rma)))
+# A process that sends to itself has no other path.
+PATHS_TESTS := $(call only,$(filter-out tests/mpi/datatype/huge.c,$(wildcard $(patsubst %,tests/mpi/%/*.c,pt2pt coll datatype partitioned request rma))))
 .PHONY: check-paths
 check-paths: deps-tests all $(call programs,$(PATHS_TESTS))
 	$(Q)failed=0; for path in $(PATHS); do \
 	  env $$(echo PLENUM_$$path | sed 's/,/ PLENUM_/g') $(RUN) --name $$path --mpiexec $(B)/bin/mpiexec --ranks 2,3 $(PATHS_TESTS) || failed=1; \
 	done; exit $$failed
 
-# No collective depends on buffering: every message needs its receive posted. tests/unit/test_coll_inter.c and
+# No collective and no window depends on buffering: every message needs its receive posted. tests/unit/test_coll_inter.c and
 # test_collectives.c check the same without running processes.
 .PHONY: check-rendezvous
-check-rendezvous: deps-tests all $(call programs,$(wildcard tests/mpi/coll/*.c))
+RENDEZVOUS_TESTS := $(call only,$(wildcard tests/mpi/coll/*.c tests/mpi/rma/*.c))
+check-rendezvous: deps-tests all $(call programs,$(RENDEZVOUS_TESTS))
 	$(Q)failed=0; for path in 'SHM_EAGER=0 PLENUM_COLL_SHM=0' 'TRANSPORT=ucx PLENUM_UCX_EAGER=0 PLENUM_COLL_SHM=0'; do \
-	  env PLENUM_$$path $(RUN) --name rendezvous --mpiexec $(B)/bin/mpiexec --ranks 2,5,9 $(call only,$(wildcard tests/mpi/coll/*.c)) || failed=1; \
+	  env PLENUM_$$path $(RUN) --name rendezvous --mpiexec $(B)/bin/mpiexec --ranks 2,5,9 $(RENDEZVOUS_TESTS) || failed=1; \
 	done; exit $$failed
 
 # Collectives along the tree of the ranks' places, which are given: with few ranks, and with more than can meet each other.
@@ -312,7 +315,7 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(UNIT_LIBS) tests/tests.mk
 	  -fsanitize=fuzzer,address,undefined -pthread $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc ucx libdw) -ldl -lm
 
 # --- everything ------------------------------------------------------------------------------------------------
-CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous places instructions interfaces demo install private examples faults hosts hard-sample fuzz asan ubsan tsan valgrind
+CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous places instructions interfaces demo install private examples faults hosts hard-sample fuzz asan tsan valgrind
 .PHONY: check
 check: deps-tests
 	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)
