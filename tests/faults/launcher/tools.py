@@ -70,8 +70,8 @@ class Launcher:
             return
         self.failed += 1
         print('FAILED: %s' % what)
-        for detail in details:
-            print('    %s' % str(detail)[:2000])
+        for detail in map(str, details): # what came last often says most
+            print('    %s' % (detail if len(detail) <= 4000 else detail[:2000] + '\n    ...\n' + detail[-2000:]))
         sys.stdout.flush()
 
     def finish(self, words='ok'):
