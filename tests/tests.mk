@@ -180,13 +180,16 @@ check-unit: deps-tests all $(call programs,$(UNIT_SRC))
 	$(Q)$(RUN) $(UNIT_SRC)
 check-mpi: deps-tests all $(call programs,$(MPI_TESTS))
 	$(Q)$(MPIRUN) $(MPI_TESTS)
+check-ucx: RANKS = 1,2,3,7,16
 check-ucx: deps-tests all $(call programs,$(MPI_TESTS))
 	$(Q)PLENUM_TRANSPORT=ucx $(MPIRUN) $(MPI_TESTS)
-# Without UCX, which does not free some memory before the process ends, and without the model of many cores, which takes
-# long.
+# Models of many cores and many ranks: one thread after the other, each for minutes under valgrind or ThreadSanitizer.
+# AddressSanitizer runs those that count no loads and stores.
+MODELS := $(patsubst %,tests/unit/test_%.c,area_lines area_tree collectives hierarchy)
+# Without UCX, which does not free some memory before the process ends.
 check-valgrind: deps-tests all $(call programs,$(UNIT_SRC))
 	$(Q)$(RUN) --slow 10 --wrap 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
-	  $(filter-out tests/unit/test_ucx%.c tests/unit/test_area_lines.c,$(UNIT_SRC))
+	  $(filter-out tests/unit/test_ucx%.c $(MODELS),$(UNIT_SRC))
 
 # The sanitizers: a build for each, the unit tests, the MPI programs with few ranks, and pools of processes that attach.
 # asan: the sanitizer of undefined behavior is in the same build.
@@ -201,9 +204,10 @@ export UBSAN_OPTIONS ?= print_stacktrace=1
 # The mmap() that UCX patches into processes crashes the thread sanitizer.
 # The embedder's threads, and what it closes and forks meanwhile.
 SANITIZED_PARTS := threads close fork close_waited stop stop_polled close_job storm forked
-check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS) tests/hosts/attach.c)
+SANITIZED_UNIT = $(filter-out $(if $(filter tsan,$(MODE)),$(MODELS)),$(UNIT_SRC))
+check-sanitized: all $(call programs,$(SANITIZED_UNIT) $(MPI_TESTS) tests/hosts/attach.c)
 	$(Q)failed=0; \
-	$(RUN) $(UNIT_SRC) || failed=1; \
+	$(RUN) $(SANITIZED_UNIT) || failed=1; \
 	$(MPIRUN) $(MPI_TESTS) || failed=1; \
 	HOST_CFLAGS='$(SAN.$(MODE))' PARTS='$(SANITIZED_PARTS)' \
 	  $(RUN) $(call only,tests/faults/test_runtime tests/faults/test_runtime_null) || failed=1; \
@@ -220,16 +224,16 @@ PATHS_TESTS := $(call only,$(filter-out tests/mpi/datatype/huge.c,$(wildcard $(p
 .PHONY: check-paths
 check-paths: deps-tests all $(call programs,$(PATHS_TESTS))
 	$(Q)failed=0; for path in $(PATHS); do \
-	  env $$(echo PLENUM_$$path | sed 's/,/ PLENUM_/g') $(RUN) --name $$path --mpiexec $(B)/bin/mpiexec --ranks 2,3 $(PATHS_TESTS) || failed=1; \
+	  env $$(echo PLENUM_$$path | sed 's/,/ PLENUM_/g') $(RUN) --name $$path --mpiexec $(B)/bin/mpiexec --ranks 3 $(PATHS_TESTS) || failed=1; \
 	done; exit $$failed
 
 # No collective and no window depends on buffering: every message needs its receive posted. tests/unit/test_coll_inter.c and
 # test_collectives.c check the same without running processes.
 .PHONY: check-rendezvous
-RENDEZVOUS_TESTS := $(call only,$(wildcard tests/mpi/coll/*.c tests/mpi/rma/*.c))
-check-rendezvous: deps-tests all $(call programs,$(RENDEZVOUS_TESTS))
+RNDV_TESTS := $(call only,$(wildcard tests/mpi/coll/*.c tests/mpi/rma/*.c))
+check-rendezvous: deps-tests all $(call programs,$(RNDV_TESTS))
 	$(Q)failed=0; for path in 'SHM_EAGER=0 PLENUM_COLL_SHM=0' 'TRANSPORT=ucx PLENUM_UCX_EAGER=0 PLENUM_COLL_SHM=0'; do \
-	  env PLENUM_$$path $(RUN) --name rendezvous --mpiexec $(B)/bin/mpiexec --ranks 2,5,9 $(RENDEZVOUS_TESTS) || failed=1; \
+	  env PLENUM_$$path $(RUN) --name rendezvous --mpiexec $(B)/bin/mpiexec --ranks 2,5,9 $(RNDV_TESTS) || failed=1; \
 	done; exit $$failed
 
 # Collectives along the tree of the ranks' places, which are given: with few ranks, and with more than can meet each other.

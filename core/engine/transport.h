@@ -61,8 +61,8 @@ enum pl_message_flag {
     PL_FLAG_SYNC = 1, /* an eager message is acknowledged when it is matched */
 };
 
-/* A message that is not matched, and has at most so many bytes, goes eagerly whatever the limit: nobody posts a receive
- * that would fetch it. */
+/* A message that is not matched, and has at most PL_CONTROL_BYTES, goes eagerly whatever the limit: no receive is
+ * posted that would fetch it. */
 enum { PL_CONTROL_BYTES = 64 };
 
 static inline bool pl_message_is_eager(const struct pl_header *header, size_t limit)

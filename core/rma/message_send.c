@@ -26,7 +26,7 @@ static void message_sent(struct pl_request *request)
 {
     struct pl_rma_send *send = PL_CONTAINER(request, struct pl_rma_send, request);
     struct pl_win *win = send->win;
-    void (*left)(struct pl_win *win, int rank) = send->left;
+    void (*left)(struct pl_win * win, int rank) = send->left;
     int rank = send->rank, error = request->outcome.error;
     win->msg.in_flight--;
     if (send->holds_data)

@@ -13,10 +13,10 @@ struct pl_rma_send {
     struct pl_request request;
     struct pl_win *win;
     int rank;
-    bool holds_data;         /* of the user's: counted in target->msg.unsent */
-    void (*left)(struct pl_win *win, int rank); /* called when its data is no longer needed here; NULL: nobody asks */
-    struct pl_type *type;    /* retained until it is sent; NULL: predefined */
-    struct pl_request *user; /* completed with it; NULL: none */
+    bool holds_data;                            /* of the user's: counted in target->msg.unsent */
+    void (*left)(struct pl_win *win, int rank); /* called when its data is no longer needed; NULL: none */
+    struct pl_type *type;                       /* retained until it is sent; NULL: predefined */
+    struct pl_request *user;                    /* completed with it; NULL: none */
     unsigned char data[];
 };
 
