@@ -24,7 +24,8 @@ from types import TracebackType
 from typing import Any
 
 from ._arguments import at_least_one, function
-from ._event import Event, Host, Usage
+from ._event import Event, Usage
+from ._hosts import RunsOnHosts
 from .enums import ErrorCode, EventFlag, EventKind, RuntimeOption
 from .errors import PlenumClosed
 from .runtime import Job, Runtime
@@ -129,7 +130,7 @@ class _Inbox:
         self._hold(False)
 
 
-class AsyncRuntime:
+class AsyncRuntime(RunsOnHosts):
     """A Runtime whose events go to the coroutines that follow the jobs. Use it from the loop's thread only."""
 
     def __init__(self, slots: int = 0, queue: int = QUEUE,
@@ -185,26 +186,6 @@ class AsyncRuntime:
     def set(self, option: RuntimeOption, value: int) -> None:
         """Runtime.set()."""
         self._runtime.set(option, value)
-
-    def add_host(self, name: str, slots: int = 1, command: str | None = None) -> None:
-        """As Runtime.add_host()."""
-        self._runtime.add_host(name, slots, command)
-
-    def remove_host(self, name: str) -> None:
-        """As Runtime.remove_host()."""
-        self._runtime.remove_host(name)
-
-    def hosts(self) -> list[Host]:
-        """As Runtime.hosts()."""
-        return self._runtime.hosts()
-
-    def host_resources(self, host: str, counts: Mapping[str, int]) -> None:
-        """As Runtime.host_resources()."""
-        self._runtime.host_resources(host, counts)
-
-    def resources(self, counts: Mapping[str, int]) -> None:
-        """As Runtime.resources()."""
-        self._runtime.resources(counts)
 
     def job(self, description: str | Mapping[str, Any] | None = None) -> Job:
         """A new job for run(), events() or launch(): Runtime.job()."""

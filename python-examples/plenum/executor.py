@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ._arguments import at_least_one
-from ._event import Host
+from ._hosts import RunsOnHosts
 from ._native import python_path
 from .aio import JobFailed, Result, ResultBuilder
 from .enums import EventKind, RuntimeOption
@@ -66,7 +66,7 @@ class _Task:
             self.future.set_result(value)
 
 
-class Executor(concurrent.futures.Executor):
+class Executor(RunsOnHosts, concurrent.futures.Executor):
     """Runs jobs, and functions in jobs.
 
     `slots` limits the processes of all jobs that run at the same time. `ranks` is the number of processes of a function
@@ -151,27 +151,6 @@ class Executor(concurrent.futures.Executor):
     def resize(self, slots: int) -> None:
         """Changes the number of slots; 0 means no limit. Jobs that run go on, even if they have more."""
         self._runtime.set(RuntimeOption.SLOTS, slots)
-
-    def add_host(self, name: str, slots: int = 1, command: str | None = None) -> None:
-        """As Runtime.add_host(); from then on all tasks run on hosts. What a function returns comes in a file of the
-        directory for temporary files: TMPDIR must name one that all hosts share. Commands need none."""
-        self._runtime.add_host(name, slots, command)
-
-    def remove_host(self, name: str) -> None:
-        """As Runtime.remove_host()."""
-        self._runtime.remove_host(name)
-
-    def hosts(self) -> list[Host]:
-        """As Runtime.hosts()."""
-        return self._runtime.hosts()
-
-    def host_resources(self, host: str, counts: Mapping[str, int]) -> None:
-        """As Runtime.host_resources()."""
-        self._runtime.host_resources(host, counts)
-
-    def resources(self, counts: Mapping[str, int]) -> None:
-        """As Runtime.resources()."""
-        self._runtime.resources(counts)
 
     def counts(self) -> tuple[int, int]:
         """How many tasks wait for slots, and how many run."""
