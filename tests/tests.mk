@@ -327,9 +327,9 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(UNIT_LIBS) tests/tests.mk
 	  -fsanitize=fuzzer,address,undefined -pthread $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc ucx libdw) -ldl -lm
 
 # --- everything ------------------------------------------------------------------------------------------------
-# The builds with sanitizers go on beside the parts that mostly wait.
-CHECK_PARTS = $(addprefix check-,warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous places instructions interfaces demo install) \
-  +built-asan +built-tsan $(addprefix check-,private examples faults hosts hard-sample fuzz asan tsan valgrind)
+# The builds with sanitizers go on beside parts that run one test at a time.
+CHECK_PARTS = $(addprefix check-,warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous places instructions interfaces demo install examples faults) \
+  +built-asan +built-tsan $(addprefix check-,private hosts hard-sample fuzz asan tsan valgrind)
 .PHONY: check
 check: deps-tests
 	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS)
