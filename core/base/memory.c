@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The countdown behind allocation failures in tests. */
+/* The countdown behind allocation failures in tests, and the reserves of threads. */
 #include "core/base/memory.h"
 
 _Atomic long pl_memory_countdown;
@@ -17,4 +17,20 @@ void pl_memory_fail_at(long n)
 bool pl_memory_failed(void)
 {
     return atomic_load(&pl_memory_countdown) <= 0;
+}
+
+static _Thread_local void *memory_reserve;
+
+bool pl_memory_reserve(size_t bytes)
+{
+    memory_reserve = pl_malloc(bytes);
+    return memory_reserve != NULL;
+}
+
+bool pl_memory_free_reserve(void)
+{
+    bool had = memory_reserve != NULL;
+    free(memory_reserve);
+    memory_reserve = NULL;
+    return had;
 }

@@ -12,15 +12,15 @@
 
 #include "core/base/memory.h"
 
-/* Does this allocation fail? */
-typedef bool pl_memory_question(void);
+/* Does this allocation fail? `failed`: it has; was there a reserve, which has been freed for it? */
+typedef bool pl_memory_question(bool failed);
 
 /* The name of an _Atomic(pl_memory_question *) that a plugin may export. */
 #define PL_MEMORY_SYMBOL "plenum_memory_fails"
 
-static inline bool pl_memory_answer(void)
+static inline bool pl_memory_answer(bool failed)
 {
-    return pl_memory_fails();
+    return failed ? pl_memory_free_reserve() : pl_memory_fails();
 }
 
 /* For the loader: `symbol` is the pointer's address in the plugin; NULL: the plugin has none. Any thread, also while

@@ -193,15 +193,21 @@ static struct pl_object *take_slot_locked(struct pool *pool, enum pl_kind kind, 
     return object;
 }
 
-struct pl_object *pl_arena_take(enum pl_kind kind)
+static struct pl_object *take_slot(enum pl_kind kind)
 {
-    if (pl_memory_fails())
-        return NULL;
     int shard = shard_of_thread();
     struct pool *pool = &pools[kind][shard];
     pl_lock_take(&pool->lock);
     struct pl_object *object = take_slot_locked(pool, kind, shard);
     pl_lock_drop(&pool->lock);
+    return object;
+}
+
+struct pl_object *pl_arena_take(enum pl_kind kind)
+{
+    struct pl_object *object = pl_memory_fails() ? NULL : take_slot(kind);
+    if (!object && pl_memory_free_reserve())
+        object = take_slot(kind);
     if (!object)
         return NULL;
     size_t body = arena_stride(kind) - sizeof *object;

@@ -111,8 +111,9 @@ END_TEST
 
 /* --- plugins ------------------------------------------------------------------------------------------------------ */
 
-static bool never(void)
+static bool never(bool failed)
 {
+    (void)failed;
     return false;
 }
 
@@ -123,14 +124,44 @@ START_TEST(plugins_ask_the_library)
     pl_memory_share(NULL);
     pl_memory_share(&exported);
     pl_memory_question *question = atomic_load(&exported);
-    UNIT_CHECK(!question());
+    UNIT_CHECK(!question(false));
     pl_memory_fail_at(2);
-    UNIT_CHECK(!question() && question() && !question());
+    UNIT_CHECK(!question(false) && question(false) && !question(false));
     pl_memory_fail_at(2);
     free(pl_malloc(1));
-    UNIT_CHECK(question() && pl_memory_failed());
+    UNIT_CHECK(question(false) && pl_memory_failed());
+    UNIT_CHECK(!question(true) && pl_memory_reserve(1));
+    UNIT_CHECK(question(true) && !question(true) && !pl_memory_free_reserve());
+}
+END_TEST
+
+/* The first failure of each takes the reserve, the next one finds none. */
+START_TEST(reserves)
+{
+    void *memory = NULL;
+    for (int i = 0; i < 4; i++) {
+        for (int again = 0; again < 2; again++) {
+            if (!again)
+                UNIT_CHECK(pl_memory_reserve(4096));
+            pl_memory_fail_at(1);
+            switch (i) {
+            case 0: memory = pl_malloc(8); break;
+            case 1: memory = pl_calloc(1, 8); break;
+            case 2: memory = pl_realloc(NULL, 8); break;
+            default: memory = pl_strdup("plenum"); break;
+            }
+            UNIT_CHECK(pl_memory_failed() && (memory == NULL) == (again == 1));
+            if (memory && i == 1)
+                UNIT_CHECK(memcmp(memory, (char[8]){ 0 }, 8) == 0);
+            if (memory && i == 3)
+                UNIT_CHECK(strcmp(memory, "plenum") == 0);
+            free(memory);
+        }
+    }
+    pl_memory_fail_at(1);
+    UNIT_CHECK(!pl_memory_reserve(4096) && !pl_memory_free_reserve());
 }
 END_TEST
 
 UNIT_MAIN_WITH("memory", NULL, no_failures, copies, formatting, lines, text_streams, long_texts_without_memory,
-               plugins_ask_the_library)
+               plugins_ask_the_library, reserves)
