@@ -70,12 +70,14 @@ $(B)/tests/unit/test_area_lines: $(B)/tests/unit/test_area_lines.o $(UNIT_HELP) 
 	$(Q)$(CC) $(ALL_CFLAGS) $< $(UNIT_HELP) -o $@ \
 	  $(ALL_LDFLAGS) $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc) -ldl -lm
 
-# It lets one of its allocations fail, so it is linked like a unit test.
-ALLOCATIONS_SRC := $(wildcard tests/hard/allocations/*.c)
-$(B)/tests/hard/allocations/work: $(ALLOCATIONS_SRC) $(wildcard tests/hard/allocations/*.h) $(B)/lib/libmpi_abi.a tests/tests.mk
+# They let some of their allocations fail, so they are linked like unit tests.
+FAILING := $(B)/tests/hard/allocations/work $(B)/tests/hard/members/meet
+$(B)/tests/hard/allocations/work: $(wildcard tests/hard/allocations/*.[ch])
+$(B)/tests/hard/members/meet: $(wildcard tests/hard/members/*.[ch])
+$(FAILING): $(B)/lib/libmpi_abi.a tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,TEST,$@)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -D_GNU_SOURCE $(ALLOCATIONS_SRC) -o $@ \
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -D_GNU_SOURCE $(filter %.c,$^) -o $@ \
 	  $(ALL_LDFLAGS) $(B)/lib/libmpi_abi.a -Wl,--as-needed $(call PKG,--libs,jansson) -ldl -lm
 
 # Attacks in C see what unit tests see.
@@ -298,9 +300,9 @@ check-examples: deps-tests all
 HARD ?=
 SEED ?=
 .PHONY: check-hard check-hard-sample
-check-hard: deps-tests all $(call programs,$(HARD_SRC) tests/hosts/ring.c tests/hosts/questions.c) $(B)/tests/hard/allocations/work
+check-hard: deps-tests all $(call programs,$(HARD_SRC) tests/hosts/ring.c tests/hosts/questions.c) $(FAILING)
 	$(Q)$(RUN) --rounds $(or $(HARD),long) --seed $(or $(SEED),$(shell date +%s)) $(call scripts,tests/hard/*) $(HARD_SRC)
-check-hard-sample: deps-tests all $(call programs,$(HARD_SRC) tests/hosts/ring.c tests/hosts/questions.c) $(B)/tests/hard/allocations/work
+check-hard-sample: deps-tests all $(call programs,$(HARD_SRC) tests/hosts/ring.c tests/hosts/questions.c) $(FAILING)
 	$(Q)$(RUN) --rounds $(or $(HARD),sample) --seed $(or $(SEED),1) $(call scripts,tests/hard/*) $(HARD_SRC)
 
 # Fuzzing: a build by clang with libFuzzer and the sanitizers. The sample gives each parser the same inputs every time;
@@ -363,7 +365,7 @@ bench: deps-tests all
 .PHONY: bench-fortran
 bench-fortran: all
 	$(Q)mkdir -p $(B)/bench && $(B)/bin/mpicc -O2 $(FORT_CPP) -c tests/bench/interfaces.c -o $(B)/bench/interfaces.o
-	$(Q)$(B)/bin/mpifort -O2 tests/bench/interfaces.f90 $(B)/bench/interfaces.o -o $(B)/bench/interfaces
+	$(Q)$(B)/bin/mpifort -O2 -J$(B)/bench tests/bench/interfaces.f90 $(B)/bench/interfaces.o -o $(B)/bench/interfaces
 	$(Q)$(B)/bin/mpiexec -n 2 --bind-to core $(B)/bench/interfaces
 	$(Q)$(B)/bin/mpiexec -n 1 --bind-to core $(B)/bench/interfaces
 

@@ -10,6 +10,7 @@
 #include "core/base/bytes.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/comm.h"
 #include "core/engine/comm_info.h"
@@ -41,6 +42,14 @@ struct pl_instance *pl_create_instance(const struct pl_group *group, const char 
     else if (group->rank == MPI_UNDEFINED)
         pl_fail(MPI_ERR_GROUP, "this process is not a member of %s, which has %d", name, group->size);
     return instance && group->rank != MPI_UNDEFINED ? instance : NULL;
+}
+
+int pl_create_reserve(const struct pl_group *group)
+{
+    enum { AT_LEAST = 65536, EACH = 1024 }; /* bytes: a member's card is in the answer, and in the address vector */
+    return pl_memory_reserve(AT_LEAST + (size_t)group->size * EACH)
+               ? MPI_SUCCESS
+               : pl_fail_memory("a communicator that other processes create, too");
 }
 
 int pl_create_timeout(struct pl_info *info, long *milliseconds)
@@ -143,7 +152,8 @@ static int create_participate(struct pl_exchange *exchange, struct pl_av *av, st
     return rc;
 }
 
-static int create_exchange(struct pl_group *group, const char *tag, long timeout, struct pl_engine *engine,
+/* `failed`: the error of this process so far, which the others are told. */
+static int create_exchange(struct pl_group *group, const char *tag, long timeout, struct pl_engine *engine, int failed,
                            struct pl_av *av, struct pl_comm_id *id)
 {
     unsigned char card[PL_CARD_MAX];
@@ -157,6 +167,8 @@ static int create_exchange(struct pl_group *group, const char *tag, long timeout
         .members = "processes of the group",
         .timeout = timeout,
     };
+    if (failed)
+        pl_exchange_decline(&exchange, failed);
     void *key = NULL;
     int rc = pl_exchange_key_create(PL_EXCHANGE_KEY_GROUP, tag, group, 0, NULL, 0, &key, &exchange.key_length);
     if (rc)
@@ -174,15 +186,18 @@ static int create_exchange(struct pl_group *group, const char *tag, long timeout
 }
 
 /* Where a member turns out to lack shared memory, all add the network, and meet once more with their new cards. */
-static int create_meet(struct pl_group *group, const char *tag, long timeout, struct pl_engine *engine,
+static int create_meet(struct pl_group *group, const char *tag, long timeout, struct pl_engine *engine, int failed,
                        struct pl_av **av, struct pl_comm_id *id)
 {
-    int rc;
     for (int turn = 0;; turn++) {
-        *av = pl_av_create(group);
-        if (!*av)
-            return MPI_ERR_NO_MEM;
-        rc = group->size > 1 ? create_exchange(group, tag, timeout, engine, *av, id) : create_alone(engine, *av, id);
+        int rc = failed;
+        *av = rc ? NULL : pl_av_create(group);
+        if (!rc && !*av)
+            rc = MPI_ERR_NO_MEM;
+        if (group->size > 1)
+            rc = create_exchange(group, tag, timeout, engine, rc, *av, id);
+        else if (!rc)
+            rc = create_alone(engine, *av, id);
         if (rc == MPI_SUCCESS && (turn > 0 || !pl_create_must_repeat(engine, *av, NULL)))
             return MPI_SUCCESS;
         pl_av_release(*av);
@@ -206,13 +221,14 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
     if (rc)
         return rc;
     struct pl_av *av;
-    rc = create_meet(group, tag, timeout, &instance->engine, &av, &id);
-    if (rc)
-        return rc;
-    rc = pl_comm_create_with_av(instance, NULL, av, group, NULL, id, comm);
-    if (rc) {
-        pl_av_release(av);
-        return rc;
+    rc = create_meet(group, tag, timeout, &instance->engine, pl_create_reserve(group), &av, &id);
+    if (rc == MPI_SUCCESS) {
+        rc = pl_comm_create_with_av(instance, NULL, av, group, NULL, id, comm);
+        if (rc)
+            pl_av_release(av);
+        else
+            rc = pl_create_configure(comm, info, errhandler);
     }
-    return pl_create_configure(comm, info, errhandler);
+    pl_memory_free_reserve();
+    return rc;
 }

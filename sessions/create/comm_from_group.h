@@ -35,17 +35,20 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
  * not a member of the group, which the message calls `name`. */
 struct pl_instance *pl_create_instance(const struct pl_group *group, const char *name);
 
+/* Sets memory aside: this process fails for lack of it before the others count on it, or not at all. Recorded. */
+int pl_create_reserve(const struct pl_group *group);
+
 /* Milliseconds to wait for the other members; 0: no limit. */
 int pl_create_timeout(struct pl_info *info, long *milliseconds);
 
 /* Fills the address vector with the payloads of a complete exchange, which are address cards. Coordinator only. */
 int pl_create_addresses(struct pl_av *av, const struct pl_exchange *exchange);
 
-/* Sets the hints and the error handler of a new communicator. After an error the communicator is freed, and NULL. */
 /* Must the members exchange their cards once more? Then this process has added the network. `more`: NULL, or further
  * members. */
 bool pl_create_must_repeat(struct pl_engine *engine, const struct pl_av *members, const struct pl_av *more);
 
+/* Sets the hints and the error handler of a new communicator. After an error the communicator is freed, and NULL. */
 int pl_create_configure(struct pl_comm **comm, struct pl_info *info, struct pl_errhandler *errhandler);
 
 #endif

@@ -51,6 +51,16 @@ void pl_exchange_close(struct pl_exchange *exchange)
     free(exchange->answer);
 }
 
+void pl_exchange_decline(struct pl_exchange *exchange, int error)
+{
+    int recorded;
+    const char *detail = pl_error_detail(&recorded);
+    exchange->declined = error;
+    snprintf(exchange->why, sizeof exchange->why, "%s", recorded == error ? detail : pl_error_class_text(error));
+    exchange->payload = exchange->why;
+    exchange->payload_length = strlen(exchange->why);
+}
+
 /* --- the coordinator ------------------------------------------------------------------------------------------- */
 
 int pl_exchange_gather(struct pl_exchange *exchange)

@@ -10,6 +10,9 @@
  * first process that notices tells the coordinator, and the coordinator tells the participants which members are
  * missing. Each participant itself notices the end of the coordinator.
  *
+ * A member that has failed before takes part all the same (pl_exchange_decline()), since the others wait for it: once
+ * all have joined, the exchange fails for all of them, with that member's error.
+ *
  * The functions return MPI error classes: MPI_ERR_PROC_ABORTED, MPIX_ERR_TIMEOUT, or what went wrong. They take the
  * listener's lock; callers must not hold it. One thread uses an exchange.
  */
@@ -50,6 +53,7 @@ struct pl_exchange {
     int64_t began, deadline;   /* of pl_clock_ns(), as all times here */
     int64_t next_check, unreachable_since;
     uint32_t checks;         /* so far */
+    int declined;            /* the error with which this member takes part; 0: none */
     int error;               /* the class of what ended it; 0: nothing has */
     char why[PL_DETAIL_MAX]; /* ... and the text */
 
@@ -82,6 +86,9 @@ static inline bool pl_exchange_is_coordinator(const struct pl_exchange *exchange
 /* Opens the listener and receives requests. pl_exchange_close() must follow, also after a failure. */
 int pl_exchange_open(struct pl_exchange *exchange);
 void pl_exchange_close(struct pl_exchange *exchange);
+
+/* Before it waits: this member has failed, for the reason recorded last, of class `error`. */
+void pl_exchange_decline(struct pl_exchange *exchange, int error);
 
 /* The coordinator waits for all members. */
 int pl_exchange_gather(struct pl_exchange *exchange);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The messages of exchanges. Formats:
- *     JOIN      u32 size of the group, u32 rank in it, blob key; the payload
+ *     JOIN      u32 size of the group, u32 rank in it, blob key; i32 MPI_SUCCESS and the payload, or an error
  *     REFUSAL   u32 size of the group, u32 rank in it, blob key; an error
  *     ANSWER    an error, or i32 MPI_SUCCESS and the answer
  *     LEAVE     an error
@@ -90,7 +90,8 @@ static bool exchange_read_request(struct pl_exchange_request *request, size_t si
 {
     struct pl_reader from = pl_reader(request->data, size);
     exchange_read_head(&from, request);
-    pl_reader_expect(&from, request->rank < request->size);
+    request->declined = pl_read_i32(&from);
+    pl_reader_expect(&from, request->rank < request->size && pl_error_class_name(request->declined) != NULL);
     request->payload_length = pl_reader_left(&from);
     request->payload = pl_read_raw(&from, request->payload_length);
     return pl_reader_done(&from);
@@ -325,15 +326,16 @@ void pl_exchange_message_arrived(struct pl_engine *listener, const struct pl_ori
 
 /* --- sending --------------------------------------------------------------------------------------------------- */
 
-/* JOIN with a payload, REFUSAL with an error. */
+/* JOIN with a payload, JOIN and REFUSAL with an error and its text. */
 static int exchange_send_request(struct pl_exchange *exchange, struct pl_peer *peer, enum pl_listener_message kind,
-                                 const void *data, size_t length)
+                                 int error, const void *data, size_t length)
 {
     unsigned char few[512];
     struct pl_writer message = pl_writer_growing(few, sizeof few);
     pl_write_u32(&message, exchange->size);
     pl_write_u32(&message, exchange->rank);
     pl_write_blob(&message, exchange->key, exchange->key_length);
+    pl_write_i32(&message, error);
     pl_write_raw(&message, data, length);
     int rc = message.failed
                  ? pl_fail_memory("a request to a group's coordinator")
@@ -344,7 +346,8 @@ static int exchange_send_request(struct pl_exchange *exchange, struct pl_peer *p
 
 int pl_exchange_send_join(struct pl_exchange *exchange, struct pl_peer *peer)
 {
-    return exchange_send_request(exchange, peer, PL_EXCHANGE_JOIN, exchange->payload, exchange->payload_length);
+    return exchange_send_request(exchange, peer, PL_EXCHANGE_JOIN, exchange->declined, exchange->payload,
+                                 exchange->payload_length);
 }
 
 void pl_exchange_send_leave(struct pl_exchange *exchange, int error)
@@ -358,10 +361,7 @@ void pl_exchange_send_leave(struct pl_exchange *exchange, int error)
 
 void pl_exchange_send_refusal(struct pl_exchange *exchange, struct pl_peer *peer)
 {
-    unsigned char space[sizeof(int32_t) + PL_DETAIL_MAX];
-    struct pl_writer error = pl_writer_fixed(space, sizeof space);
-    exchange_write_error(&error, exchange->error, exchange->why);
-    exchange_send_request(exchange, peer, PL_EXCHANGE_REFUSAL, error.data, error.length);
+    exchange_send_request(exchange, peer, PL_EXCHANGE_REFUSAL, exchange->error, exchange->why, strlen(exchange->why));
 }
 
 void pl_exchange_send_errors(struct pl_exchange *exchange)

@@ -8,13 +8,14 @@
 #include "core/engine/transport.h"
 #include "sessions/create/exchange.h"
 
-/* A participant's request, as it arrived. Key and payload lie in `data`. */
+/* A participant's request, as it arrived. Key and payload lie in `data`. The payload of one that declines is text. */
 struct pl_exchange_request {
     struct pl_list link; /* in a list of requests that belong to no exchange, or in none */
     const struct pl_origin *from;
     struct pl_peer *peer; /* the way back to the participant; NULL: not connected */
     uint64_t token;
     uint32_t size, rank; /* of the group; the participant's rank in it, which is less */
+    int declined;        /* the class of the error that the participant joins with; 0: none */
     const unsigned char *key, *payload;
     size_t key_length, payload_length;
     unsigned char data[];

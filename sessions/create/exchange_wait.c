@@ -167,7 +167,7 @@ void pl_exchange_forget_ended(struct pl_exchange *exchange)
     }
 }
 
-/* --- giving up ------------------------------------------------------------------------------------------------- */
+/* --- the outcome ------------------------------------------------------------------------------------------------- */
 
 static int exchange_fail(const struct pl_exchange *exchange)
 {
@@ -195,6 +195,25 @@ static int exchange_give_up(struct pl_exchange *exchange, int error)
 static bool exchange_is_settled(const struct pl_exchange *exchange)
 {
     return exchange->requests ? exchange->joined == exchange->size : exchange->answered;
+}
+
+/* All have joined, or the coordinator has answered: the exchange fails if a member has failed before. */
+static int exchange_settle(struct pl_exchange *exchange)
+{
+    for (uint32_t i = 0; exchange->requests && i < exchange->size && !exchange->error; i++) {
+        size_t length;
+        const char *text = pl_exchange_payload(exchange, i, &length);
+        char why[PL_DETAIL_MAX];
+        exchange->error = i == exchange->rank ? exchange->declined : exchange->requests[i]->declined;
+        if (!exchange->error)
+            continue;
+        snprintf(why, sizeof why, "\"%.80s\": rank %u (%d in the job) has failed: %.*s", exchange->tag, i,
+                 pl_exchange_job_rank(exchange, i), (int)(length < sizeof why ? length : sizeof why), text);
+        snprintf(exchange->why, sizeof exchange->why, "%s", why);
+    }
+    if (!exchange->error)
+        exchange->error = exchange->declined;
+    return exchange->error ? exchange_fail(exchange) : MPI_SUCCESS;
 }
 
 /* Reads what the ended members sent before. */
@@ -339,10 +358,10 @@ static int exchange_wait_locked(struct pl_exchange *exchange)
         int events = pl_engine_progress(listener), rc = MPI_SUCCESS;
         if (exchange->error)
             return exchange_fail(exchange);
-        if (exchange->outer && exchange->outer->error)
+        if (exchange->outer && exchange->outer->error && !exchange->declined)
             return exchange_fail(exchange->outer);
         if (exchange_is_settled(exchange))
-            return MPI_SUCCESS;
+            return exchange_settle(exchange);
         if (!exchange->requests)
             rc = exchange_ask(exchange);
         if (rc == MPI_SUCCESS && (wait.rounds > CHECK_ROUNDS || ++rounds % CHECK_ROUNDS == 0))

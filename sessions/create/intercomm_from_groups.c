@@ -89,18 +89,23 @@ static int intercomm_swap_payloads(struct pl_exchange *leaders, const void **the
     return pl_exchange_answer(leaders, leaders->payload, leaders->payload_length);
 }
 
-static int intercomm_exchange_sides(struct pl_exchange *leaders, struct pl_intercomm_parts *parts)
+/* `failed`: the error of this group so far, which the other leader is told. */
+static int intercomm_exchange_sides(struct pl_exchange *leaders, int failed, struct pl_intercomm_parts *parts)
 {
     const void *theirs;
     size_t length;
     struct pl_writer mine = pl_writer_growing(NULL, 0);
     intercomm_write_id(&mine, parts->id);
     pl_write_u32(&mine, (uint32_t)parts->local->size);
-    intercomm_write_av(&mine, parts->local_av);
+    if (!failed)
+        intercomm_write_av(&mine, parts->local_av);
+    if (!failed && mine.failed)
+        failed = pl_fail_memory("the addresses of a group");
     leaders->payload = mine.data;
     leaders->payload_length = mine.length;
-    int rc =
-        mine.failed ? pl_fail_memory("the addresses of a group") : intercomm_swap_payloads(leaders, &theirs, &length);
+    if (failed)
+        pl_exchange_decline(leaders, failed);
+    int rc = intercomm_swap_payloads(leaders, &theirs, &length);
     if (rc == MPI_SUCCESS)
         rc = intercomm_read_leader(parts, theirs, length);
     leaders->payload = NULL;
@@ -115,7 +120,7 @@ static int intercomm_gather_side(struct pl_exchange *side, struct pl_intercomm_p
 }
 
 /* First the exchange of the leader's own group, then that of the leaders. Both also watch the remote group. A failure
- * in the group is told to the other leader. */
+ * in the group is told to the other leader, which is not waited for where a member is missing. */
 static int intercomm_exchange_leaders(struct pl_exchange *side, struct pl_intercomm_parts *parts, int remote_leader)
 {
     uint64_t own = pl_process_self(), other = pl_group_proc(parts->remote, remote_leader);
@@ -146,8 +151,10 @@ static int intercomm_exchange_leaders(struct pl_exchange *side, struct pl_interc
     int gathered = intercomm_gather_side(side, parts);
     snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
     rc = pl_exchange_open(&leaders);
+    if (rc == MPI_SUCCESS && gathered)
+        pl_fail(gathered, "%s", why);
     if (rc == MPI_SUCCESS)
-        rc = gathered ? pl_fail(gathered, "%s", why) : intercomm_exchange_sides(&leaders, parts);
+        rc = gathered && side->joined < side->size ? gathered : intercomm_exchange_sides(&leaders, gathered, parts);
     if (rc && leaders.listener)
         pl_exchange_refuse(&leaders, rc);
     pl_exchange_close(&leaders);
@@ -187,12 +194,14 @@ static int intercomm_lead(struct pl_exchange *side, struct pl_intercomm_parts *p
     if (remote->size == 0)
         return intercomm_answer_empty(side);
     int rc = intercomm_check_groups(parts->local, remote, remote_leader);
-    if (rc)
-        return rc;
+    if (rc) {
+        pl_exchange_decline(side, rc);
+        return pl_exchange_gather(side);
+    }
     parts->remote = pl_object_retain(remote);
     parts->remote_av = pl_av_create(remote);
-    if (!parts->remote_av)
-        return MPI_ERR_NO_MEM;
+    if (!parts->remote_av && !side->declined)
+        pl_exchange_decline(side, MPI_ERR_NO_MEM);
     parts->id = pl_comm_new_id();
     parts->local_id = pl_comm_new_id();
     rc = intercomm_exchange_leaders(side, parts, remote_leader);
@@ -253,8 +262,10 @@ static int intercomm_participate(struct pl_exchange *side, struct pl_intercomm_p
 
 /* --- the communicator ------------------------------------------------------------------------------------------ */
 
+/* `failed`: the error of this process so far, which the others are told. */
 static int intercomm_exchange_group(struct pl_intercomm_parts *parts, int local_leader, struct pl_group *remote,
-                                    int remote_leader, const char *tag, long timeout, struct pl_engine *engine)
+                                    int remote_leader, const char *tag, long timeout, struct pl_engine *engine,
+                                    int failed)
 {
     unsigned char card[PL_CARD_MAX];
     struct pl_group *local = parts->local;
@@ -269,6 +280,8 @@ static int intercomm_exchange_group(struct pl_intercomm_parts *parts, int local_
         .members = "processes of the local group",
         .timeout = timeout,
     };
+    if (failed)
+        pl_exchange_decline(&side, failed);
     void *key = NULL;
     int rc = pl_exchange_key_create(PL_EXCHANGE_KEY_SIDE, tag, local, local_leader, NULL, 0, &key, &side.key_length);
     if (rc)
@@ -312,13 +325,14 @@ int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl
     if (rc)
         return rc;
     struct pl_engine *engine = &instance->engine;
+    int failed = pl_create_reserve(local);
     for (int turn = 0; turn == 0 || (turn == 1 && pl_create_must_repeat(engine, parts.local_av, parts.remote_av));
          turn++) {
         intercomm_forget_parts(&parts);
-        parts.local_av = pl_av_create(local);
-        if (!parts.local_av)
-            return MPI_ERR_NO_MEM;
-        rc = intercomm_exchange_group(&parts, local_leader, remote, remote_leader, tag, timeout, engine);
+        parts.local_av = failed ? NULL : pl_av_create(local);
+        if (!failed && !parts.local_av)
+            failed = MPI_ERR_NO_MEM;
+        rc = intercomm_exchange_group(&parts, local_leader, remote, remote_leader, tag, timeout, engine, failed);
         if (rc || !parts.remote)
             break;
     }
@@ -326,6 +340,7 @@ int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl
         rc = pl_intercomm_assemble(instance, &parts, comm);
     if (rc == MPI_SUCCESS && *comm)
         rc = pl_create_configure(comm, info, errhandler);
+    pl_memory_free_reserve();
     intercomm_forget_parts(&parts);
     return rc;
 }

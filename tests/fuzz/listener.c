@@ -34,8 +34,7 @@ static void put_body(struct fuzz *from, enum pl_listener_message kind, struct pl
         pl_write_u32(to, fuzz_byte(from) % 8 ? 3 : (uint32_t)fuzz_number(from));
         pl_write_u32(to, fuzz_byte(from) % 8 ? fuzz_byte(from) % 4 : (uint32_t)fuzz_number(from));
         pl_write_text(to, fuzz_byte(from) % 8 ? "a key" : "b key");
-        if (kind == PL_EXCHANGE_REFUSAL)
-            pl_write_i32(to, (int32_t)fuzz_number(from));
+        pl_write_i32(to, kind == PL_EXCHANGE_JOIN && fuzz_byte(from) % 4 ? 0 : (int32_t)fuzz_number(from));
         break;
     case PL_EXCHANGE_ANSWER:
     case PL_EXCHANGE_LEAVE:

@@ -59,13 +59,20 @@ static struct pl_writer request_of(unsigned char data[256], const char *its_key,
     return to;
 }
 
-static void joins(struct pl_exchange *exchange, const struct pl_origin *from, uint64_t token, const char *its_key,
-                  uint32_t size, uint32_t rank, const char *payload)
+static void asks(struct pl_exchange *exchange, const struct pl_origin *from, uint64_t token, const char *its_key,
+                 uint32_t size, uint32_t rank, int error, const char *payload)
 {
     unsigned char data[256];
     struct pl_writer to = request_of(data, its_key, size, rank);
+    pl_write_i32(&to, error);
     pl_write_raw(&to, payload, strlen(payload));
     arrives(exchange, from, PL_EXCHANGE_JOIN, token, data, to.length);
+}
+
+static void joins(struct pl_exchange *exchange, const struct pl_origin *from, uint64_t token, const char *its_key,
+                  uint32_t size, uint32_t rank, const char *payload)
+{
+    asks(exchange, from, token, its_key, size, rank, MPI_SUCCESS, payload);
 }
 
 static void leaves(struct pl_exchange *exchange, const struct pl_origin *from, uint64_t token, int error,
@@ -170,6 +177,44 @@ START_TEST(giving_up)
 }
 END_TEST
 
+/* Members that take part with an error: the exchange waits for all, and fails with the first one's. */
+START_TEST(declining)
+{
+    struct pl_exchange one = exchange_of(key), two = exchange_of(key), three = exchange_of(key);
+    const void *data;
+    size_t length;
+    ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
+    open_exchange(&one);
+    asks(&one, &second, 1, key, 3, 2, MPI_ERR_INTERN, "second");
+    asks(&one, &first, 2, key, 3, 1, -1, "of no class");
+    ck_assert(one.joined == 2 && one.error == 0);
+    asks(&one, &first, 3, key, 3, 1, MPI_ERR_NO_MEM, "no memory for a test");
+    ck_assert(one.joined == 3 && one.error == 0);
+    ck_assert_int_eq(pl_exchange_gather(&one), MPI_ERR_NO_MEM);
+    ck_assert_str_eq(pl_error_detail(NULL), "\"tag\": rank 1 (4 in the job) has failed: no memory for a test");
+    pl_exchange_close(&one);
+
+    pl_fail(MPI_ERR_NO_MEM, "no memory here");
+    pl_exchange_decline(&two, MPI_ERR_NO_MEM);
+    open_exchange(&two);
+    joins(&two, &first, 4, key, 3, 1, "one");
+    joins(&two, &second, 5, key, 3, 2, "two");
+    ck_assert_int_eq(pl_exchange_gather(&two), MPI_ERR_NO_MEM);
+    ck_assert_str_eq(pl_error_detail(NULL), "\"tag\": rank 0 (0 in the job) has failed: no memory here");
+    pl_exchange_close(&two);
+
+    three.rank = 1;
+    pl_fail(MPI_ERR_GROUP, "another error");
+    pl_exchange_decline(&three, MPI_ERR_NO_MEM); /* with the words of its class */
+    open_exchange(&three);
+    arrives(&three, &first, PL_EXCHANGE_ANSWER, three.token, "\0\0\0\0news", 8); /* which no coordinator gives then */
+    ck_assert_int_eq(pl_exchange_join(&three, &data, &length), MPI_ERR_NO_MEM);
+    ck_assert_str_eq(pl_error_detail(NULL), pl_error_class_text(MPI_ERR_NO_MEM));
+    pl_exchange_close(&three);
+    pl_process_close();
+}
+END_TEST
+
 /* Valid and damaged answers of the coordinator. */
 START_TEST(answered)
 {
@@ -217,6 +262,7 @@ START_TEST(damaged)
     for (int n = 0; n < 20000; n++) {
         unsigned char data[256] = { 0 };
         struct pl_writer to = request_of(data, "a key", 3, 1 + (uint32_t)(unit_random(&seed) % 2));
+        pl_write_i32(&to, unit_random(&seed) % 2 ? MPI_SUCCESS : MPI_ERR_NO_MEM);
         pl_write_raw(&to, "gift", 4);
         size_t size = to.length;
         for (int changes = (int)(unit_random(&seed) % 4); changes > 0; changes--)
@@ -235,4 +281,4 @@ START_TEST(damaged)
 }
 END_TEST
 
-UNIT_MAIN("exchange", requests, giving_up, answered, damaged)
+UNIT_MAIN("exchange", requests, giving_up, declining, answered, damaged)
