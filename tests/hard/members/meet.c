@@ -51,8 +51,9 @@ static int create(MPI_Group whole, int inter, int nth, MPI_Comm *comm)
     static const char tag[] = "org.example.meet";
     MPI_Group local = part(whole, rank % 2), remote = part(whole, !(rank % 2));
     pl_memory_fail_at(nth);
-    int code = inter ? MPI_Intercomm_create_from_groups(local, 0, remote, 0, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, comm)
-                     : MPI_Comm_create_from_group(whole, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, comm);
+    int code = inter
+                   ? MPI_Intercomm_create_from_groups(local, 0, remote, 0, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, comm)
+                   : MPI_Comm_create_from_group(whole, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, comm);
     pl_memory_fail_at(0);
     MPI_Group_free(&local);
     MPI_Group_free(&remote);
