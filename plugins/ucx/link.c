@@ -117,7 +117,7 @@ static void ucx_link_on_error(void *argument, ucp_ep_h ep, ucs_status_t status)
     struct pl_ucx_link *link = argument;
     if (!link->departed)
         link->ucx->host->log("ucx", 1, "connection lost: %s", ucs_status_string(status));
-    pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, ucs_status_string(status));
+    pl_ucx_link_lose(link, MPI_ERR_PROC_ABORTED, status);
 }
 
 static int ucx_link_connect(struct pl_ucx_link *link)
@@ -179,6 +179,13 @@ void pl_ucx_link_fail(struct pl_ucx_link *link, int error, const char *why)
     pl_list_append(&link->ucx->failed, &link->failure);
 }
 
+void pl_ucx_link_lose(struct pl_ucx_link *link, int error, ucs_status_t status)
+{
+    if (!link->error && !link->departed && link->scratch_dir != 0)
+        link->lost_at = pl_clock_ms();
+    pl_ucx_link_fail(link, error, ucs_status_string(status));
+}
+
 /* Starts to close the connection. A connection that UCX does not watch ends with the worker instead: only that gives up
  * messages that are on their way to a peer that has gone. */
 static void ucx_link_start_close(struct pl_ucx_link *link, bool force)
@@ -237,11 +244,28 @@ static int ucx_link_give_up(struct pl_ucx_link *link)
     return ended;
 }
 
+/* Has a peer that UCX does not watch destroyed its worker, or has its process ended? */
+static bool ucx_link_has_gone(const struct pl_ucx_link *link)
+{
+    return link->scratch_dir != 0 && !pl_scratch_dir_is_held(link->scratch_dir);
+}
+
+/* May the peer of a connection that was lost be closing? UCX cannot reach a worker that is about to go. If it has
+ * closed before it knew of this link, it has departed. */
+static bool ucx_link_is_undecided(struct pl_ucx_link *link)
+{
+    if (ucx_link_has_gone(link)) {
+        link->departed = link->refused = !pl_scratch_dir_is_abandoned(link->scratch_dir);
+        link->lost_at = 0;
+    }
+    return link->lost_at != 0 && pl_clock_ms() - link->lost_at < GONE_MS;
+}
+
 int pl_ucx_links_report(struct pl_ucx *ucx, bool all_is_read)
 {
     int events = 0;
     PL_LIST_EACH(link, &ucx->failed, struct pl_ucx_link, failure) {
-        if (link->refused && !all_is_read)
+        if ((link->lost_at != 0 && ucx_link_is_undecided(link)) || (link->refused && !all_is_read))
             continue;
         if (link->ep)
             ucx_link_start_close(link, true);
@@ -261,12 +285,6 @@ int pl_ucx_links_report(struct pl_ucx *ucx, bool all_is_read)
 }
 
 /* --- peers that have gone -------------------------------------------------------------------------------------- */
-
-/* Has a peer that UCX does not watch destroyed its worker, or has its process ended? */
-static bool ucx_link_has_gone(const struct pl_ucx_link *link)
-{
-    return link->scratch_dir != 0 && !pl_scratch_dir_is_held(link->scratch_dir);
-}
 
 bool pl_ucx_link_is_acked(const struct pl_ucx_link *link)
 {

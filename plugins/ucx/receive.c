@@ -86,7 +86,7 @@ void pl_ucx_rndv_abandon(struct pl_ucx_rndv *rndv)
 static int ucx_receive_failed(struct pl_ucx_link *link, ucs_status_t status)
 {
     int err = pl_ucx_error(link->ucx, status, "cannot receive");
-    pl_ucx_link_fail(link, err, ucs_status_string(status));
+    pl_ucx_link_lose(link, err, status);
     return err;
 }
 

@@ -97,7 +97,7 @@ static void ucx_transfer_on_done(void *request, ucs_status_t status, void *argum
     link->ucx->events++;
     transfer->done = true;
     if (status != UCS_OK)
-        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, ucs_status_string(status));
+        pl_ucx_link_lose(link, MPI_ERR_PROC_ABORTED, status);
     if (transfer->starting)
         return;
     pl_list_remove(&transfer->entry);
@@ -117,7 +117,7 @@ static int ucx_transfer_started(struct pl_ucx_transfer *transfer, ucs_status_ptr
     }
     free(transfer);
     if (UCS_PTR_IS_ERR(request)) {
-        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, ucs_status_string(UCS_PTR_STATUS(request)));
+        pl_ucx_link_lose(link, MPI_ERR_PROC_ABORTED, UCS_PTR_STATUS(request));
         return pl_ucx_error(link->ucx, UCS_PTR_STATUS(request), "a one-sided transfer");
     }
     return link->error;

@@ -100,7 +100,7 @@ static void ucx_send_on_sent(void *request, ucs_status_t status, void *argument)
     send->done = true;
     ucx->events++;
     if (status != UCS_OK)
-        pl_ucx_link_fail(link, MPI_ERR_PROC_ABORTED, ucs_status_string(status));
+        pl_ucx_link_lose(link, MPI_ERR_PROC_ABORTED, status);
     if (send->starting)
         return;
     pl_list_remove(&send->entry);
@@ -134,7 +134,7 @@ static int ucx_send_start(struct pl_ucx_send *send, const void *data, size_t cou
     int err = link->error;
     if (UCS_PTR_IS_ERR(request)) {
         err = pl_ucx_error(ucx, UCS_PTR_STATUS(request), "cannot send");
-        pl_ucx_link_fail(link, err, ucs_status_string(UCS_PTR_STATUS(request)));
+        pl_ucx_link_lose(link, err, UCS_PTR_STATUS(request));
     }
     pl_ucx_send_free(ucx, send);
     return err;

@@ -104,6 +104,7 @@ struct pl_ucx_link {
     ucs_status_ptr_t closing;   /* UCX's request that closes the connection; NULL: none is pending */
     int error;                  /* MPI error class once the link has failed, else 0 */
     const char *why;            /* then: the cause; NULL: its process has died */
+    int64_t lost_at;            /* ms: UCX lost the connection, and the peer may be closing; 0: it did not */
     bool departed;              /* the peer has sent LEAVE */
     bool refused;               /* ... or its entrances have closed: its last messages may still be unread */
     bool deaf;                  /* a message was lost before there was a link: no later one can be in turn */
