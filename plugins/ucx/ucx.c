@@ -287,10 +287,11 @@ static int ucx_init_guarded(struct pl_ucx *ucx)
     return err;
 }
 
-/* Equal in two processes that may share memory: same boot of the same kernel, same PID and IPC namespaces. */
+/* Equal in two processes that may share memory: same boot of the same kernel, same PID and IPC namespaces. And the same
+ * network: UCX wakes the reader of its shared memory through a socket that has a name there. */
 static uint64_t ucx_node_id(void)
 {
-    static const char *const parts[] = { "/proc/self/ns/pid", "/proc/self/ns/ipc", "/dev/shm" };
+    static const char *const parts[] = { "/proc/self/ns/pid", "/proc/self/ns/ipc", "/proc/self/ns/net", "/dev/shm" };
     uint64_t node = PL_HASH_BEGIN;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct stat st;

@@ -219,6 +219,8 @@ static void change(const char *way)
         CHECK(mlockall(MCL_FUTURE) == 0);
     } else if (strcmp(way, "mounts") == 0) {
         CHECK(unshare(CLONE_NEWNS) == 0);
+    } else if (strcmp(way, "network") == 0) {
+        CHECK(unshare(CLONE_NEWNET) == 0);
     } else if (strcmp(way, "pids") == 0) {
         CHECK(unshare(CLONE_NEWPID) == 0);
     } else if (strcmp(way, "environment") == 0) {
