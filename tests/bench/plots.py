@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures against message size as SVG, on logarithmic axes; the plots have their own background, light or dark."""
+"""Figures as SVG: against message size on logarithmic axes, or against a count. The plots have their own background, light
+or dark."""
 import math
 import os
 import re
@@ -68,6 +69,31 @@ class Axes:
         return out
 
 
+class CountAxes(Axes):
+    """Both axes are linear and begin at 0."""
+
+    def __init__(self, curves):
+        self.left = self.low = 0
+        self.right = max(x for _, points, _ in curves for x, _ in points)
+        self.high = 1.25 * max(y for _, points, _ in curves for _, y in points)
+
+    def x(self, value):
+        return LEFT + value / self.right * (WIDTH - LEFT - RIGHT)
+
+    def y(self, value):
+        return HEIGHT - BOTTOM - value / self.high * (HEIGHT - TOP - BOTTOM)
+
+    def draw(self, unit):
+        out = [f'<text x="{LEFT - 8}" y="{TOP - 10}" text-anchor="end">{unit}</text>']
+        for part in range(6):
+            x, y = self.x(self.right * part / 5), self.y(self.high * part / 5)
+            out.append(f'<line class="grid" x1="{x:.1f}" y1="{TOP}" x2="{x:.1f}" y2="{HEIGHT - BOTTOM}"/>')
+            out.append(f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{self.right * part // 5}</text>')
+            out.append(f'<line class="grid" x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}"/>')
+            out.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{self.high * part / 5:.0f}</text>')
+        return out
+
+
 def labels_apart(ends):
     """Heights of labels near the wanted ones, at least 16 apart."""
     placed = []
@@ -76,12 +102,12 @@ def labels_apart(ends):
     return dict(zip(sorted(ends), placed))
 
 
-def draw(directory, name, title, unit, curves):
-    """curves: [(name, [(bytes, value)], is a limit)]. Returns [name], [] if there is nothing to draw."""
+def draw(directory, name, title, unit, curves, kind=Axes):
+    """curves: [(name, [(bytes or count, value)], is a limit)]. Returns [name], [] if there is nothing to draw."""
     curves = [curve for curve in curves if curve[1]]
     if not curves:
         return []
-    axes = Axes(curves)
+    axes = kind(curves)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}">',
            f'<style>{STYLE}</style>', f'<rect class="back" width="{WIDTH}" height="{HEIGHT}" rx="6"/>',
            f'<text class="title" x="{LEFT}" y="22">{title}</text>'] + axes.draw(unit)
