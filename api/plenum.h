@@ -325,8 +325,8 @@ enum plenum_event_kind {
      *  the `code` sets that exist now, such as "app://mesh 7 0-3,8". `rank` is -1. One event may cover several
      *  changes. */
     PLENUM_EVENT_PSETS,
-    /** `text` has lines that say what the processes of the job are doing (`rank` is -1), or where `rank` (`pid`)
-     *  crashed with `signal`; `report` has the same as JSON. */
+    /** `text` has lines that say what the processes of the job and of those that it has spawned are doing (`rank` is
+     *  -1), or where `rank` (`pid`) crashed with `signal`; `report` has the same as JSON. */
     PLENUM_EVENT_REPORT,
     /** `rank` hands over an error with code `code` on `object`; `text` says what was wrong. It comes from the handler
      *  plenum://callback in a program without a callback (docs/errors.md). */
@@ -856,10 +856,10 @@ PLENUM_API int plenum_job_cancel(struct plenum_job *job);
 
 /** Asks all processes what they are doing.
  *  Processes that wait in MPI say for what, since when, and what is pending; for the others the report has what can be
- *  seen from outside. The answer comes as an event REPORT, within half a second if the runtime is advanced; calls until
- *  then share it. Hosts of the runtime that have not answered after 10 s are named in it. A job that reaches its time
- *  limit is asked before it is ended (PLENUM_JOB_REPORT). Nothing in the processes is interrupted. Does not block. Any
- *  thread.
+ *  seen from outside. The jobs that it has spawned are asked, too. The answer comes as an event REPORT, within half a
+ *  second if the runtime is advanced; calls until then share it. Hosts of the runtime that have not answered after 10 s
+ *  are named in it. A job that reaches its time limit is asked before it is ended (PLENUM_JOB_REPORT). Nothing in the
+ *  processes is interrupted. Does not block. Any thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK            the processes are asked
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL

@@ -10,6 +10,7 @@
 #include "core/base/memory.h"
 
 #define OPEN_MPI "libmpi.so.40"
+#define PMIX     "libpmix.so"
 
 enum { BYTES_READ = 1 << 20 };
 
@@ -33,8 +34,17 @@ static bool foreign_name(const char *data, size_t bytes, char text[64])
     return true;
 }
 
+/* Does it name PMIx, and no MPI library? */
+static bool foreign_pmix(const char *data, size_t bytes, char text[64])
+{
+    if (!FIND(data, bytes, PMIX) || FIND(data, bytes, "libmpi_abi.so."))
+        return false;
+    strcpy(text, PMIX);
+    return true;
+}
+
 /* Checks only programs that are named with a path. The others are found in PATH when the job starts. */
-static bool foreign_check(const struct section *section, char text[64])
+static bool foreign_check(const struct section *section, bool on_hosts, char text[64])
 {
     char file[4096];
     const char *name = section->argc > 0 ? section->argv[0] : ""; /* none: a file describes the job */
@@ -45,14 +55,30 @@ static bool foreign_check(const struct section *section, char text[64])
     char *data = pl_malloc(BYTES_READ);
     int fd = data ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     ssize_t bytes = fd >= 0 ? read(fd, data, BYTES_READ) : -1;
-    bool foreign = bytes > 4 && memcmp(data, "\177ELF", 4) == 0 && foreign_name(data, (size_t)bytes, text);
+    bool foreign = bytes > 4 && memcmp(data, "\177ELF", 4) == 0 &&
+                   (foreign_name(data, (size_t)bytes, text) || (on_hosts && foreign_pmix(data, (size_t)bytes, text)));
     if (fd >= 0)
         close(fd);
     free(data);
     return foreign;
 }
 
-void foreign_prepare(struct run *run)
+static void foreign_refuse(struct run *run, const char *program, const char *text)
+{
+    if (strcmp(text, PMIX) == 0)
+        run_say(run,
+                "%s is linked with %s, and has no PMIx server on other machines: use a launcher that has one, such as "
+                "--launcher openmpi, or --pmix off to run it without",
+                program, text);
+    else
+        run_say(
+            run,
+            "%s is linked with %s, another MPI library, and its processes cannot find each other on other machines: "
+            "use the launcher of that library, or --pmix off to make each a job of one",
+            program, text);
+}
+
+bool foreign_prepare(struct run *run)
 {
     const struct options *o = run->options;
     char text[64];
@@ -60,9 +86,14 @@ void foreign_prepare(struct run *run)
     for (int i = 0; i < o->sections; i++)
         ranks += o->section[i].ranks;
     for (int i = 0; i < o->sections && ranks > 1; i++) {
-        if (!foreign_check(&o->section[i], text))
+        bool off = o->pmix == PLENUM_PMIX_OFF;
+        if (!foreign_check(&o->section[i], run->on_hosts && !off, text))
             continue;
-        if (o->pmix == PLENUM_PMIX_OFF)
+        if (run->on_hosts && !off) {
+            foreign_refuse(run, o->section[i].argv[0], text);
+            return false;
+        }
+        if (off)
             run_say(run,
                     "note: %s is linked with %s, another MPI library: with --pmix off its processes cannot find each "
                     "other, and each may be a job of one",
@@ -70,4 +101,5 @@ void foreign_prepare(struct run *run)
         else if (strncmp(text, OPEN_MPI, strlen(OPEN_MPI)) == 0)
             plenum_job_set(run->job, PLENUM_JOB_PMIX, PLENUM_PMIX_ON);
     }
+    return true;
 }

@@ -7,7 +7,7 @@
 #include "api/mpiexec/run.h"
 
 /* Before the launch: a job of several processes of Open MPI does not start without a PMIx server. With --pmix off one
- * line for each program says what becomes of it. */
-void foreign_prepare(struct run *run);
+ * line for each program says what becomes of it. False: such programs cannot run on other machines, which is said. */
+bool foreign_prepare(struct run *run);
 
 #endif

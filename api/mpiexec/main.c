@@ -116,7 +116,8 @@ static int mpiexec_fail(struct run *run, int err)
 static int mpiexec_launch(struct run *run)
 {
     const struct options *o = run->options;
-    foreign_prepare(run);
+    if (!foreign_prepare(run))
+        return EXIT_USAGE;
     for (int i = 0; i < o->notes; i++)
         run_say(run, "note: %s", o->note[i]);
     if (o->display_map && !describe_dry_run(run))

@@ -63,8 +63,12 @@ void pl_wait_record_add_rank(struct pl_job_item *item, int rank)
 }
 
 /* Adds a group's members in the order of their ranks there; a run of consecutive job ranks is one range. */
-static void put_members(struct pl_job_item *item, const struct pl_group *group)
+static void put_members(struct pl_job_item *item, const struct pl_comm *comm)
 {
+    const struct pl_group *group = comm->group;
+    for (int i = 0; comm->inter.remote && i < comm->inter.remote->size; i++)
+        if (PL_PROC_JOB(pl_group_proc(comm->inter.remote, i)) != 0)
+            item->ranges_cut = 1;
     for (int i = 0; i < group->size; i++) {
         uint64_t proc = pl_group_proc(group, i);
         uint32_t rank = (uint32_t)PL_PROC_RANK(proc);
@@ -116,7 +120,7 @@ static void put_comm(struct pl_job_item *item, const struct pl_comm *comm)
     item->serial = comm->id.serial;
     put_object(item, comm);
     put_session(item, comm->instance);
-    put_members(item, comm->group);
+    put_members(item, comm);
 }
 
 /* A process of this job becomes an awaited rank. One of another job, which may have another runtime, is named. */

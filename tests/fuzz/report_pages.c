@@ -114,7 +114,7 @@ static void say(struct pl_report *report, char **text, char **json)
     FILE *out = open_memstream(text, &bytes);
     pl_report_write(report, out);
     fclose(out);
-    *json = pl_report_json(report);
+    *json = pl_report_json(report, 1);
     FUZZ_CHECK(*text && *json);
 }
 

@@ -64,7 +64,7 @@ static char *report(char **json)
     ck_assert_ptr_nonnull(out);
     pl_report_write(&made, out);
     fclose(out);
-    *json = pl_report_json(&made);
+    *json = pl_report_json(&made, 1);
     ck_assert_ptr_nonnull(*json);
     pl_report_fini(&made);
     return text;

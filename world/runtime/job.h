@@ -136,7 +136,8 @@ struct pl_job_deadline {
 struct pl_job_reporting {
     int64_t check_at, until; /* the next check for answers and the last one, as in struct pl_job_deadline; 0: none */
     bool all_answered;       /* at the last check */
-    bool ends_job;           /* end the job when the report is there */
+    bool complete;           /* of a spawned job: it waits for the others of its tree */
+    bool ends_job;           /* of the root: end the job when the report is there */
     uint32_t number;         /* of the last question to the agents; in an agent: of the one to answer */
 };
 
@@ -152,7 +153,7 @@ struct pl_asker {
 /* The job's part in a spawn tree (spawn_tree.c). */
 struct pl_job_tree {
     struct plenum_job *root; /* of a spawned job: the job that the embedder has launched; NULL: this is that job */
-    int first_rank;          /* of a spawned job: the number of its rank 0 in events */
+    int first_rank;          /* of a spawned job: the number of its rank 0 in the events of the root */
     int spawned_ranks;       /* of the root: processes that its tree has spawned so far */
     bool lacking;            /* a process of the parents lacks shared memory: struct pl_job_shared.lacking */
     int pending;             /* of the root: spawned jobs that are about to be launched */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 static int rank, size;
+static char *program;
 
 static void cycle(void)
 {
@@ -255,6 +256,34 @@ static void window(void)
     MPI_Win_fence(0, win);
 }
 
+/* Waits for a word of the second of two that it spawns. Of these only the first comes to a barrier. */
+static void spawn(void)
+{
+    MPI_Comm parents, children;
+    MPI_Comm_get_parent(&parents);
+    if (parents == MPI_COMM_NULL) {
+        MPI_Comm_spawn(program, (char *[]){ "spawn", NULL }, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                       MPI_ERRCODES_IGNORE);
+        MPI_Recv(&rank, 1, MPI_INT, 1, 44, children, MPI_STATUS_IGNORE);
+    }
+    if (rank == 1)
+        pause();
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* One that was spawned crashes. */
+static void crash_spawned(void)
+{
+    MPI_Comm parents, children;
+    MPI_Comm_get_parent(&parents);
+    if (parents == MPI_COMM_NULL)
+        MPI_Comm_spawn(program, (char *[]){ "crash_spawned", NULL }, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                       MPI_ERRCODES_IGNORE);
+    else if (rank == 1)
+        abort();
+    pause();
+}
+
 static void crash(void)
 {
     if (rank == 1)
@@ -355,6 +384,8 @@ static const struct {
     { "sessions", sessions, 1 },
     { "file", file, 0 },
     { "window", window, 0 },
+    { "spawn", spawn, 0 },
+    { "crash_spawned", crash_spawned, 0 },
     { "crash", crash, 0 },
     { "crash_inside", crash_inside, 0 },
     { "crash_removed", crash_removed, 0 },
@@ -370,6 +401,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc == 2 && i < sizeof all / sizeof *all; i++) {
         if (strcmp(argv[1], all[i].name) != 0)
             continue;
+        program = argv[0];
         if (!all[i].without_world) {
             MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
             MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -37,7 +37,7 @@ struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kin
 {
     if (event_is_silent(job, kind))
         return NULL;
-    rank += rank >= 0 ? job->tree.first_rank : 0;
+    rank += rank >= 0 && !pl_job_is_part(job) ? job->tree.first_rank : 0;
     job = pl_job_root(job);
     struct pl_event *event =
         kind == PLENUM_EVENT_FINISHED ? event_take_last(job) : pl_malloc(sizeof *event + length + 1);

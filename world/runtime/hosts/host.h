@@ -34,9 +34,9 @@ struct pl_host {
     int64_t asked;           /* since when (pl_clock_ms()) a beat has no answer; 0: all have */
     int errors;              /* the placer's standard error; -1: closed */
     struct pl_source errors_source;
-    char last_line[256]; /* of it, so far */
-    bool line_ended;
-    char reason[256]; /* why it is lost */
+    char last_line[384]; /* of it, so far; or one about the agent */
+    bool line_ended, line_stays;
+    char reason[512]; /* why it is lost */
 };
 
 #endif

@@ -28,6 +28,8 @@
 enum {
     PLACER_END_MS = 2000, /* from the end of the connection to SIGTERM, for what starts the agent */
     STOP_MS = 5000,       /* for all agents, when the runtime stops */
+    CANNOT_RUN = 126,     /* exit codes of a shell */
+    NOT_FOUND = 127,
 };
 
 /* --- events ---------------------------------------------------------------------------------------------------- */
@@ -90,8 +92,12 @@ static void host_greet(struct pl_host *host, struct pl_frame *hello)
 {
     char version[64];
     if (!pl_wire_same_version(hello, version, sizeof version)) {
-        snprintf(host->reason, sizeof host->reason, "it has version %s of Plenum, and this is %s", version,
-                 PLENUM_VERSION);
+        if (strcmp(version, PLENUM_VERSION) == 0)
+            snprintf(host->reason, sizeof host->reason,
+                     "it has another build of Plenum %s, with other messages; install the same one there", version);
+        else
+            snprintf(host->reason, sizeof host->reason,
+                     "it has version %s of Plenum, and this is %s; install this one there", version, PLENUM_VERSION);
         host->wire.broken = host->reason;
     } else if (host->state == PLENUM_HOST_STARTING) {
         host->state = PLENUM_HOST_READY;
@@ -155,15 +161,17 @@ void pl_host_ready(struct pl_source *source)
     pl_host_flush(host);
 }
 
-/* The last line that ssh, or what else it is, has printed says why there is no agent. */
+/* The last line that ssh, or what else it is, has printed says why there is no agent. One that says what is wrong with
+ * the agent is not the last: srun goes on with the exit code. */
 static bool host_read_errors(struct pl_host *host)
 {
     char text[4096];
     ssize_t got = host->errors >= 0 ? read(host->errors, text, sizeof text) : 0;
-    for (ssize_t i = 0; i < got; i++) {
+    for (ssize_t i = 0; i < got && !host->line_stays; i++) {
         size_t used = host->line_ended ? 0 : strlen(host->last_line);
         if (text[i] == '\n' || text[i] == '\r') {
             host->line_ended = true;
+            host->line_stays = strstr(host->last_line, "plenum-agent:") != NULL;
         } else if (used + 1 < sizeof host->last_line) {
             host->last_line[used] = text[i];
             host->last_line[used + 1] = '\0';
@@ -217,6 +225,14 @@ void pl_host_placer_ended(struct plenum_job *placer)
     placer->handle.open = false;
 }
 
+/* Has the command reached a host that cannot run the agent? Then a shell, or whatever takes its place, names it. */
+static bool host_lacks_agent(const struct pl_host *host)
+{
+    const char *named = strstr(host->last_line, "/plenum-agent");
+    return named && !host->wire.greeted &&
+           (host->code == CANNOT_RUN || host->code == NOT_FOUND || named == strstr(host->last_line, "/plenum-agent:"));
+}
+
 static void host_find_reason(struct pl_host *host)
 {
     char text[sizeof host->reason];
@@ -224,6 +240,8 @@ static void host_find_reason(struct pl_host *host)
         return;
     if (host->wire.broken)
         snprintf(text, sizeof text, "%s", host->wire.broken);
+    else if (host_lacks_agent(host))
+        snprintf(text, sizeof text, "%s; install Plenum there, under the same path", host->last_line);
     else if (host->last_line[0])
         snprintf(text, sizeof text, "%s", host->last_line);
     else

@@ -14,7 +14,10 @@
 #include "world/runtime/report/report_pack.h"
 #include "world/runtime/runtime_error.h"
 
-enum { HOSTS_MS = 10000 }; /* an agent takes 0.4 s for the processes and at most 5 s for the symbols */
+enum {
+    HOSTS_MS = 10000, /* an agent takes 0.4 s for the processes and at most 5 s for the symbols */
+    TREE_MS = 20      /* between checks whether the spawned jobs are complete, too */
+};
 
 /* The first byte of an answer. */
 enum { NO_MPI, USED_MPI, PART_ENDED };
@@ -129,15 +132,13 @@ static bool job_report_unpack(const struct plenum_job *job, struct pl_report *re
     return used;
 }
 
-static void job_report_make_of_hosts(struct plenum_job *job, bool ends)
+/* False: out of memory. */
+static bool job_report_read_hosts(struct plenum_job *job, struct pl_report *report, bool *used)
 {
-    struct pl_report report;
-    bool good = pl_report_begin(job, job->launch.span->hosts, &report);
-    if (!good || job_report_unpack(job, &report) || !ends)
-        pl_report_make(job, &report, good);
-    else
-        pl_report_fini(&report);
+    bool good = pl_report_begin(job, job->launch.span->hosts, report);
+    *used |= good && job_report_unpack(job, report);
     job_report_forget_answers(job);
+    return good;
 }
 
 /* --- an agent ---------------------------------------------------------------------------------------------------- */
@@ -178,15 +179,72 @@ static void job_report_send(struct plenum_job *part)
     pl_report_fini(&report);
 }
 
-/* --- all --------------------------------------------------------------------------------------------------------- */
+/* --- the jobs of a spawn tree ------------------------------------------------------------------------------------ */
 
-static void job_report_ask(struct plenum_job *job)
+/* Is it a spawned job whose start its parents know of? */
+static bool job_report_is_below(struct plenum_job *job, const struct plenum_job *root)
 {
+    return job->tree.root == root && !pl_job_is_starting(job);
+}
+
+static void job_report_ask_one(struct plenum_job *job)
+{
+    job->reporting.complete = false;
     if (pl_job_is_spread(job))
         job_report_ask_hosts(job);
     else
         pl_report_ask(job);
 }
+
+/* A job that is spawned meanwhile has no part in the report. */
+static void job_report_ask(struct plenum_job *root)
+{
+    if (job_report_is_asking(root))
+        return;
+    job_report_ask_one(root);
+    PL_LIST_EACH(job, &root->runtime->alive, struct plenum_job, alive)
+        if (job_report_is_below(job, root))
+            job_report_ask_one(job);
+}
+
+/* Do others of its tree still ask? Counts those that are complete. */
+static bool job_report_tree_asks(struct plenum_job *root, int *complete)
+{
+    bool asks = false;
+    *complete = 0;
+    PL_LIST_EACH(job, &root->runtime->alive, struct plenum_job, alive) {
+        asks |= job->tree.root == root && job_report_is_asking(job);
+        *complete += job->tree.root == root && job->reporting.complete;
+    }
+    return asks;
+}
+
+static bool job_report_read(struct plenum_job *job, struct pl_report *report, bool *used)
+{
+    job->reporting.complete = false;
+    if (pl_job_is_spread(job))
+        return job_report_read_hosts(job, report, used);
+    *used = true;
+    return pl_report_read(job, report);
+}
+
+/* At the end of a job that has not used MPI there is nothing to say. */
+static void job_report_make(struct plenum_job *root, int spawned, bool ends)
+{
+    struct pl_report *report = pl_calloc((size_t)spawned + 1, sizeof *report);
+    bool used = false, good = report && job_report_read(root, &report[0], &used);
+    int count = 1;
+    PL_LIST_EACH(job, &root->runtime->alive, struct plenum_job, alive)
+        if (report && job->tree.root == root && job->reporting.complete)
+            good = job_report_read(job, &report[count++], &used) && good;
+    if (used || !ends)
+        pl_report_make(root, report, good ? count : 0);
+    for (int i = 0; report && i < count; i++)
+        pl_report_fini(&report[i]);
+    free(report);
+}
+
+/* --- all --------------------------------------------------------------------------------------------------------- */
 
 bool pl_job_report_before_end(struct plenum_job *job)
 {
@@ -200,18 +258,21 @@ bool pl_job_report_before_end(struct plenum_job *job)
 
 bool pl_job_report_deadline(struct plenum_job *job, int64_t now)
 {
-    struct pl_report report;
+    int spawned;
     bool ends = job->reporting.ends_job;
     if (!pl_job_is_spread(job) && !pl_report_is_complete(job, now))
         return false;
+    if (!job->tree.root && job_report_tree_asks(job, &spawned)) {
+        job->reporting.check_at = now + TREE_MS;
+        return false;
+    }
     job->reporting.check_at = 0;
     job->reporting.ends_job = false;
-    if (pl_job_is_spread(job))
-        job_report_make_of_hosts(job, ends);
-    else if (pl_job_is_part(job))
+    job->reporting.complete = job->tree.root != NULL;
+    if (pl_job_is_part(job))
         job_report_send(job);
-    else
-        pl_report_make(job, &report, pl_report_read(job, &report));
+    else if (!job->tree.root)
+        job_report_make(job, spawned, ends);
     return ends;
 }
 

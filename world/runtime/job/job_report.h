@@ -2,8 +2,8 @@
 /*
  * When a job report is made. Of a job on hosts, each agent asks the processes of its host as the runtime does on one
  * machine, looks up the symbols there, and answers with what they said (report/report_pack.h). The report is made when
- * all agents have answered, or after 10 s; it then says of which hosts there is no answer. The caller holds the
- * runtime's lock.
+ * all agents have answered, or after 10 s; it then says of which hosts there is no answer. All jobs of a spawn tree are
+ * asked at the same time, and one report has them all. The caller holds the runtime's lock.
  */
 #ifndef PLENUM_WORLD_RUNTIME_JOB_JOB_REPORT_H
 #define PLENUM_WORLD_RUNTIME_JOB_JOB_REPORT_H

@@ -26,7 +26,8 @@ static int span_no_memory(void)
 static int span_check(const struct plenum_job *job)
 {
     if (job->desc.option[PLENUM_JOB_PMIX] == PLENUM_PMIX_ON)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "a runtime with hosts has no PMIx server for its jobs");
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT,
+                          "a runtime with hosts has no PMIx server for its jobs; a runtime without hosts has one");
     for (int i = 0; i < job->desc.redirect_count; i++) {
         const struct pl_redirect *redirect = &job->desc.redirects[i];
         if (redirect->file || redirect->null)

@@ -392,7 +392,7 @@ void pl_span_lose(struct plenum_job *job, const struct pl_host *host)
 {
     struct plenum_runtime *rt = job->runtime;
     uint64_t id = job->id;
-    char reason[600];
+    char reason[800];
     int part = told_find_part(job, host);
     if (part < 0)
         return;

@@ -104,6 +104,7 @@ int pl_span_write(struct pl_writer *to, const struct plenum_job *job, int here, 
     pl_write_u64(to, job->cookie);
     pl_write_text(to, job->nspace);
     pl_write_text(to, job->tree.port ? job->tree.port : "");
+    pl_write_folded(to, job->tree.first_rank);
     pl_write_leb128(to, (uint64_t)desc->program_count);
     for (int i = 0; !err && i < desc->program_count; i++)
         err = span_write_program(to, &desc->programs[i]);
@@ -307,6 +308,7 @@ static void span_read_name(struct span_source *s)
         s->job->tree.port = port;
     else
         free(port);
+    s->job->tree.first_rank = (int)pl_read_folded(s->from);
 }
 
 /* As many as are said to follow. */

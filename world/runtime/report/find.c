@@ -319,11 +319,17 @@ static void report_find_different(struct search *s)
 
 /* --- the search -------------------------------------------------------------------------------------------- */
 
+/* Can a process of another job, of which this report says nothing, end the wait? */
+static bool report_find_is_open(const struct pl_job_item *item)
+{
+    return item->far >= 0 || item->ranges_cut || item->what == PL_WHAT_ACCEPT || item->what == PL_WHAT_CONNECT;
+}
+
 /* All ranks wait, and none for a particular rank. */
 static void report_find_idle(struct search *s)
 {
     for (int i = 0; i < s->report->waits; i++)
-        if (!report_find_lasts(&s->report->wait[i]))
+        if (!report_find_lasts(&s->report->wait[i]) || report_find_is_open(s->report->wait[i].item))
             return;
     for (int r = 0; r < s->report->size; r++)
         if (s->report->rank[r].waits == 0 && s->report->rank[r].life != PL_LIFE_ENDED &&

@@ -281,6 +281,8 @@ static void report_read_waits(struct pl_report *report, int rank, int *at)
 bool pl_report_begin(struct plenum_job *job, int hosts, struct pl_report *report)
 {
     *report = (struct pl_report){
+        .job = job->nspace,
+        .first_rank = job->tree.first_rank,
         .size = job->desc.size,
         .rank = pl_calloc((size_t)job->desc.size, sizeof *report->rank),
         .symbols = hosts ? pl_calloc((size_t)hosts, sizeof *report->symbols) : &job->symbols,

@@ -44,18 +44,23 @@ static void report_queue(struct plenum_job *job, int rank, int signo, char *text
     free(json);
 }
 
-void pl_report_make(struct plenum_job *job, struct pl_report *report, bool good)
+void pl_report_make(struct plenum_job *root, struct pl_report *report, int count)
 {
     char *text = NULL, *json = NULL;
-    FILE *out = good && pl_report_arrange(report) ? pl_text_open(&text) : NULL;
-    if (out) {
-        pl_report_find(report);
-        pl_report_write(report, out);
-        fclose(out);
-        json = pl_report_json(report);
+    bool good = count > 0;
+    for (int i = 0; good && i < count; i++)
+        good = pl_report_arrange(&report[i]);
+    FILE *out = good ? pl_text_open(&text) : NULL;
+    for (int i = 0; out && i < count; i++) {
+        report[i].job = count > 1 ? report[i].job : NULL;
+        pl_report_find(&report[i]);
+        pl_report_write(&report[i], out);
     }
-    pl_report_fini(report);
-    report_queue(job, PLENUM_ALL, 0, text, json);
+    if (out) {
+        fclose(out);
+        json = pl_report_json(report, count);
+    }
+    report_queue(root, PLENUM_ALL, 0, text, json);
 }
 
 /* --- asking ------------------------------------------------------------------------------------------------ */
@@ -139,9 +144,9 @@ void pl_report_crash(struct plenum_job *job, int rank, int signo)
     char *text = NULL, *json = NULL;
     FILE *out = copy ? pl_text_open(&text) : NULL;
     if (out) {
-        pl_report_write_crash(&job->symbols, copy, rank, out);
+        pl_report_write_crash(&job->symbols, copy, job->tree.first_rank + rank, out);
         fclose(out);
-        json = pl_report_json_crash(&job->symbols, copy, rank);
+        json = pl_report_json_crash(&job->symbols, copy, job->tree.first_rank + rank);
     }
     free(copy);
     pl_symbols_rest(&job->symbols);

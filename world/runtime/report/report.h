@@ -62,6 +62,8 @@ struct pl_report_wait {
 };
 
 struct pl_report {
+    const char *job; /* its name, borrowed, if it is one of several; else NULL */
+    int first_rank;  /* of a spawned job: the number of its rank 0 in events */
     int size;
     struct pl_report_rank *rank; /* [size] */
     struct pl_report_wait *wait; /* [waits], by rank */
@@ -82,8 +84,8 @@ void pl_report_ask(struct plenum_job *job);
 /* Called when `reporting.check_at` has come. False: it is to be called again at the next one. */
 bool pl_report_is_complete(struct plenum_job *job, int64_t now);
 
-/* Queues the report, whose ranks are filled in, as an event. Ends it also if `good` is not set: memory was short. */
-void pl_report_make(struct plenum_job *job, struct pl_report *report, bool good);
+/* Queues an event with the reports of a job and of those that its tree has spawned, whose ranks are filled in. */
+void pl_report_make(struct plenum_job *root, struct pl_report *report, int count);
 
 /* Queues a report from the crash record of a process that was killed by a signal, if it left one. */
 void pl_report_crash(struct plenum_job *job, int rank, int signo);

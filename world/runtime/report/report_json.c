@@ -145,9 +145,13 @@ static char *report_json_dump(json_t *object)
     return text;
 }
 
-char *pl_report_json(struct pl_report *report)
+static json_t *report_json_job(struct pl_report *report)
 {
     json_t *object = json_object(), *ranks = json_array(), *likely = json_array();
+    if (report->job)
+        report_json_put_text(object, "job", report->job);
+    if (report->first_rank)
+        report_json_put_number(object, "first_rank", report->first_rank);
     for (int i = 0; i < report->likelies; i++)
         json_array_append_new(likely, json_string(report->likely[i]));
     for (int r = 0; r < report->size; r++)
@@ -155,6 +159,16 @@ char *pl_report_json(struct pl_report *report)
     report_json_put_number(object, "size", report->size);
     json_object_set_new(object, "likely", likely);
     json_object_set_new(object, "ranks", ranks);
+    return object;
+}
+
+char *pl_report_json(struct pl_report *report, int count)
+{
+    json_t *object = report_json_job(report), *spawned = count > 1 ? json_array() : NULL;
+    for (int i = 1; i < count; i++)
+        json_array_append_new(spawned, report_json_job(&report[i]));
+    if (spawned)
+        json_object_set_new(object, "spawned", spawned);
     return report_json_dump(object);
 }
 

@@ -5,8 +5,8 @@
 
 #include "world/runtime/report/report.h"
 
-/* The caller frees the text; NULL: out of memory. */
-char *pl_report_json(struct pl_report *report);
+/* `count`: of the job, and of those that its tree has spawned. The caller frees the text; NULL: out of memory. */
+char *pl_report_json(struct pl_report *report, int count);
 char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_record *page, int rank);
 
 #endif

@@ -293,12 +293,18 @@ static void report_text_queues(const struct pl_report *report, int rank, FILE *o
     report_text_kind(report->rank[rank].page, rank, PL_ITEM_MESSAGE, "has, and does not receive,", out);
 }
 
+static void report_text_place(const struct pl_report_rank *r, bool several, FILE *out)
+{
+    fprintf(out, " (pid %d%s%s%s)", (int)r->pid, r->host ? " on " : "", r->host ? r->host : "",
+            several ? " and others" : "");
+}
+
 /* One paragraph for all waits with the same text, from `first` on. Marks them as told. */
 static void report_text_waits(const struct pl_report *report, int first, char *const *text, bool *told, bool *marked,
                               FILE *out)
 {
     double least = 1e18, most = 0;
-    int details = 0;
+    int details = 0, count = 0;
     memset(marked, 0, (size_t)report->size * sizeof *marked);
     for (int i = first; i < report->waits; i++) {
         const struct pl_report_wait *wait = &report->wait[i];
@@ -308,6 +314,7 @@ static void report_text_waits(const struct pl_report *report, int first, char *c
         double seconds = (double)wait->item->waited * 1e-9;
         least = seconds < least ? seconds : least;
         most = seconds > most ? seconds : most;
+        count += !marked[wait->rank];
         told[i] = marked[wait->rank] = true;
     }
     fputs("  ", out);
@@ -315,6 +322,8 @@ static void report_text_waits(const struct pl_report *report, int first, char *c
     fprintf(out, ": in %s", text[first]);
     if (most > 0)
         fprintf(out, most - least < 0.1 ? ", for %.1f s" : ", for %.1f to %.1f s", least, most);
+    if (report->hosts)
+        report_text_place(&report->rank[report->wait[first].rank], count > 1, out);
     fputc('\n', out);
     if (report->wait[first].called)
         fprintf(out, "    called from %s\n", report->wait[first].caller_text);
@@ -352,8 +361,7 @@ static void report_text_which(const struct pl_report_rank *r, bool several, FILE
     if (r->life == PL_LIFE_UNKNOWN && r->host)
         fprintf(out, ", nor has host %s", r->host);
     if (r->life != PL_LIFE_ENDED && r->life != PL_LIFE_UNKNOWN)
-        fprintf(out, " (pid %d%s%s%s)", (int)r->pid, r->host ? " on " : "", r->host ? r->host : "",
-                several ? " and others" : "");
+        report_text_place(r, several, out);
 }
 
 static void report_text_outside(const struct pl_report *report, int first, bool *told, bool *marked, FILE *out)
@@ -381,6 +389,20 @@ static bool report_text_misses(const struct pl_report *report)
     return missing;
 }
 
+static void report_text_head(const struct pl_report *report, FILE *out)
+{
+    int first = report->first_rank, last = first + report->size - 1;
+    fprintf(out, "state of the %d %s of the ", report->size, report->size == 1 ? "process" : "processes");
+    if (!report->job)
+        fputs("job:\n", out);
+    else if (first == 0)
+        fprintf(out, "job %s:\n", report->job);
+    else if (first == last)
+        fprintf(out, "spawned job %s (rank %d of all):\n", report->job, first);
+    else
+        fprintf(out, "spawned job %s (ranks %d-%d of all):\n", report->job, first, last);
+}
+
 void pl_report_write(const struct pl_report *report, FILE *out)
 {
     size_t most = (size_t)(report->waits > report->size ? report->waits : report->size);
@@ -390,7 +412,7 @@ void pl_report_write(const struct pl_report *report, FILE *out)
     for (int i = 0; good && i < report->waits; i++)
         good = (text[i] = report_text_of(&report->wait[i])) != NULL;
     if (good) {
-        fprintf(out, "state of the %d %s of the job:\n", report->size, report->size == 1 ? "process" : "processes");
+        report_text_head(report, out);
         for (int i = 0; i < report->waits; i++)
             if (strstr(text[i], "another rank each") == NULL)
                 report_text_join(report, i, text);
