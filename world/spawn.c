@@ -206,7 +206,12 @@ int pl_spawn_connect_parents(void)
         return MPI_SUCCESS; /* another tenant of this process is the child */
     const char *port = (const char *)identity->job + identity->job->parent;
     int rc = pl_port_connect(port, NULL, 0, pl_world_comm, &pl_parent_comm);
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
         snprintf(pl_parent_comm->name, sizeof pl_parent_comm->name, "MPI_COMM_PARENT");
+    } else if (rc == MPI_ERR_PORT) { /* which the launcher has named: not the port is wrong, its owner has gone */
+        char why[PL_DETAIL_MAX];
+        snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+        rc = pl_fail(MPI_ERR_PROC_ABORTED, "the processes that have spawned this one cannot be reached: %.300s", why);
+    }
     return rc;
 }
