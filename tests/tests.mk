@@ -124,6 +124,7 @@ $(B)/tests/fortran/%: tests/fortran/%.f $(MPI_BUILT) $(FORT_BUILT) tests/tests.m
 $(B)/tests/fortran/handles: $(wildcard tests/fortran/handles_part*)
 $(B)/tests/fortran/languages: $(wildcard tests/fortran/languages_part*)
 $(B)/tests/fortran/attributes: $(wildcard tests/fortran/attributes_part*)
+$(B)/tests/fortran/compiler: $(wildcard tests/fortran/compiler_part*)
 $(B)/tests/fortran/memory: $(wildcard tests/fortran/memory_part*)
 $(B)/tests/fortran/standard: $(wildcard tests/fortran/standard_part*)
 $(B)/tests/fortran/steps: $(wildcard tests/fortran/steps_part*)
