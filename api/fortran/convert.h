@@ -239,21 +239,13 @@ PLF_HANDLE_ARRAY(Request, request, MPI_Request)
 PLF_HANDLE_ARRAY(Type, type, MPI_Datatype)
 PLF_HANDLE_ARRAY(Info, info, MPI_Info)
 
-#define plf_type_array_return(array, to) plf_type_array_store(array, to)
-
-/* Stores the requests of a completing call, and ends the copies of those that are complete (pending.c). */
+/* Copies back what requests have received that are complete, after a call that ends none of them (pending.c). */
 static inline void plf_request_array_settle(const struct plf_array *array, const MPI_Fint *requests)
 {
     MPI_Request const *now = array->space;
     if (plf_pending_any())
         for (int i = 0; now && i < array->count; i++)
             plf_pending_settle(requests[i], now[i]);
-}
-
-static inline void plf_request_array_return(const struct plf_array *array, MPI_Fint *requests)
-{
-    plf_request_array_settle(array, requests);
-    plf_request_array_store(array, requests);
 }
 
 int *plf_truths(struct plf_array *array, int count, const MPI_Fint *from);

@@ -185,7 +185,7 @@ class Body:
             if self.procedure.name in ('Start', 'Request_free'):
                 self.before.append(f'plf_pending_{self.procedure.name.lower()}(*{p.name});')
             else:
-                self.after.append(f'plf_pending_settle(*{p.name}, c_{p.name});')
+                self.completes = (p.name, '1', f'&c_{p.name}')
             self.after.append(f'*{p.name} = plf_request_f(c_{p.name});')
         elif p.way == 'inout':
             self.after.append(f'*{p.name} = plf_{name_of(handle).lower()}_f(c_{p.name});')
@@ -202,8 +202,10 @@ class Body:
         self.arguments.append(f'c_{p.name}')
         if p.kind == 'request' and self.procedure.name == 'Startall':
             self.before.append(f'plf_pending_startall({length}, {p.name});')
+        elif p.kind == 'request' and p.way == 'inout':
+            self.completes = (p.name, length, f'c_{p.name}')
         if p.way != 'in':
-            self.after.append(f'plf_{kind}_array_return(&a_{p.name}, {p.name});')
+            self.after.append(f'plf_{kind}_array_store(&a_{p.name}, {p.name});')
         elif p.kind == 'request':
             self.after.append(f'plf_request_array_settle(&a_{p.name}, {p.name});')
         self.after.append(f'plf_array_free(&a_{p.name});')
@@ -290,6 +292,7 @@ class Body:
             self.substitutes[q] = self.replaced[q]
 
     substitutes = None
+    completes = None # the requests that the procedure may complete: numbers in Fortran, how many, handles in C
 
     def text(self, symbol):
         """The function, under its strong name."""
@@ -309,6 +312,14 @@ class Body:
             usual = [f'plf_section_is_whole({choice})' for choice in self.choices]
             lines = [f'    if (!PLF_LIKELY({" && ".join(usual)})) {{', f'        {name}_gaps({arguments});',
                      '        return;', '    }'] + body(procedure, self.large, True, True).statements()
+        if self.completes:
+            requests, count, now = self.completes
+            claim = f'    struct plf_pending *claimed = plf_pending_claim({requests}, {count});'
+            after = lines.index('    plf_return(ierror, code);')
+            text = self.step(f'{name}_pending', signature, [claim, *lines[:after],
+                                                            f'    plf_pending_unclaim(claimed, {now});', *lines[after:]])
+            lines = ['    if (!PLF_LIKELY(!plf_pending_any())) {', f'        {name}_pending({arguments});', '        return;',
+                     '    }'] + lines
         kinds, conditions, plain = self.plain(lines[4 if usual else 0:])
         if plain:
             # The usual arguments need no call before that of C, and so no registers are saved.

@@ -6,6 +6,9 @@
  * The copies belong to the Fortran procedures: a request that Fortran made with a section that needed a copy must be
  * completed in Fortran, too. Sections that became datatypes have no such limit.
  *
+ * A number stands for one request only until that is complete; then another thread may get it for a new one. So a call
+ * that may complete requests takes their records out of the table first.
+ *
  * Locking: `pending_lock` protects the table. No MPI function is called with it held.
  */
 #include "api/fortran/pending.h"
@@ -18,6 +21,7 @@
 struct plf_pending {
     struct plf_pending *next;
     MPI_Fint request;
+    int place;   /* of the request among those of the call that has claimed the record */
     bool active; /* what is received is not copied back yet */
     struct plf_section section;
 };
@@ -37,29 +41,45 @@ struct plf_pending *plf_pending_make(void)
     return malloc(sizeof(struct plf_pending));
 }
 
+static void pending_insert(struct plf_pending *p)
+{
+    pthread_mutex_lock(&pending_lock);
+    struct plf_pending **bucket = pending_bucket(p->request);
+    p->next = *bucket;
+    *bucket = p;
+    pthread_mutex_unlock(&pending_lock);
+}
+
+static void pending_destroy(struct plf_pending *p)
+{
+    __atomic_sub_fetch(&plf_pending_total, 1, __ATOMIC_RELAXED);
+    plf_section_free(&p->section);
+    free(p);
+}
+
+static void pending_copy_back(struct plf_pending *p)
+{
+    if (p->active)
+        plf_section_copy_out(&p->section);
+    p->active = false;
+}
+
 void plf_pending_add(MPI_Request request, struct plf_section *section, bool persistent)
 {
     struct plf_pending *added = section->pending;
     section->pending = NULL;
     *added = (struct plf_pending){ .request = MPI_Request_toint(request), .active = !persistent, .section = *section };
-    pthread_mutex_lock(&pending_lock);
-    struct plf_pending **bucket = pending_bucket(added->request);
-    added->next = *bucket;
-    *bucket = added;
     __atomic_add_fetch(&plf_pending_total, 1, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&pending_lock);
+    pending_insert(added);
 }
 
 /* Copies back what the request's operation has received; once an activation. */
 static void pending_copy_out(MPI_Fint request)
 {
     pthread_mutex_lock(&pending_lock);
-    for (struct plf_pending *p = *pending_bucket(request); p; p = p->next) {
-        if (p->request == request && p->active) {
-            plf_section_copy_out(&p->section);
-            p->active = false;
-        }
-    }
+    for (struct plf_pending *p = *pending_bucket(request); p; p = p->next)
+        if (p->request == request)
+            pending_copy_back(p);
     pthread_mutex_unlock(&pending_lock);
 }
 
@@ -74,9 +94,7 @@ static void pending_remove(MPI_Fint request)
             continue;
         }
         *at = p->next;
-        __atomic_sub_fetch(&plf_pending_total, 1, __ATOMIC_RELAXED);
-        plf_section_free(&p->section);
-        free(p);
+        pending_destroy(p);
     }
     pthread_mutex_unlock(&pending_lock);
 }
@@ -91,17 +109,50 @@ static bool pending_has(MPI_Fint request)
     return p != NULL;
 }
 
-void plf_pending_settle_slow(MPI_Fint before, MPI_Request now)
+struct plf_pending *plf_pending_claim(const MPI_Fint *requests, int count)
 {
-    int complete = now == MPI_REQUEST_NULL;
-    if (!pending_has(before))
-        return;
-    if (!complete && MPI_Request_get_status(now, &complete, MPI_STATUS_IGNORE))
-        complete = 0;
-    if (complete)
-        pending_copy_out(before);
-    if (now == MPI_REQUEST_NULL)
-        pending_remove(before);
+    struct plf_pending *claimed = NULL;
+    pthread_mutex_lock(&pending_lock);
+    for (int i = 0; i < count; i++) {
+        for (struct plf_pending **at = pending_bucket(requests[i]); *at;) {
+            struct plf_pending *p = *at;
+            if (p->request != requests[i]) {
+                at = &p->next;
+                continue;
+            }
+            *at = p->next;
+            p->place = i;
+            p->next = claimed;
+            claimed = p;
+        }
+    }
+    pthread_mutex_unlock(&pending_lock);
+    return claimed;
+}
+
+void plf_pending_unclaim(struct plf_pending *claimed, const MPI_Request *now)
+{
+    while (claimed) {
+        struct plf_pending *p = claimed;
+        claimed = p->next;
+        bool gone = now && now[p->place] == MPI_REQUEST_NULL;
+        int complete = gone;
+        if (now && !gone && MPI_Request_get_status(now[p->place], &complete, MPI_STATUS_IGNORE))
+            complete = 0;
+        if (complete)
+            pending_copy_back(p);
+        if (gone)
+            pending_destroy(p);
+        else
+            pending_insert(p);
+    }
+}
+
+void plf_pending_settle_slow(MPI_Fint number, MPI_Request request)
+{
+    int complete = 0;
+    if (pending_has(number) && MPI_Request_get_status(request, &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && complete)
+        pending_copy_out(number);
 }
 
 void plf_pending_start_slow(const MPI_Fint *requests, int count)

@@ -18,7 +18,15 @@ extern int plf_pending_total; /* read without the lock: a thread that completes 
 struct plf_pending *plf_pending_make(void);
 /* The request uses the section's copy. The copy and the section's record are stolen. */
 void plf_pending_add(MPI_Request request, struct plf_section *section, bool persistent);
-void plf_pending_settle_slow(MPI_Fint before, MPI_Request now);
+/*
+ * The records of requests, before a call that may complete them: they leave the table, because another thread can get
+ * the number of a request as soon as that is complete. NULL if there are none.
+ */
+struct plf_pending *plf_pending_claim(const MPI_Fint *requests, int count);
+/* After that call: copies back what is complete; records of requests that go on return to the table. The handles stand
+ * where their numbers did; NULL: there was no call. */
+void plf_pending_unclaim(struct plf_pending *claimed, const MPI_Request *now);
+void plf_pending_settle_slow(MPI_Fint number, MPI_Request request);
 void plf_pending_start_slow(const MPI_Fint *requests, int count);
 void plf_pending_free_slow(MPI_Fint request);
 
@@ -27,11 +35,11 @@ static inline bool plf_pending_any(void)
     return __atomic_load_n(&plf_pending_total, __ATOMIC_RELAXED) != 0;
 }
 
-/* After a call that may have completed a request. */
-static inline void plf_pending_settle(MPI_Fint before, MPI_Request now)
+/* After a call that has asked for the state of a request. */
+static inline void plf_pending_settle(MPI_Fint number, MPI_Request request)
 {
     if (plf_pending_any())
-        plf_pending_settle_slow(before, now);
+        plf_pending_settle_slow(number, request);
 }
 
 /* Before a persistent request is started. */

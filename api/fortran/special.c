@@ -49,11 +49,13 @@ static void tell_compiler(int code)
     if (code != MPI_SUCCESS)
         return;
     pthread_mutex_lock(&lock);
+    /* Asked before the types are told: MPICH takes the truth values for set as soon as it knows the size of LOGICAL. */
+    int asked = MPI_Abi_get_fortran_booleans(sizeof(MPI_Fint), &yes, &no, &told);
     if (MPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL)
         tell_info();
     else if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
-    if (MPI_Abi_get_fortran_booleans(sizeof(MPI_Fint), &yes, &no, &told) == MPI_SUCCESS && !told)
+    if (asked == MPI_SUCCESS && !told)
         MPI_Abi_set_fortran_booleans(sizeof(MPI_Fint), (void *)&plf_true, (void *)&plf_false);
     pthread_mutex_unlock(&lock);
 }

@@ -32,13 +32,13 @@ contains
 
   ! ASYNCHRONOUS protects variables and sections between the begin and the end of a call.
   subroutine nonblocking()
-    integer, asynchronous :: got, sent, many(8)
+    integer, asynchronous :: got, sent, many(8), three(3)
     type(MPI_Request) :: r(4)
-    got = -1; sent = 100 * rank + round; many = -1
+    got = -1; sent = 100 * rank + round; many = -1; three = [1, 2, 3] * round
     call MPI_Irecv(got, 1, MPI_INTEGER, prev, 1, MPI_COMM_WORLD, r(1))
     call MPI_Irecv(many(2:8:3), 3, MPI_INTEGER, prev, 2, MPI_COMM_WORLD, r(2))
     call MPI_Isend(sent, 1, MPI_INTEGER, next, 1, MPI_COMM_WORLD, r(3))
-    call MPI_Isend([1, 2, 3] * round, 3, MPI_INTEGER, next, 2, MPI_COMM_WORLD, r(4))
+    call MPI_Isend(three, 3, MPI_INTEGER, next, 2, MPI_COMM_WORLD, r(4))
     call MPI_Waitall(4, r, MPI_STATUSES_IGNORE)
     call expect(got == 100 * prev + round, 'a variable that is ASYNCHRONOUS')
     call expect(all(many == [-1, 1, -1, -1, 2, -1, -1, 3] * merge(round, 1, many > 0)), 'a section that is ASYNCHRONOUS')
