@@ -225,8 +225,8 @@ check-sanitized: built-sanitized
 
 # Everything works with and without each fast path: each is forced on, and forced off. A comma joins the settings of a
 # pair; PATHS="A=1 B=2,C=3" chooses others. (A few tests rely on eager short messages: SHM_EAGER=0 would block them.)
-PATHS       ?= COLL_SHM=0,SHM_RNDV=cma SHM_EAGER=64,SHM_RING=4096,SHM_RNDV=copy SHM_EAGER=1048576,SHM_RING=4194304 \
-               COLL_SHM=0,SHM_EAGER=64,SHM_RNDV=copy TRANSPORT=ucx,UCX_EAGER=64 PROGRESS=thread TRANSPORT=ucx,UCX_RMA=1,PROGRESS=thread
+PATHS       ?= COLL_SHM=0,SHM_RNDV=cma COLL_SHM=0,SHM_EAGER=64,SHM_RING=4096,SHM_RNDV=copy SHM_EAGER=1048576,SHM_RING=4194304 \
+               TRANSPORT=ucx,UCX_EAGER=64 PROGRESS=thread TRANSPORT=ucx,UCX_RMA=1,PROGRESS=thread
 # The long counts of huge.c run here on the one path for long data that is not a default.
 PATHS_ALL   := $(call only,$(wildcard $(patsubst %,tests/mpi/%/*.c,pt2pt coll datatype partitioned request rma)))
 PATHS_HUGE  := $(filter %/huge.c,$(PATHS_ALL))

@@ -322,7 +322,7 @@ static void report_text_waits(const struct pl_report *report, int first, char *c
     fprintf(out, ": in %s", text[first]);
     if (most > 0)
         fprintf(out, most - least < 0.1 ? ", for %.1f s" : ", for %.1f to %.1f s", least, most);
-    if (report->hosts)
+    if (report->rank[report->wait[first].rank].host)
         report_text_place(&report->rank[report->wait[first].rank], count > 1, out);
     fputc('\n', out);
     if (report->wait[first].called)
