@@ -36,6 +36,6 @@ expect_nothing_left()
 # The pids, as the lab sees them, of processes with a name on a host.
 pids()
 {
-    ps -eo pid=,utsns=,comm= | awk -v host="$(ps -o utsns= -p "$(cat "$work/$1.pid")")" -v name="$2" \
-        '$2 == host + 0 && $3 == name { print $1 }'
+    ps -eo pid=,utsns=,stat=,comm= | awk -v host="$(ps -o utsns= -p "$(cat "$work/$1.pid")")" -v name="$2" \
+        '$2 == host + 0 && $3 !~ /Z/ && $4 == name { print $1 }'
 }
