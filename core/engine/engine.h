@@ -125,6 +125,8 @@ struct pl_engine_wait {
     uint32_t described;           /* the job report in which the engine's queues are; engine lock (wait_record.c) */
     _Atomic long moved_apart;     /* when a thread last tried to leave its core to a peer: CLOCK_MONOTONIC, ns */
     _Atomic unsigned apart_tries; /* such tries since contention began */
+    _Atomic int slow_spins;       /* in succession, in which rounds of progress called the kernel (wait.c) */
+    _Atomic long contended;       /* when a yield last let another process run: CLOCK_MONOTONIC, ns */
     _Atomic long polled;          /* when a polling thread last searched for what cannot come: the same clock */
 };
 

@@ -13,6 +13,9 @@
  *     process is an unrelated one. Yielding to it again would only lose time, so the thread spins longer than usual.
  *     A missing message after a shorter yield proves nothing: the other process may only wait, too.
  *
+ * Where a round of progress calls the kernel, as over TCP, a yield takes less time than a round. Once its spins have
+ * shown that, an engine with peers on other hosts spins no more, and learns early that another process needs the core.
+ *
  * Of the threads that wait in one engine, one sleeps in the transports, where messages wake it; the others sleep beside
  * it, on `activity`. When the first one wakes up it wakes the others, so that one of them takes its place. A thread
  * that completes something for which another may sleep calls pl_engine_wake().
@@ -46,8 +49,6 @@
 /* The peer has a core of its own, as far as is known. */
 static const struct pl_wait_policy wait_alone = {
     .spins = 2000, /* each some tens of nanoseconds */
-    /* Over TCP, where a round calls the kernel, 2000 rounds take more than a millisecond. With two ranks a host on
-     * shared cores a barrier then takes 8 ms; with this limit and the next policy it takes 0.05 to 0.1. */
     .spin_ns = 100000,
     .yields = 500, /* each 0.5 us, or as long as the other processes want to run */
     .poll_period = 2048,
@@ -62,6 +63,19 @@ static const struct pl_wait_policy wait_contended_by_peer = {
     .poll_period = 16,
     /* Else the kernel moves one of the two after 10 ms, and beside a program that computes never. Meanwhile a barrier
      * takes 2.5 us instead of 0.1, and a message 10 to 50 us instead of 1. */
+    .moves_apart = true,
+};
+
+/* The same two where a round of progress is slow: a yield takes less time than one. */
+static const struct pl_wait_policy wait_slow = {
+    .spins = 0,
+    .yields = 500,
+    .poll_period = 2048,
+};
+static const struct pl_wait_policy wait_slow_contended_by_peer = {
+    .spins = 0,
+    .yields = 100,
+    .poll_period = 16,
     .moves_apart = true,
 };
 
@@ -86,11 +100,15 @@ enum {
     SPINS_CLOCK = 8,        /* spins between two readings of the clock */
     SPINS_NUDGE = 64,       /* between two rounds of progress in the other engines */
     YIELDS_NUDGE = 8,       /* the same */
+    KERNEL_NS = 250,        /* a longer round of progress has called the kernel ... */
+    SLOW_SPINS = 2,         /* ... as all do if this many spins in succession had such rounds */
     CONTENDED_NS = 5000,    /* a longer yield has let another process run: one that has not takes 0.5 us */
+    SLOW_NS = 2000,         /* the same where that process, too, may yield after one round of progress */
     STARVED_NS = 1000000,   /* a longer one has let a process run that computes: better to sleep, and be woken */
     CONTENTION_MEMORY = 32, /* short yields until contention is forgotten */
     APART_NS = 1000000,     /* before a thread tries again to leave the core; every further time is twice as long ... */
     APART_DOUBLINGS = 4,    /* ... until here: 16 ms */
+    FREE_NS = 10000000,     /* it has left the core if no other process has run there for this long */
     SLEEP_FIRST_US = 100,   /* every further sleep is twice as long ... */
     SLEEP_DOUBLINGS = 7,    /* ... until here: 12.8 ms */
     SLEEP_BLIND_US = 500,   /* the longest, when events may come that do not wake the thread */
@@ -112,18 +130,29 @@ static bool is_contended_by_unrelated(int contention)
     return contention < 0;
 }
 
+/* Peers that share a core yield after each slow round, so that short yields do not show that they are apart. */
+static bool is_slow(const struct pl_engine *engine)
+{
+    return atomic_load_explicit(&engine->wait.slow_spins, memory_order_relaxed) == SLOW_SPINS;
+}
+
 static const struct pl_wait_policy *wait_choose_policy(const struct pl_engine *engine)
 {
     int contention = atomic_load_explicit(&engine->wait.contention, memory_order_relaxed);
     if (engine->wait.oversubscribed)
         return &wait_oversubscribed;
     if (is_contended_by_peer(contention))
-        return &wait_contended_by_peer;
-    return is_contended_by_unrelated(contention) ? &wait_contended_by_unrelated : &wait_alone;
+        return is_slow(engine) ? &wait_slow_contended_by_peer : &wait_contended_by_peer;
+    if (is_contended_by_unrelated(contention))
+        return &wait_contended_by_unrelated;
+    return is_slow(engine) ? &wait_slow : &wait_alone;
 }
 
-static void wait_note_peer(struct pl_engine *engine)
+static void wait_note_peer(struct pl_engine *engine, long now)
 {
+    long before = atomic_exchange_explicit(&engine->wait.contended, now, memory_order_relaxed);
+    if (is_slow(engine) && now - before > FREE_NS)
+        atomic_store_explicit(&engine->wait.apart_tries, 0, memory_order_relaxed);
     atomic_store_explicit(&engine->wait.contention, CONTENTION_MEMORY, memory_order_relaxed);
 }
 
@@ -139,7 +168,7 @@ static void wait_note_short_yield(struct pl_engine *engine)
         return;
     contention += is_contended_by_peer(contention) ? -1 : 1;
     atomic_store_explicit(&engine->wait.contention, contention, memory_order_relaxed);
-    if (contention == 0)
+    if (contention == 0 && !is_slow(engine))
         atomic_store_explicit(&engine->wait.apart_tries, 0, memory_order_relaxed);
 }
 
@@ -274,21 +303,32 @@ static long wait_yield(struct pl_engine *engine)
 {
     long before = pl_clock_ns();
     sched_yield();
-    long took = pl_clock_ns() - before;
-    if (took > CONTENDED_NS)
-        wait_note_peer(engine);
+    long now = pl_clock_ns(), took = now - before;
+    if (took > (is_slow(engine) ? SLOW_NS : CONTENDED_NS))
+        wait_note_peer(engine, now);
     else
         wait_note_short_yield(engine);
     return took;
 }
 
-static bool has_spun_long(struct pl_wait *wait, unsigned round, long most)
+/* Long spins of an engine that has peers on other hosts show whether its rounds of progress call the kernel. */
+static void wait_note_pace(struct pl_engine *engine, bool slow)
+{
+    int before = atomic_load_explicit(&engine->wait.slow_spins, memory_order_relaxed);
+    int now = !slow || !engine->outside.far ? 0 : before < SLOW_SPINS ? before + 1 : SLOW_SPINS;
+    if (now != before)
+        atomic_store_explicit(&engine->wait.slow_spins, now, memory_order_relaxed);
+}
+
+static bool has_spun_long(struct pl_engine *engine, struct pl_wait *wait, unsigned round, long most)
 {
     if (round == 0 || round % SPINS_CLOCK != 0)
         return false;
     long now = pl_clock_ns();
     if (round == SPINS_CLOCK)
         wait->spinning = now;
+    else if (round == 2 * SPINS_CLOCK)
+        wait_note_pace(engine, now - wait->spinning > SPINS_CLOCK * KERNEL_NS);
     return now - wait->spinning > most;
 }
 
@@ -297,7 +337,7 @@ static void wait_spin_phase(struct pl_engine *engine, const struct pl_wait_polic
 {
     if (round % SPINS_NUDGE == SPINS_NUDGE - 1)
         pl_engine_nudge_others(engine);
-    if (has_spun_long(wait, round, policy->spin_ns))
+    if (has_spun_long(engine, wait, round, policy->spin_ns))
         wait->rounds = policy->spins;
     pl_relax();
 }
