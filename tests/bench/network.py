@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the programs of the bench over two to eight emulated hosts (tests/hosts/lab) with every MPI found on this machine,
+and prints the medians beside the aims. The MPIs take turns in every round, as in run.py. The network is a bridge of this
+machine, and all hosts share its cores: what counts is the ratio. MPICH spins, so it is left out where there are more
+ranks than cores. The exit code is 1 only when a program of Plenum's does not come to its end.
+"""
+import argparse
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import aims
+import run
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NETWORK = '10.77.0.0/24'
+HOSTS = [f'host{letter}' for letter in 'abcdefgh']
+
+Run = collections.namedtuple('Run', 'program hosts each rounds quick')
+RUNS = (
+    Run('pair', 2, 1, 5, 2), Run('collective', 2, 1, 5, 2), Run('collective', 2, 2, 5, 2), Run('collective', 2, 4, 5, 2),
+    Run('collective', 4, 1, 5, 2), Run('collective', 4, 2, 5, 2), Run('collective', 8, 1, 5, 2),
+    Run('collective', 8, 2, 3, 1),
+)
+
+
+def launcher(name, lab, hosts, each):
+    """The words of the launcher before the program."""
+    ranks, spread = hosts * each, ','.join(f'{host}:{each}' for host in HOSTS[:hosts])
+    reach = os.path.join(lab, 'on')
+    if name == 'Plenum':
+        return ['--launcher', 'ssh', '--launcher-exec', f'{reach} %h', '--host', spread, '-n', str(ranks)]
+    if name == 'MPICH':
+        return ['-launcher', 'rsh', '-launcher-exec', reach, '-iface', 'bridge0', '-genv', 'UCX_NET_DEVICES', 'eth0',
+                '-hosts', spread, '-n', str(ranks)]
+    words = ['--mca', 'plm_rsh_agent', reach, '--host', spread, '-n', str(ranks)]
+    for parameter in ('oob_tcp_if_include', 'btl_tcp_if_include'):
+        words += ['--mca', parameter, NETWORK]
+    return words + ['--mca', 'pml', 'ob1', '--mca', 'mpi_yield_when_idle', str(int(ranks > os.cpu_count()))]
+
+
+class Bench:
+    def __init__(self, mpis, lab, args):
+        self.mpis, self.lab, self.args = mpis, lab, args
+        self.figures, self.broken = {}, {}
+
+    def turn(self, mpi, its):
+        """One run of one MPI: its figures are kept, and how it ended if not well."""
+        command = mpi.launcher + launcher(mpi.name, self.lab, its.hosts, its.each) + [mpi.program(its.program)]
+        command += ['quick' if self.args.quick else 'full', 'all']
+        output, code = run.finish(command, self.args.seconds, mpi.environment)
+        if code != 0:
+            how = f'cut off after {self.args.seconds:g} s' if code is None else f'ended with {code}'
+            self.broken[mpi.name, f'{its.program} on {its.hosts} x {its.each}'] = how
+        fields = [line.split('\t') for line in output.splitlines()]
+        run.keep(self.figures, mpi.name, f'{its.hosts} x {its.each}',
+                 {f[0]: (float(f[1]), f[2]) for f in fields if len(f) == 3})
+
+    def measure(self):
+        for its in RUNS:
+            if self.args.only not in f'{its.program} {its.hosts} x {its.each}':
+                continue
+            asked = [mpi for mpi in self.mpis if mpi.name != 'MPICH' or its.hosts * its.each <= os.cpu_count()]
+            turns = self.args.rounds or (its.quick if self.args.quick else its.rounds)
+            for turn in range(turns):
+                run.tell(f'{its.program} on {its.hosts} x {its.each}, round {turn + 1} of {turns}')
+                for mpi in asked if turn % 2 == 0 else asked[::-1]:
+                    self.turn(mpi, its)
+        run.tell('')
+
+
+def report(figures, names):
+    lines = aims.lines_of(figures, 'hosts', names[0], names[1:])
+    print(f'{aims.table(lines)}\n\n{aims.summary(lines)}')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--plenum', default='build/bin', help='where Plenum\'s mpicc and mpiexec are')
+    parser.add_argument('--work', default='build/bench', help='where the programs are put')
+    parser.add_argument('--quick', action='store_true', help='fewer rounds, shorter ones')
+    parser.add_argument('--rounds', type=int, default=0, help='so many of each run')
+    parser.add_argument('--seconds', type=float, default=120, help='the longest that one run may take')
+    parser.add_argument('--only', default='', help='just the runs, such as "collective 2 x 4", that contain this')
+    parser.add_argument('--mpi', action='append', default=[], metavar='NAME=COMPILER,LAUNCHER', help='one more MPI')
+    parser.add_argument('--json', metavar='FILE', help='write all values')
+    parser.add_argument('--lab', metavar='DIRECTORY', help=argparse.SUPPRESS)
+    args = parser.parse_args()
+
+    mpis = run.find_mpis(args)
+    if not mpis or mpis[0].name != 'Plenum':
+        print(f'network.py: no mpicc in {args.plenum}; build Plenum first, or say where it is', file=sys.stderr)
+        return 1
+    if not args.lab:
+        for mpi in mpis:
+            mpi.build(sorted({its.program for its in RUNS}))
+        with tempfile.TemporaryDirectory(dir=os.path.abspath(args.work)) as lab:
+            return subprocess.run([os.path.join(HERE, '../hosts/lab'), lab, sys.executable, '-B', os.path.abspath(__file__),
+                                   '--lab', lab, '--plenum', os.path.abspath(args.plenum), '--work', os.path.abspath(args.work)]
+                                  + sys.argv[1:], env=dict(os.environ, LAB_HOSTS=' '.join(HOSTS)), check=False).returncode
+    bench = Bench(mpis, args.lab, args)
+    bench.measure()
+    names = [mpi.name for mpi in mpis]
+    if args.json:
+        with open(args.json, 'w', encoding='utf-8') as file:
+            json.dump({'names': names, 'figures': [{'what': what, 'hosts': hosts, **figure}
+                                                   for (what, hosts), figure in bench.figures.items()]}, file, indent=1)
+    report(bench.figures, names)
+    for (name, what), how in sorted(bench.broken.items()):
+        print(f'{name}: {what} {how}')
+    return 1 if any(name == 'Plenum' for name, _ in bench.broken) else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
