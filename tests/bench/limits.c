@@ -3,6 +3,7 @@
  * What the machine can do between two of its processors, without any MPI:
  *
  * - a flag that two processes pass back and forth
+ * - a message that they pass back and forth: copied in by one, copied out by the other
  * - a copy within one of them
  * - a copy by both through a few shared buffers, one copying in as the other copies out, in one direction or in both
  * - a copy by the kernel out of the other's memory
@@ -33,6 +34,9 @@ enum {
     BUFFERS = 4,
     BUFFER = 128 << 10,
     PINGS = 20000,
+    LINE = 64,
+    IN_LINE = 48, /* bytes beside a number in one line */
+    RING = 128 << 10,
     TOTAL = 32 << 20,
     BATCHES = 9,
 };
@@ -67,6 +71,22 @@ static void meet(void)
         ;
 }
 
+static void relax(void)
+{
+#if defined __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
+static void prefetch(char *line)
+{
+#if defined __x86_64__
+    __asm__ volatile("prefetchw %0" ::"m"(*line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 /* --- each returns the seconds of one message, or of one flag ------------------------------------------------------ */
 
 static double flag(size_t bytes)
@@ -85,6 +105,55 @@ static double flag(size_t bytes)
             atomic_store_explicit(&shared->flag[1][0], count, memory_order_release);
     }
     return (now() - start) / PINGS / 2;
+}
+
+/* Where the n-th message of `from` lies: a line with its number, and the data behind that, in lines of their own unless
+ * it fits into that one. */
+static char *place(int from, size_t n, size_t bytes)
+{
+    size_t span = bytes <= IN_LINE ? LINE : LINE + (bytes + LINE - 1) / LINE * LINE;
+    return shared->way[from].buffer[0] + n % (RING / span) * span;
+}
+
+static void send_message(size_t n, size_t bytes)
+{
+    char *line = place(me, n, bytes);
+    memcpy(line + (bytes <= IN_LINE ? LINE - IN_LINE : LINE), memory, bytes);
+    atomic_store_explicit((_Atomic unsigned *)line, (unsigned)n + 1, memory_order_release);
+}
+
+/* `ahead`: the lines of the answer are fetched for writing meanwhile. */
+static void receive_message(size_t n, size_t bytes, bool ahead)
+{
+    char *line = place(!me, n, bytes), *answer = place(me, n + (me == 0), bytes);
+    for (size_t i = 0; ahead && i < LINE + bytes; i += LINE)
+        prefetch(answer + i);
+    while (atomic_load_explicit((_Atomic unsigned *)line, memory_order_acquire) != n + 1)
+        relax();
+    memcpy(memory + WINDOW, line + (bytes <= IN_LINE ? LINE - IN_LINE : LINE), bytes);
+}
+
+static double pass(size_t bytes, bool ahead)
+{
+    meet();
+    memset(shared->way[me].buffer, 0, RING);
+    meet();
+    double start = now();
+    for (size_t i = 0; i < PINGS; i++) {
+        if (me == 0)
+            send_message(i, bytes);
+        receive_message(i, bytes, ahead);
+        if (me == 1)
+            send_message(i, bytes);
+    }
+    return (now() - start) / PINGS / 2;
+}
+
+/* The better of two ways: which one it is depends on the distance of the cores. */
+static double message(size_t bytes)
+{
+    double with = pass(bytes, true), without = pass(bytes, false);
+    return with < without ? with : without;
 }
 
 static double copy(size_t bytes)
@@ -202,6 +271,13 @@ static void run(bool only_line)
     double ping = median(flag, 0);
     if (me == 0)
         printf("cache line\t%.6g\tus\n", 1e6 * ping);
+    static const int sizes[] = { 8, 64, 512, 1024, 4096, 8192 };
+    for (size_t i = 0; !only_line && i < sizeof sizes / sizeof *sizes; i++) {
+        double took = median(message, (size_t)sizes[i]);
+        if (me == 0)
+            printf("message %d %s\t%.6g\tus\n", sizes[i] < 1024 ? sizes[i] : sizes[i] >> 10,
+                   sizes[i] < 1024 ? "B" : "KiB", 1e6 * took);
+    }
     for (size_t t = 0; !only_line && t < sizeof test / sizeof *test; t++)
         for (int bytes = 8192; bytes <= LARGEST; bytes *= bytes == 8192 ? 2 : 4) {
             double took = median(test[t].body, (size_t)bytes);

@@ -37,7 +37,7 @@ def launcher(name, lab, hosts, each):
     if name == 'MPICH':
         return ['-launcher', 'rsh', '-launcher-exec', reach, '-iface', 'bridge0', '-genv', 'UCX_NET_DEVICES', 'eth0',
                 '-hosts', spread, '-n', str(ranks)]
-    words = ['--mca', 'plm_rsh_agent', reach, '--host', spread, '-n', str(ranks)]
+    words = ['--bind-to', 'none', '--mca', 'plm_rsh_agent', reach, '--host', spread, '-n', str(ranks)]
     for parameter in ('oob_tcp_if_include', 'btl_tcp_if_include'):
         words += ['--mca', parameter, NETWORK]
     return words + ['--mca', 'pml', 'ob1', '--mca', 'mpi_yield_when_idle', str(int(ranks > os.cpu_count()))]
