@@ -165,7 +165,7 @@ static inline void read_copy(char *to, const unsigned char *from, size_t bytes)
     enum { CHUNK = 1024 };
     while (bytes > 0) {
         size_t step = bytes < CHUNK ? bytes : CHUNK;
-        memcpy(to, from, step);
+        pl_copy_short(to, from, step);
         to += step;
         from += step;
         bytes -= step;

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "core/base/cpu.h"
 #include "core/base/memory.h"
 #include "plugins/shm/cma.h"
 #include "plugins/shm/doorbell.h"
@@ -178,10 +179,13 @@ static inline void shm_fill_header(struct pl_shm_record *record, const struct pl
 static inline void shm_copy_in(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     enum { CHUNK = 1024 };
-    size_t most = bytes < PL_SHM_AHEAD_MAX * PL_SHM_LINE ? CHUNK : bytes;
+    if (bytes >= PL_SHM_AHEAD_MAX * PL_SHM_LINE) {
+        memcpy(to, from, bytes);
+        return;
+    }
     for (size_t step; bytes > 0; bytes -= step, to += step, from += step) {
-        step = bytes < most ? bytes : most;
-        memcpy(to, from, step);
+        step = bytes < CHUNK ? bytes : CHUNK;
+        pl_copy_short(to, from, step);
     }
 }
 
