@@ -364,6 +364,11 @@ BENCH ?=
 bench: deps-tests all
 	$(Q)python3 -B tests/bench/run.py --plenum $(B)/bin --work $(B)/bench --json $(B)/bench/figures.json --svg $(B)/bench $(BENCH)
 # What the Fortran interfaces cost beside C.
+# The same over emulated hosts: pairs and collectives.
+.PHONY: bench-network
+bench-network: deps-tests all
+	$(Q)mkdir -p $(B)/bench && python3 -B tests/bench/network.py --plenum $(B)/bin --work $(B)/bench --json $(B)/bench/network.json $(BENCH)
+
 .PHONY: bench-fortran
 bench-fortran: all
 	$(Q)mkdir -p $(B)/bench && $(B)/bin/mpicc -O2 $(FORT_CPP) -c tests/bench/interfaces.c -o $(B)/bench/interfaces.o

@@ -106,8 +106,8 @@ static int ucx_choose_devices(struct pl_ucx *ucx, ucp_config_t *config)
 }
 
 /*
- * The bytes that TCP moves at once. UCX's default of 64 KiB splits our longest eager message, which has a header, in
- * two. From 256 KiB on, what does not fit into a socket's buffers makes long streams slower.
+ * The bytes that TCP moves at once, the same in all processes that may meet. UCX's default of 64 KiB splits our longest
+ * eager message, which has a header, in two. Long messages are moved in segments, as UCX does where it reports errors.
  *
  * One event of the sockets at a time. Two connections to a peer that dies fail together. UCX destroys both at the event
  * of the first one. If it has fetched the event of the second one already, it then aborts the process, or reads freed
@@ -116,8 +116,8 @@ static int ucx_choose_devices(struct pl_ucx *ucx, ucp_config_t *config)
 static void ucx_set_up_network(ucp_config_t *config)
 {
     ucx_set_inner(config, "TCP_MAX_POLL", "MAX_POLL", "1");
-    ucx_set_inner(config, "TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "128k");
-    ucx_set_inner(config, "TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "128k");
+    ucx_set_inner(config, "TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "512k");
+    ucx_set_inner(config, "TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "512k");
 }
 
 /*

@@ -42,6 +42,7 @@ AIMS = (
     Aim(BOTH, r'memory, [RP]SS', None, 'peers', None, 0.5),
     Aim(BOTH, r'rate, 2 threads', (1,), 'own', 'rate, 1 thread', 1.8),
     Aim(BOTH, r'rate, 2 threads', (2,), 'own', 'rate, 1 thread', 1.0),
+    Aim(('hosts',), r'.*', None, 'peers', None, 1.0),
 )
 
 # A geometric mean of ratios to the better peer, of the figures that fit the pattern; that of speeds is inverted.
@@ -82,10 +83,10 @@ def reference(figures, own, peers, ranks, figure, aim, match):
     return (what if aim.against == 'own' else f'{name}, {what}'), figures.get((what, ranks), {}).get(name)
 
 
-def means_of(figures, own, peers):
+def means_of(figures, own, peers, means=MEANS):
     """A line for each mean that something was measured for."""
     lines = []
-    for mean in MEANS:
+    for mean in means:
         ratios = []
         for (what, ranks), figure in figures.items():
             name = better(figure, peers)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the programs of the bench over two to eight emulated hosts (tests/hosts/lab) with every MPI found on this machine,
-and prints the medians beside the aims. The MPIs take turns in every round, as in run.py. The network is a bridge of this
+and prints the medians beside the aims: no figure worse than the better peer's, and 0.7 of it in the mean. The MPIs take turns in every round, as in run.py. The network is a bridge of this
 machine, and all hosts share its cores: what counts is the ratio. MPICH spins, so it is left out where there are more
 ranks than cores. The exit code is 1 only when a program of Plenum's does not come to its end.
 """
@@ -9,6 +9,7 @@ import argparse
 import collections
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -73,9 +74,26 @@ class Bench:
         run.tell('')
 
 
+def matrix(figures, names):
+    """A row for each figure; for each number of hosts and ranks the figure and its ratio to that of the better peer."""
+    shapes = list(dict.fromkeys(shape for _, shape in figures))
+    rows = [[''] + shapes, ['---'] + ['---:'] * len(shapes)]
+    for what in dict.fromkeys(what for what, _ in figures):
+        row = [what]
+        for shape in shapes:
+            figure = figures.get((what, shape), {})
+            name = aims.better(figure, names[1:]) if figure.get(names[0]) else None
+            row.append(f'{aims.short(statistics.median(figure[names[0]]))} {figure["unit"]}, '
+                       f'{aims.short(aims.median_ratio(figure[names[0]], figure[name]))}' if name else '')
+        rows.append(row)
+    return '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows)
+
+
 def report(figures, names):
     lines = aims.lines_of(figures, 'hosts', names[0], names[1:])
-    print(f'{aims.table(lines)}\n\n{aims.summary(lines)}')
+    shapes = dict.fromkeys(shape for _, shape in figures)
+    lines += aims.means_of(figures, names[0], names[1:], [aims.Mean('all', r'.*', shape, 0.7) for shape in shapes])
+    print(f'{aims.table(lines)}\n\n{aims.summary(lines)}\n\n{matrix(figures, names)}')
 
 
 def main():
@@ -88,9 +106,15 @@ def main():
     parser.add_argument('--only', default='', help='just the runs, such as "collective 2 x 4", that contain this')
     parser.add_argument('--mpi', action='append', default=[], metavar='NAME=COMPILER,LAUNCHER', help='one more MPI')
     parser.add_argument('--json', metavar='FILE', help='write all values')
+    parser.add_argument('--from', dest='kept', metavar='FILE', help='measure nothing: the values that --json wrote')
     parser.add_argument('--lab', metavar='DIRECTORY', help=argparse.SUPPRESS)
     args = parser.parse_args()
 
+    if args.kept:
+        with open(args.kept, encoding='utf-8') as file:
+            kept = json.load(file)
+        report({(row.pop('what'), row.pop('hosts')): row for row in kept['figures']}, kept['names'])
+        return 0
     mpis = run.find_mpis(args)
     if not mpis or mpis[0].name != 'Plenum':
         print(f'network.py: no mpicc in {args.plenum}; build Plenum first, or say where it is', file=sys.stderr)
