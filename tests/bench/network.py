@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the programs of the bench over two to eight emulated hosts (tests/hosts/lab) with every MPI found on this machine,
-and prints the medians beside the aims: no figure worse than the better peer's, and 0.7 of it in the mean. The MPIs take turns in every round, as in run.py. The network is a bridge of this
-machine, and all hosts share its cores: what counts is the ratio. MPICH spins, so it is left out where there are more
-ranks than cores. The exit code is 1 only when a program of Plenum's does not come to its end.
+"""Runs the programs of the bench over two to eight emulated hosts (tests/hosts/lab) with every MPI found on this machine.
+
+It prints the medians beside the aims: no figure worse than the better peer's, and 0.7 of it in the mean. The MPIs take
+turns in every round, as in run.py. The network is a bridge of this machine, and all hosts share its cores: what counts
+is the ratio. MPICH spins, so it is left out where there are more ranks than cores. The exit code is 1 only when a
+program of Plenum's does not come to its end.
 """
 import argparse
 import collections
