@@ -31,9 +31,11 @@ ALL_LDFLAGS := $(SAN.$(MODE)) -pthread $(LDFLAGS)
 # What is built is hardened; tests are not. The rooms of the counted fast paths have canaries only in functions with arrays
 # of characters, which adds no instruction to those paths (make check-instructions); all others where an address is taken.
 # CET: Linux has shadow stacks for programs (=return), but no check of indirect branches, which would cost instructions.
-HARDEN.release := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),-fcf-protection=return)
-HARDEN.debug   := $(HARDEN.release)
-HARDEN     := $(HARDEN.$(MODE))
+# The compiler is asked once, and not before it is installed.
+HARDEN.release = $(eval HARDEN.release := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
+  $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),-fcf-protection=return))$(HARDEN.release)
+HARDEN.debug   = $(HARDEN.release)
+HARDEN     = $(HARDEN.$(MODE))
 PROTECT    := -fstack-protector-strong
 PROTECT_FAST := -fstack-protector --param=ssp-buffer-size=1
 HARDEN_LD  := -Wl,-z,relro,-z,now,-z,noexecstack
@@ -77,7 +79,7 @@ all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/lib
 .SECONDARY:
 
 # A change of flags rebuilds everything, except of one that changes no object.
-FLAGS_NOW := $(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(HARDEN) $(PROTECT) $(PROTECT_FAST) $(CPPFLAGS) $(HARDEN_LD) $(ALL_LDFLAGS)
+FLAGS_NOW = $(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(HARDEN) $(PROTECT) $(PROTECT_FAST) $(CPPFLAGS) $(HARDEN_LD) $(ALL_LDFLAGS)
 $(B)/flags: FORCE | deps-check
 	@mkdir -p $(@D); echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@
 .PHONY: FORCE

@@ -45,6 +45,7 @@ tests | peers)
     need python3     command -v python3
     need iproute2    command -v ip
     need util-linux  command -v unshare
+    need procps      command -v ps
     need doxygen     command -v doxygen
     ;;
 *)
