@@ -298,8 +298,8 @@ static void run_cycles(int cycles)
         mappings = count_mappings();
         memory = kilobytes();
     }
-    /* Where its peers compute, or have no processor, a detaching process keeps a connection until it uses MPI again. What
-       UCX 1.18 leaves to malloc() varies by some MB. */
+    /* Where its peers compute, or have no processor, a detaching process keeps a connection until it uses MPI again.
+     * What UCX 1.18 leaves to malloc() varies by some MB. */
     int least = INT_MAX, done = 0;
     long least_memory = LONG_MAX;
     for (int i = 0; i < SETTLE && !done; i++) {

@@ -18,7 +18,8 @@ const char *__asan_default_options(void)
     return "detect_leaks=0";
 }
 
-/* The sanitizers cannot bear CMA of UCX 1.18, which reads a peer's memory into the list that describes what it reads. */
+/* The sanitizers cannot bear CMA of UCX 1.18, which reads a peer's memory into the list that describes what it
+ * reads. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define ALL "posix,sysv,tcp,self"
 #else
