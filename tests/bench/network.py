@@ -99,16 +99,7 @@ def report(figures, names):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--plenum', default='build/bin', help='where Plenum\'s mpicc and mpiexec are')
-    parser.add_argument('--work', default='build/bench', help='where the programs are put')
-    parser.add_argument('--quick', action='store_true', help='fewer rounds, shorter ones')
-    parser.add_argument('--rounds', type=int, default=0, help='so many of each run')
-    parser.add_argument('--seconds', type=float, default=120, help='the longest that one run may take')
-    parser.add_argument('--only', default='', help='just the runs, such as "collective 2 x 4", that contain this')
-    parser.add_argument('--mpi', action='append', default=[], metavar='NAME=COMPILER,LAUNCHER', help='one more MPI')
-    parser.add_argument('--json', metavar='FILE', help='write all values')
-    parser.add_argument('--from', dest='kept', metavar='FILE', help='measure nothing: the values that --json wrote')
+    parser = run.parser_of(__doc__)
     parser.add_argument('--lab', metavar='DIRECTORY', help=argparse.SUPPRESS)
     args = parser.parse_args()
 
