@@ -24,12 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-enum { SANITIZED = 1 }; /* freed memory is kept */
-#else
-enum { SANITIZED = 0 };
-#endif
-enum { PORT = 7711, MOST = 16, LONG = 300000, SETTLE = 50 };
+enum { PORT = 7711, MOST = 16, LONG = 300000, SETTLE = 5 };
 static int rank, size, machines, failures, rounds, round_bytes[3];
 static int sockets[MOST]; /* of rank 0: to each other rank; of another: to rank 0, at 0 */
 
@@ -266,14 +261,6 @@ static long kilobytes(void)
     return kb;
 }
 
-/* Whether it is true at all ranks. */
-static int all_agree(int mine)
-{
-    char said = (char)mine, all[MOST];
-    CHECK(gather(&said, all, 1, NULL) == 0);
-    return !memchr(all, 0, (size_t)size);
-}
-
 static void attach(void)
 {
     int on = 1;
@@ -298,25 +285,22 @@ static void run_cycles(int cycles)
         mappings = count_mappings();
         memory = kilobytes();
     }
-    /* Where its peers compute, or have no processor, a detaching process keeps a connection until it uses MPI again.
-     * What UCX 1.18 leaves to malloc() varies by some MB. */
-    int least = INT_MAX, done = 0;
-    long least_memory = LONG_MAX;
-    for (int i = 0; i < SETTLE && !done; i++) {
+    /* Where its peers compute, a detaching process keeps a connection until it uses MPI again. */
+    int least = INT_MAX;
+    for (int i = 0; i < SETTLE; i++) {
         barrier();
         attach();
         CHECK_OK(MPIX_Detach());
         barrier();
         int open = count_entries("/proc/self/fd");
-        long used = kilobytes();
         least = open < least ? open : least;
-        least_memory = used < least_memory ? used : least_memory;
-        done = all_agree(least <= fds && (SANITIZED || least_memory <= memory + 2048));
     }
     CHECK(count_entries("/dev/shm") == 2);
     CHECK(least <= fds);
-    CHECK(SANITIZED || count_mappings() <= mappings + 4);
-    CHECK(SANITIZED || least_memory <= memory + 2048);
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* these keep what has been freed */
+    CHECK(count_mappings() <= mappings + 4);
+    CHECK(kilobytes() <= memory + 2048);
+#endif
     if (failures)
         fprintf(stderr, "rank %d: descriptors %d -> %d, mappings %d -> %d, memory %ld -> %ld kB\n", rank, fds,
                 count_entries("/proc/self/fd"), mappings, count_mappings(), memory, kilobytes());

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
+#include <ucp/api/ucp_version.h>
 #include <unistd.h>
 
 /* LeakSanitizer's tracer crashes on UCX's threads; valgrind checks this test for leaks. */
@@ -20,7 +21,7 @@ const char *__asan_default_options(void)
 
 /* The sanitizers cannot bear CMA of UCX 1.18, which reads a peer's memory into the list that describes what it
  * reads. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#if (defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__) && UCP_API_VERSION >= UCP_VERSION(1, 17)
 #define ALL "posix,sysv,tcp,self"
 #else
 #define ALL ""
