@@ -79,6 +79,13 @@ static const struct pl_wait_policy wait_slow_contended_by_peer = {
     .moves_apart = true,
 };
 
+/* What ran during the last yield may have been peers that moved long data. */
+static const struct pl_wait_policy wait_slow_contended_by_unrelated = {
+    .spins = 0,
+    .yields = 10,
+    .poll_period = 2048,
+};
+
 /* A process that computes ran during the last yield. With one such process on two cores a message takes 3.6 us, and
  * 27 us without a spin before each yield. */
 static const struct pl_wait_policy wait_contended_by_unrelated = {
@@ -144,7 +151,7 @@ static const struct pl_wait_policy *wait_choose_policy(const struct pl_engine *e
     if (is_contended_by_peer(contention))
         return is_slow(engine) ? &wait_slow_contended_by_peer : &wait_contended_by_peer;
     if (is_contended_by_unrelated(contention))
-        return &wait_contended_by_unrelated;
+        return is_slow(engine) ? &wait_slow_contended_by_unrelated : &wait_contended_by_unrelated;
     return is_slow(engine) ? &wait_slow : &wait_alone;
 }
 

@@ -8,6 +8,12 @@
 #include "core/base/memory.h"
 #include "plugins/ucx/link.h"
 
+/* In lengths of the longest eager message. */
+enum {
+    LONGER = 4, /* the longest one of a collective over TCP */
+    AHEAD = 16, /* what may go to a peer before one is fetched again */
+};
+
 /* --- the UCX datatype: packs by the cursor, for data that is not one run ----------------------------------------- */
 
 static void *ucx_send_pack_start(void *context, const void *buffer, size_t count)
@@ -91,6 +97,13 @@ void pl_ucx_send_free(struct pl_ucx *ucx, struct pl_ucx_send *send)
 
 /* --- sending --------------------------------------------------------------------------------------------------- */
 
+/* The receiver of a longer message fetches it once it is matched: so it has taken those before. */
+static void ucx_send_note_fetched(struct pl_ucx_send *send)
+{
+    if (send->message && send->message->rndv)
+        send->link->ahead = 0;
+}
+
 static void ucx_send_on_sent(void *request, ucs_status_t status, void *argument)
 {
     struct pl_ucx_send *send = argument;
@@ -101,6 +114,7 @@ static void ucx_send_on_sent(void *request, ucs_status_t status, void *argument)
     ucx->events++;
     if (status != UCS_OK)
         pl_ucx_link_lose(link, MPI_ERR_PROC_ABORTED, status);
+    ucx_send_note_fetched(send);
     if (send->starting)
         return;
     pl_list_remove(&send->entry);
@@ -156,6 +170,23 @@ static int ucx_send_copy(struct pl_ucx_send *send, struct pl_outgoing *message)
     return err == PL_PENDING ? MPI_SUCCESS : err;
 }
 
+/*
+ * Over TCP a longer message of a collective, whose receive is posted soon, goes eagerly, too: to ask the receiver first
+ * would take longer than to copy it there, and all data is copied there anyway. What a receiver that is late has to keep
+ * is bounded: after some of them, one waits until it is fetched.
+ */
+static bool ucx_send_is_eager(struct pl_ucx_link *link, const struct pl_header *header)
+{
+    const struct pl_ucx *ucx = link->ucx;
+    if (pl_message_is_eager(header, ucx->eager))
+        return true;
+    if (!ucx->tcp_only || header->kind != PL_MSG_COLL || header->size > LONGER * ucx->eager ||
+        link->ahead + header->size > AHEAD * ucx->eager)
+        return false;
+    link->ahead += header->size;
+    return true;
+}
+
 int pl_ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
 {
     struct pl_ucx_link *link = (struct pl_ucx_link *)endpoint;
@@ -171,7 +202,7 @@ int pl_ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     link->due = link->next_out + 1;
 
     size_t size = message->header.size;
-    message->rndv = !pl_message_is_eager(&message->header, ucx->eager);
+    message->rndv = !ucx_send_is_eager(link, &message->header);
     if (message->header.kind == PL_MSG_LISTENER && !message->rndv)
         return ucx_send_copy(send, message);
     send->message = message;

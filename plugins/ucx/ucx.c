@@ -88,6 +88,7 @@ static void ucx_choose_transports(struct pl_ucx *ucx, ucp_config_t *config)
     ucx->shared_memory = wanted && *wanted ? strstr(wanted, "posix") || strstr(wanted, "sysv") ||
                                                  strstr(wanted, "sm") || strstr(wanted, "all")
                                            : !network_only;
+    ucx->tcp_only = !ucx->shared_memory && access("/sys/class/infiniband", F_OK) != 0;
 }
 
 /* Within the host, the loopback alone. Other hosts: the interfaces that PLENUM_NET selects, or all. */

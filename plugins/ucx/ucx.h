@@ -70,6 +70,7 @@ struct pl_ucx {
     struct pl_scratch_dir scratch_dir;
     bool rma;                         /* one-sided transfers are possible */
     size_t eager;                     /* bytes of data in the longest eager message */
+    bool tcp_only;                    /* all data passes through buffers of the receiver */
     ucp_datatype_t send_type;         /* packs by the cursor of a struct pl_ucx_send */
     ucp_datatype_t fetch_type;        /* unpacks by the cursor of a struct pl_ucx_rndv */
     struct pl_list links;             /* of struct pl_ucx_link */
@@ -113,6 +114,8 @@ struct pl_ucx_link {
     int unreached;              /* how often UCX could not connect to it, although its gate had answered */
     int64_t gone_at;            /* ms: its lock was first found free; 0: never */
     bool abandoned;             /* then: the process had died, not closed */
+
+    size_t ahead; /* bytes of collectives' longer messages that went eagerly since the peer last fetched one */
 
     uint32_t next_out;     /* number of the next outgoing message */
     uint32_t due;          /* one past the number of the engine's last message */
