@@ -155,13 +155,15 @@ static struct pl_block coll_segment(struct pl_block block, int i, int n)
 }
 
 void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, struct pl_block out, int dest,
-                        struct pl_block inout, void *operand, int source)
+                        struct pl_block inout, void *operand, const void *mine, int source)
 {
     int incoming = coll_segments(inout), outgoing = coll_segments(out), begin = pl_schedule_mark(schedule);
-    struct pl_block in = pl_block(operand, inout.count, inout.type);
+    bool is_there = mine == inout.buf;
+    struct pl_block received = pl_block(is_there ? operand : inout.buf, inout.count, inout.type);
+    struct pl_block in = pl_block(is_there ? operand : mine, inout.count, inout.type);
 
     for (int i = 0; i < incoming; i++)
-        pl_schedule_recv(schedule, coll_segment(in, i, incoming), source);
+        pl_schedule_recv(schedule, coll_segment(received, i, incoming), source);
     for (int i = 0; i < outgoing; i++)
         pl_schedule_send(schedule, coll_segment(out, i, outgoing), dest);
     for (int i = 0; i < incoming; i++) {
@@ -171,20 +173,32 @@ void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, st
     pl_schedule_wait(schedule);
 }
 
-void pl_fold_in_segments(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
-                         const struct pl_partial *partial)
+const void *pl_partial_mine(struct pl_schedule *schedule, const struct pl_coll *coll, const struct pl_partial *partial)
 {
-    struct pl_block nothing = pl_block_slice(partial->value, 0, 0);
+    struct pl_block input = pl_coll_input(coll, partial->value.count);
+    if (coll->comm->size > 1)
+        return input.buf;
+    if (input.buf != partial->value.buf)
+        pl_schedule_copy(schedule, input, partial->value);
+    return partial->value.buf;
+}
+
+const void *pl_fold_in_segments(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
+                                const struct pl_partial *partial, const void *mine)
+{
+    struct pl_block whole = partial->value, nothing = pl_block_slice(whole, 0, 0);
     if (fold->partner < 0)
-        return;
+        return mine;
     if (fold->rank < 0)
-        pl_exchange_reduce(schedule, op, partial->value, fold->partner, nothing, NULL, fold->partner);
+        pl_exchange_reduce(schedule, op, pl_block(mine, whole.count, whole.type), fold->partner, nothing, NULL, NULL,
+                           fold->partner);
     else
-        pl_exchange_reduce(schedule, op, nothing, fold->partner, partial->value, partial->operand.buf, fold->partner);
+        pl_exchange_reduce(schedule, op, nothing, fold->partner, whole, partial->operand.buf, mine, fold->partner);
+    return whole.buf;
 }
 
 void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
-                       const struct pl_partial *partial, const MPI_Count *parts)
+                       const struct pl_partial *partial, const void *mine, const MPI_Count *parts)
 {
     int low = 0, high = fold->size;
     if (!parts)
@@ -192,14 +206,15 @@ void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold,
     for (int bit = fold->size / 2; bit > 0; bit /= 2) {
         int middle = low + bit, peer = pl_fold_real(fold, fold->rank ^ bit);
         bool upper = fold->rank & bit;
-        struct pl_block give =
-            upper ? pl_part(partial->value, parts, low, middle) : pl_part(partial->value, parts, middle, high);
+        struct pl_block whole = pl_block(mine, partial->value.count, partial->value.type);
+        struct pl_block give = upper ? pl_part(whole, parts, low, middle) : pl_part(whole, parts, middle, high);
         if (upper)
             low = middle;
         else
             high = middle;
         pl_exchange_reduce(schedule, op, give, peer, pl_part(partial->value, parts, low, high),
-                           pl_part(partial->operand, parts, low, high).buf, peer);
+                           pl_part(partial->operand, parts, low, high).buf, pl_part(whole, parts, low, high).buf, peer);
+        mine = partial->value.buf;
     }
 }
 

@@ -173,19 +173,27 @@ static inline struct pl_block pl_part(struct pl_block whole, const MPI_Count *pa
     return pl_block_slice(whole, parts[from], parts[to] - parts[from]);
 }
 
-/* Sends a part and receives another into `operand`, to be combined with `inout`: in segments, so that one is combined
- * while the next one is under way. For operations that commute. */
+/*
+ * Operations that commute spare a copy of the input: what is received first goes into `value`, and the input is
+ * combined with it there. Until then this rank's operand is at `mine`, and afterwards in `value`.
+ */
+
+/* Where the operand is at the beginning: in `value` with MPI_IN_PLACE, and for a single rank, which receives nothing. */
+const void *pl_partial_mine(struct pl_schedule *schedule, const struct pl_coll *coll, const struct pl_partial *partial);
+
+/* Sends a part and receives another, which is combined with `mine` into `inout`: in segments, so that one is combined
+ * while the next one is under way. It is received into `operand` where `mine` is `inout` itself. */
 void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, struct pl_block out, int dest,
-                        struct pl_block inout, void *operand, int source);
+                        struct pl_block inout, void *operand, const void *mine, int source);
 
-/* pl_fold_in() for operations that commute: in segments, too. */
-void pl_fold_in_segments(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
-                         const struct pl_partial *partial);
+/* pl_fold_in(), in segments. Returns where the operand is then. */
+const void *pl_fold_in_segments(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
+                                const struct pl_partial *partial, const void *mine);
 
-/* Recursive halving over the ranks that go on: afterwards number i has part i of the reduction of all `partial.value`,
- * and only that part is valid. Recursive doubling, its inverse: part i of number i goes to all. */
+/* Recursive halving over the ranks that go on: afterwards number i has part i of the reduction of all operands in
+ * `partial.value`, and only that part is valid. Recursive doubling, its inverse: part i of number i goes to all. */
 void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
-                       const struct pl_partial *partial, const MPI_Count *parts);
+                       const struct pl_partial *partial, const void *mine, const MPI_Count *parts);
 void pl_append_doubling(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole,
                         const MPI_Count *parts);
 

@@ -58,22 +58,24 @@ static void allreduce_append_linear(struct pl_schedule *schedule, const struct p
 static void allreduce_append_ring(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size, next = (rank + 1) % size, previous = (rank - 1 + size) % size;
-    struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
+    struct pl_block whole = pl_coll_received(coll);
+    struct pl_partial partial = { whole, pl_coll_in_place(coll) ? pl_partial_operand(schedule, coll) : whole };
+    struct pl_block mine = pl_block(pl_partial_mine(schedule, coll, &partial), whole.count, whole.type);
     MPI_Count *parts = pl_parts_make(schedule, coll->recvcount, size);
     if (!parts)
         return;
 
     for (int i = 0; i < size - 1; i++) {
         int out = (rank - i + size) % size, in = (rank - i - 1 + size) % size;
-        pl_exchange_reduce(schedule, coll->op, pl_part(partial.value, parts, out, out + 1), next,
-                           pl_part(partial.value, parts, in, in + 1), pl_part(partial.operand, parts, in, in + 1).buf,
-                           previous);
+        pl_exchange_reduce(schedule, coll->op, pl_part(i == 0 ? mine : whole, parts, out, out + 1), next,
+                           pl_part(whole, parts, in, in + 1), pl_part(partial.operand, parts, in, in + 1).buf,
+                           pl_part(mine, parts, in, in + 1).buf, previous);
     }
     for (int i = 0; i < size - 1; i++) {
         int out = (rank + 1 - i + size) % size, in = (rank - i + size) % size;
-        pl_schedule_recv(schedule, pl_part(partial.value, parts, in, in + 1), previous);
+        pl_schedule_recv(schedule, pl_part(whole, parts, in, in + 1), previous);
         int received = pl_schedule_mark(schedule);
-        pl_schedule_send(schedule, pl_part(partial.value, parts, out, out + 1), next);
+        pl_schedule_send(schedule, pl_part(whole, parts, out, out + 1), next);
         pl_schedule_wait_until(schedule, received);
     }
 }
@@ -81,12 +83,13 @@ static void allreduce_append_ring(struct pl_schedule *schedule, const struct pl_
 static void allreduce_append_rabenseifner(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, -1);
-    struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
+    struct pl_partial partial = { pl_coll_received(coll), pl_partial_operand(schedule, coll) };
+    const void *mine = pl_partial_mine(schedule, coll, &partial);
 
-    pl_fold_in_segments(schedule, &fold, coll->op, &partial);
+    mine = pl_fold_in_segments(schedule, &fold, coll->op, &partial, mine);
     if (fold.rank >= 0) {
         MPI_Count *parts = pl_parts_make(schedule, coll->recvcount, fold.size);
-        pl_append_halving(schedule, &fold, coll->op, &partial, parts);
+        pl_append_halving(schedule, &fold, coll->op, &partial, mine, parts);
         pl_append_doubling(schedule, &fold, partial.value, parts);
     }
     pl_fold_out(schedule, &fold, partial.value);

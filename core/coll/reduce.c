@@ -103,13 +103,13 @@ static void reduce_append_rabenseifner(struct pl_schedule *schedule, const struc
 {
     struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, coll->root);
     struct pl_partial partial = { reduce_accumulator(schedule, coll), pl_partial_operand(schedule, coll) };
+    const void *mine = pl_partial_mine(schedule, coll, &partial);
 
-    append_input(schedule, coll, partial.value);
-    pl_fold_in_segments(schedule, &fold, coll->op, &partial);
+    mine = pl_fold_in_segments(schedule, &fold, coll->op, &partial, mine);
     if (fold.rank < 0)
         return;
     MPI_Count *parts = pl_parts_make(schedule, coll->recvcount, fold.size);
-    pl_append_halving(schedule, &fold, coll->op, &partial, parts);
+    pl_append_halving(schedule, &fold, coll->op, &partial, mine, parts);
     append_gather_parts(schedule, &fold, partial.value, parts);
 }
 

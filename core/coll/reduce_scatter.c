@@ -44,13 +44,13 @@ static void append_recursive_halving(struct pl_schedule *schedule, const struct 
     struct pl_block own = pl_part(partial.value, parts, rank, rank + 1),
                     result = pl_block(coll->recvbuf, own.count, coll->recvtype);
 
-    pl_schedule_copy(schedule, pl_coll_input(coll, parts[size]), partial.value);
-    pl_fold_in_segments(schedule, &fold, coll->op, &partial);
+    const void *mine = pl_partial_mine(schedule, coll, &partial);
+    mine = pl_fold_in_segments(schedule, &fold, coll->op, &partial, mine);
     if (fold.rank < 0) {
         pl_schedule_recv(schedule, result, fold.partner);
         return;
     }
-    pl_append_halving(schedule, &fold, coll->op, &partial, folded);
+    pl_append_halving(schedule, &fold, coll->op, &partial, mine, folded);
     if (fold.partner >= 0)
         pl_schedule_send(schedule, pl_part(partial.value, parts, fold.partner, fold.partner + 1), fold.partner);
     pl_schedule_copy(schedule, own, result);
@@ -68,18 +68,17 @@ static void reduce_scatter_append_pairwise(struct pl_schedule *schedule, const s
     struct pl_block result = pl_block(coll->recvbuf, own.count, coll->recvtype);
     struct pl_block value = pl_coll_in_place(coll) ? pl_schedule_temp_block(schedule, own.count, own.type) : result;
 
-    int buffers = size > 2 ? 2 : 1;
-    struct pl_block memory = pl_schedule_temp_block(schedule, buffers * own.count, own.type);
-    for (int i = 0; i < buffers; i++)
-        operands[i] = pl_block_slice(memory, i * own.count, own.count);
-    pl_schedule_copy(schedule, own, value);
     if (size == 2) {
-        pl_exchange_reduce(schedule, coll->op, pl_part(input, parts, 1 - rank, 2 - rank), 1 - rank, value,
-                           operands[0].buf, 1 - rank);
+        pl_exchange_reduce(schedule, coll->op, pl_part(input, parts, 1 - rank, 2 - rank), 1 - rank, value, NULL,
+                           own.buf, 1 - rank);
         if (value.buf != result.buf)
             pl_schedule_copy(schedule, value, result);
         return;
     }
+    struct pl_block memory = pl_schedule_temp_block(schedule, size > 1 ? 2 * own.count : 0, own.type);
+    for (int i = 0; i < 2 && size > 1; i++)
+        operands[i] = pl_block_slice(memory, i * own.count, own.count);
+    pl_schedule_copy(schedule, own, value);
     int received = 0; /* mark behind the receive of the step before */
     for (int i = 1; i <= size; i++) {
         int before = received;
