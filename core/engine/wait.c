@@ -66,10 +66,12 @@ static const struct pl_wait_policy wait_contended_by_peer = {
     .moves_apart = true,
 };
 
-/* The same two where a round of progress is slow: a yield takes less time than one. */
+/* The same two where a round of progress is slow: a yield takes less time than one. While no other process is known to
+ * need the core, fewer yields see a message earlier. */
 static const struct pl_wait_policy wait_slow = {
     .spins = 0,
     .yields = 500,
+    .sparse = true,
     .poll_period = 2048,
 };
 static const struct pl_wait_policy wait_slow_contended_by_peer = {
@@ -107,6 +109,7 @@ enum {
     SPINS_CLOCK = 8,        /* spins between two readings of the clock */
     SPINS_NUDGE = 64,       /* between two rounds of progress in the other engines */
     YIELDS_NUDGE = 8,       /* the same */
+    SPARSE = 4,             /* slow rounds with one yield: another process waits for 2 us */
     KERNEL_NS = 250,        /* a longer round of progress has called the kernel ... */
     SLOW_SPINS = 2,         /* ... as all do if this many spins in succession had such rounds */
     CONTENDED_NS = 5000,    /* a longer yield has let another process run: one that has not takes 0.5 us */
@@ -390,6 +393,8 @@ static void wait_yield_phase(struct pl_engine *engine, const struct pl_wait_poli
 {
     if (round % YIELDS_NUDGE == YIELDS_NUDGE - 1)
         pl_engine_nudge_others(engine);
+    if (policy->sparse && round % SPARSE != SPARSE - 1)
+        return;
     wait->yielded = wait_yield(engine) > STARVED_NS;
     if (wait->yielded)
         wait->rounds = policy->spins + policy->yields;

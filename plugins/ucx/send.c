@@ -8,6 +8,8 @@
 #include "core/base/memory.h"
 #include "plugins/ucx/link.h"
 
+enum { PACKED = 1024 }; /* bytes of data */
+
 /* In lengths of the longest eager message. */
 enum {
     LONGER = 4, /* the longest one of a collective over TCP */
@@ -206,8 +208,10 @@ int pl_ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     if (message->header.kind == PL_MSG_LISTENER && !message->rndv)
         return ucx_send_copy(send, message);
     send->message = message;
-    void *direct = pl_cursor_direct(&message->data);
-    if (size == 0)
+    /* Of short data that UCX does not pack itself it gives the kernel a list of pieces, which takes 0.1 us longer. */
+    bool packs = ucx->tcp_only && size <= PACKED;
+    void *direct = packs ? NULL : pl_cursor_direct(&message->data);
+    if (size == 0 && !packs)
         return ucx_send_start(send, NULL, 0, ucp_dt_make_contig(1), false);
     if (direct)
         return ucx_send_start(send, direct, size, ucp_dt_make_contig(1), message->rndv);
