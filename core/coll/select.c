@@ -60,8 +60,8 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
     },
     [PL_COLL_ALLTOALL] = {
         { ANY_RANKS, ANY_BYTES, &pl_alltoall_exchange },
-        { 8, ANY_BYTES, &pl_alltoall_linear },
-        { ANY_RANKS, 256, &pl_alltoall_bruck },
+        { 4, ANY_BYTES, &pl_alltoall_linear },
+        { ANY_RANKS, 1 * K, &pl_alltoall_bruck },
         { ANY_RANKS, 32 * K, &pl_alltoall_linear },
         { ANY_RANKS, ANY_BYTES, &pl_alltoall_pairwise },
     },

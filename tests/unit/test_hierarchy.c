@@ -292,12 +292,12 @@ static void check_rank(enum pl_coll_kind kind, int rank, int root)
     free(r->out);
 }
 
-/* A scatter goes by nodes if these have three ranks on average; a nonblocking one, if all ranks know all amounts. */
+/* A scatter goes by nodes if these have two ranks on average; a nonblocking one, if all ranks know all amounts. */
 static bool is_by_nodes(const struct nodes *nodes, enum pl_coll_kind kind)
 {
     if (started && (kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV))
         return false;
-    return !nodes->interleaved && (!is_scatter(kind) || ranks_size >= 3 * nodes->count);
+    return !nodes->interleaved && (!is_scatter(kind) || ranks_size >= 2 * nodes->count);
 }
 
 /* The messages from node to node. */
