@@ -116,9 +116,12 @@ def main():
         for mpi in mpis:
             mpi.build(sorted({its.program for its in RUNS}))
         with tempfile.TemporaryDirectory(dir=os.path.abspath(args.work)) as lab:
-            return subprocess.run([os.path.join(HERE, '../hosts/lab'), lab, sys.executable, '-B', os.path.abspath(__file__),
-                                   '--lab', lab, '--plenum', os.path.abspath(args.plenum), '--work', os.path.abspath(args.work)]
-                                  + sys.argv[1:], env=dict(os.environ, LAB_HOSTS=' '.join(HOSTS)), check=False).returncode
+            command = [os.path.join(HERE, '../hosts/lab'), lab, sys.executable, '-B', os.path.abspath(__file__)] + sys.argv[1:]
+            for option in ('plenum', 'work', 'json'):  # the lab has a directory of its own
+                if getattr(args, option):
+                    command += [f'--{option}', os.path.abspath(getattr(args, option))]
+            return subprocess.run(command + ['--lab', lab], env=dict(os.environ, LAB_HOSTS=' '.join(HOSTS)),
+                                  check=False).returncode
     bench = Bench(mpis, args.lab, args)
     bench.measure()
     names = [mpi.name for mpi in mpis]
