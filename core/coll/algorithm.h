@@ -178,7 +178,7 @@ static inline struct pl_block pl_part(struct pl_block whole, const MPI_Count *pa
  * combined with it there. Until then this rank's operand is at `mine`, and afterwards in `value`.
  */
 
-/* Where the operand is at the beginning: in `value` with MPI_IN_PLACE, and for a single rank, which receives nothing. */
+/* Where the operand is at the beginning: in `value` with MPI_IN_PLACE, and for a single rank. */
 const void *pl_partial_mine(struct pl_schedule *schedule, const struct pl_coll *coll, const struct pl_partial *partial);
 
 /* Sends a part and receives another, which is combined with `mine` into `inout`: in segments, so that one is combined

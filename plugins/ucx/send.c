@@ -173,9 +173,9 @@ static int ucx_send_copy(struct pl_ucx_send *send, struct pl_outgoing *message)
 }
 
 /*
- * Over TCP a longer message of a collective, whose receive is posted soon, goes eagerly, too: to ask the receiver first
- * would take longer than to copy it there, and all data is copied there anyway. What a receiver that is late has to keep
- * is bounded: after some of them, one waits until it is fetched.
+ * Over TCP a longer message of a collective goes eagerly, too. Its receive is posted soon. To ask the receiver first
+ * would take longer than to copy the data there, which is done anyway. What a receiver that is late has to keep is
+ * bounded: after some of them, one waits until it is fetched.
  */
 static bool ucx_send_is_eager(struct pl_ucx_link *link, const struct pl_header *header)
 {

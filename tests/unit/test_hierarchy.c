@@ -31,8 +31,9 @@ static struct rank {
     bool done;
     int rc;
     int64_t *in, *out;
-    MPI_Count counts[RANKS_MAX];
-    MPI_Aint displs[RANKS_MAX];
+    MPI_Count counts[RANKS_MAX], counts_in[RANKS_MAX];
+    MPI_Aint displs[RANKS_MAX], displs_in[RANKS_MAX];
+    MPI_Datatype types[RANKS_MAX];
 } ranks[RANKS_MAX];
 static sem_t ranks_back;
 static bool started; /* nonblocking */
@@ -373,6 +374,109 @@ static void check_whole(enum pl_coll_kind kind, int rank, int root)
     free(r->out);
 }
 
+/* --- blocks from each rank to each -------------------------------------------------------------------------------- */
+
+/* Some pairs have none, and some have more than goes through the leaders. */
+static int length_between(int from, int to)
+{
+    return (from + to) % 3 == 0 ? 0 : (5 * from + to) % 11 == 3 ? LONG : (from + 2 * to) % 4 + 1;
+}
+
+static int64_t word_between(int from, int to, int i)
+{
+    return word(from * RANKS_MAX + to, i);
+}
+
+/* A gap follows each block that a rank gets. */
+static void describe_pairs(enum pl_coll_kind kind, int rank)
+{
+    const struct pl_type *type = pl_type_predefined((uintptr_t)MPI_INT64_T);
+    struct rank *r = &ranks[rank];
+    int unit = kind == PL_COLL_ALLTOALLW ? (int)sizeof *r->in : 1, out = 0, in = 0;
+    for (int i = 0; i < ranks_size; i++) {
+        r->counts[i] = length_between(rank, i);
+        r->counts_in[i] = length_between(i, rank);
+        r->displs[i] = out * unit;
+        r->displs_in[i] = in * unit;
+        r->types[i] = MPI_INT64_T;
+        out += (int)r->counts[i];
+        in += (int)r->counts_in[i] + 1;
+    }
+    r->in = malloc((size_t)(out + 1) * sizeof *r->in);
+    r->out = malloc((size_t)in * sizeof *r->out);
+    memset(r->out, 0xff, (size_t)in * sizeof *r->out);
+    for (int i = 0; i < ranks_size; i++)
+        for (int k = 0; k < r->counts[i]; k++)
+            r->in[r->displs[i] / unit + k] = word_between(rank, i, k);
+    r->coll = (struct pl_coll){ .kind = kind,
+                                .comm = &ranks_comm[rank],
+                                .sendbuf = r->in,
+                                .recvbuf = r->out,
+                                .sendtype = type,
+                                .recvtype = type,
+                                .sendcounts.wide = r->counts,
+                                .senddispls.wide = r->displs,
+                                .recvcounts.wide = r->counts_in,
+                                .recvdispls.wide = r->displs_in };
+    if (kind == PL_COLL_ALLTOALLW)
+        r->coll.sendtypes = r->coll.recvtypes = r->types;
+}
+
+static void check_pairs(enum pl_coll_kind kind, int rank)
+{
+    struct rank *r = &ranks[rank];
+    int unit = kind == PL_COLL_ALLTOALLW ? (int)sizeof *r->in : 1;
+    for (int from = 0; from < ranks_size; from++) {
+        const int64_t *block = r->out + r->displs_in[from] / unit;
+        for (int i = 0; i < r->counts_in[from]; i++)
+            EXPECT(block[i] == word_between(from, rank, i), "element %d from %d to %d is wrong", i, from, rank);
+        EXPECT(block[r->counts_in[from]] == -1, "the gap after block %d", from);
+    }
+    free(r->in);
+    free(r->out);
+}
+
+/* One from node to node where there are short blocks, and one for each long block. */
+static int crossings_of_pairs(const struct nodes *nodes)
+{
+    bool talk[64][64] = { { false } };
+    int sum = 0;
+    for (int from = 0; from < ranks_size; from++)
+        for (int to = 0; to < ranks_size; to++) {
+            int length = ranks_node[from] != ranks_node[to] ? length_between(from, to) : 0;
+            sum += length == LONG;
+            talk[ranks_node[from]][ranks_node[to]] |= length > 0 && length != LONG;
+        }
+    for (int from = 0; from < nodes->count; from++)
+        for (int to = 0; to < nodes->count; to++)
+            sum += talk[from][to];
+    return sum;
+}
+
+static const enum pl_coll_kind pair_kinds[] = { PL_COLL_ALLTOALLV, PL_COLL_ALLTOALLW };
+
+START_TEST(test_pairs)
+{
+    enum pl_coll_kind kind = pair_kinds[_i];
+    for (int draw = 0; draw < 120; draw++) {
+        struct nodes nodes = { .count = 2 + draw % 5, .interleaved = draw % 7 == 6 };
+        for (int i = 0; i < nodes.count; i++)
+            nodes.size[i] = 1 + (int)random_below(4);
+        started = draw % 2;
+        open_nodes(&nodes);
+        for (int rank = 0; rank < ranks_size; rank++)
+            describe_pairs(kind, rank);
+        run_all();
+        for (int rank = 0; rank < ranks_size; rank++)
+            check_pairs(kind, rank);
+        if (!started && !nodes.interleaved && ranks_size >= 2 * nodes.count)
+            EXPECT(ranks_crossings == crossings_of_pairs(&nodes), "%d messages between %d nodes, not %d",
+                   ranks_crossings, nodes.count, crossings_of_pairs(&nodes));
+        close_nodes(&nodes);
+    }
+}
+END_TEST
+
 /* --- a model of many ranks: the steps of all of them are appended and counted, not run ---------------------------- */
 
 struct model {
@@ -513,6 +617,7 @@ int main(void)
     TCase *tcase = unit_case(suite);
     tcase_add_loop_test(tcase, test_few, 0, KINDS);
     tcase_add_loop_test(tcase, test_many, 0, KINDS);
+    tcase_add_loop_test(tcase, test_pairs, 0, 2);
     tcase_add_loop_test(tcase, test_model, 0, WHOLES);
     tcase_add_loop_test(tcase, test_model_large, 0, WHOLES);
     return unit_end(suite);

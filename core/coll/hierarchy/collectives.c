@@ -12,6 +12,7 @@
 #include "core/base/memory.h"
 #include "core/coll/area/collectives.h"
 #include "core/coll/hierarchy/alltoall.h"
+#include "core/coll/hierarchy/alltoallv.h"
 #include "core/coll/hierarchy/gather.h"
 #include "core/coll/hierarchy/reduce.h"
 #include "core/coll/hierarchy/scan.h"
@@ -126,6 +127,8 @@ static const struct hierarchy_rule {
     [PL_COLL_ALLGATHER] = { hierarchy_coll_allgather, 16 * M, M, true, 1 },
     [PL_COLL_ALLGATHERV] = { pl_hierarchy_allgatherv, M / 4, M / 4, true, 1 },
     [PL_COLL_ALLTOALL] = { pl_hierarchy_alltoall, M / 8, M / 32, true, 1 },
+    [PL_COLL_ALLTOALLV] = { pl_hierarchy_alltoallv, 0, 0, true, 2 },
+    [PL_COLL_ALLTOALLW] = { pl_hierarchy_alltoallv, 0, 0, true, 2 },
     [PL_COLL_REDUCE] = { pl_hierarchy_reduce, 4 * M, M, false, 1 },
     [PL_COLL_ALLREDUCE] = { pl_hierarchy_allreduce, 4 * M, M, false, 1 },
     [PL_COLL_REDUCE_SCATTER_BLOCK] = { pl_hierarchy_reduce_scatter, 4 * M, M / 2, true, 1 },
@@ -145,6 +148,9 @@ static bool is_public(enum pl_coll_kind kind)
 static bool is_worth_it(const struct pl_coll *coll, bool started)
 {
     if (coll->kind >= PL_COLL_KINDS || !hierarchy_rules[coll->kind].run || pl_coll_forced(coll->kind))
+        return false;
+    if (hierarchy_rules[coll->kind].run == pl_hierarchy_alltoallv &&
+        (pl_coll_in_place(coll) || coll->comm->size > PL_HIERARCHY_ALLTOALLV_RANKS))
         return false;
     bool has_blocks = coll->kind == PL_COLL_ALLGATHER || coll->kind == PL_COLL_ALLGATHERV ||
                       coll->kind == PL_COLL_ALLTOALL || coll->kind == PL_COLL_REDUCE_SCATTER ||
@@ -178,6 +184,8 @@ bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
     struct pl_hierarchy_call call = { coll, hierarchy, NULL, MPI_SUCCESS };
     hierarchy_rules[coll->kind].run(&call);
     pl_comm_count_area(coll->comm);
+    if (call.rc == MPI_SUCCESS)
+        atomic_store_explicit(&coll->comm->coll.ended, coll->comm->coll.blocking, memory_order_release);
     *rc = call.rc;
     return true;
 }

@@ -187,6 +187,56 @@ static void alltoall(int count, int in_place)
     CHECK(bad == 0);
 }
 
+/* The ints from one rank to another in this round: some blocks are empty, some longer than others. In place, as many go
+ * the other way. */
+static int length(int count, int from, int to, int in_place)
+{
+    int low = in_place && to < from ? to : from, high = low == from ? to : from, kind = (low + 2 * high + turn) % 3;
+    return kind == 0 ? 0 : kind == 1 ? count : count / 2 + 1;
+}
+
+/* What goes from one rank to another begins at another word for each. A gap follows each block; in every other pair of
+ * rounds they are not in the order of the ranks. `each`: an MPI_Alltoallw. */
+static void alltoallv(int count, int in_place, int each)
+{
+    static int counts_out[RANKS_MAX], places_out[RANKS_MAX], counts_in[RANKS_MAX], places_in[RANKS_MAX];
+    static MPI_Datatype types_out[RANKS_MAX], types_in[RANKS_MAX];
+    int stride = rank % 2 ? 2 : 1, shift = turn % 4 < 2 ? 0 : turn, bad = 0, at_out = 0, at_in = 0;
+    memset(out, -1, (size_t)(count + 2) * (size_t)size * 2 * sizeof *out);
+    for (int i = 0; i < size; i++) {
+        int peer = (i + shift) % size;
+        counts_out[peer] = length(count, rank, peer, in_place);
+        counts_in[peer] = length(count, peer, rank, in_place);
+        places_out[peer] = at_out;
+        places_in[peer] = at_in;
+        for (int k = 0; k < counts_out[peer]; k++)
+            in[at_out + k] = word(rank, peer * 7 + k);
+        for (int k = 0; k < counts_in[peer] && in_place; k++)
+            out[(at_in + k) * stride] = in[at_out + k];
+        at_out += counts_out[peer] + 1;
+        at_in += counts_in[peer] + 1;
+        types_out[peer] = MPI_INT;
+        types_in[peer] = stride == 2 ? gapped : MPI_INT;
+    }
+    for (int i = 0; i < size && each; i++) {
+        places_out[i] *= (int)sizeof *in;
+        places_in[i] *= (int)sizeof *out * stride;
+    }
+    if (each)
+        DO(Alltoallw, Ialltoallw, in_place ? MPI_IN_PLACE : in, counts_out, places_out, types_out, out, counts_in,
+           places_in, types_in);
+    else
+        DO(Alltoallv, Ialltoallv, in_place ? MPI_IN_PLACE : in, counts_out, places_out, MPI_INT, out, counts_in,
+           places_in, *types_in);
+    for (int i = 0; i < size; i++) {
+        const int *block = out + (each ? places_in[i] / (int)sizeof *out : places_in[i] * stride);
+        for (int k = 0; k < counts_in[i]; k++)
+            bad += block[k * stride] != word(i, rank * 7 + k);
+        bad += block[counts_in[i] * stride] != -1;
+    }
+    CHECK(bad == 0);
+}
+
 /* --- reductions --------------------------------------------------------------------------------------------------- */
 
 static int combine(MPI_Op op, int a, int b)
@@ -337,6 +387,8 @@ static void all_kinds(void)
             barrier();
             allgather(count / size, places[p]);
             alltoall(count / size, places[p]);
+            alltoallv(count / size, places[p], 0);
+            alltoallv(count / size, places[p], 1);
             gather(count / size, root, places[p]);
             gatherv(count / size, root, places[p]);
             scatter(count / size, root, places[p]);
