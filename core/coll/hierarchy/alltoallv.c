@@ -21,14 +21,14 @@ struct amounts {
 
 struct exchange {
     struct pl_hierarchy_call *call;
-    int here, all;        /* ranks of the node, of the communicator */
-    int first;            /* rank of the node */
-    struct amounts own;   /* one after the other */
-    char *packed;         /* this rank's blocks, in the order of the ranks: first those that it sends */
-    uint32_t *amounts;    /* [here]: `own` of each rank of the node; NULL: this rank is not a leader */
-    MPI_Count *counts;    /* [here] bytes of the short blocks that each rank of the node sends, then receives */
-    MPI_Aint *displs;     /* [here] and where they are, in `blocks`, then in `result` */
-    MPI_Aint *next;       /* [here] where those are that have not been moved yet */
+    int here, all;      /* ranks of the node, of the communicator */
+    int first;          /* rank of the node */
+    struct amounts own; /* one after the other */
+    char *packed;       /* this rank's blocks, in the order of the ranks: first those that it sends */
+    uint32_t *amounts;  /* [here]: `own` of each rank of the node; NULL: this rank is not a leader */
+    MPI_Count *counts;  /* [here] bytes of the short blocks that each rank of the node sends, then receives */
+    MPI_Aint *displs;   /* [here] and where they are, in `blocks`, then in `result` */
+    MPI_Aint *next;     /* [here] where those are that have not been moved yet */
     char *blocks, *result;
 };
 

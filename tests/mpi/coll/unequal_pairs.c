@@ -11,9 +11,8 @@ enum { RANKS_MAX = 16, MOST = 8192 };
 
 static const struct {
     int give, expect, others;
-} cases[] = { { 8, 4, 8 },       { 0, 8, 0 },       { 0, 8, 8 },          { 5000, 8, 8 },
-              { 0, 5000, 0 },    { 0, 5000, 8 },    { 6000, 5000, 5000 }, { 8, 4, 0 },
-              { 8, 4, 5000 },    { 5000, 8, 5000 }, { 0, 8, 5000 } };
+} cases[] = { { 8, 4, 8 },          { 0, 8, 0 }, { 0, 8, 8 },    { 5000, 8, 8 },    { 0, 5000, 0 }, { 0, 5000, 8 },
+              { 6000, 5000, 5000 }, { 8, 4, 0 }, { 8, 4, 5000 }, { 5000, 8, 5000 }, { 0, 8, 5000 } };
 enum { CASES = sizeof cases / sizeof *cases };
 
 static unsigned char in[RANKS_MAX * MOST], out[RANKS_MAX * MOST];
