@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "core/base/far_copy.h"
 #include "core/datatype/layout.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -273,9 +274,9 @@ ALWAYS_INLINE size_t cursor_move(struct pl_cursor *cursor, char *packed, size_t 
     char *mem = pl_address(cursor->base, type->true_lb);
     if (pl_cursor_direct(cursor)) {
         if (pack)
-            memcpy(packed, mem + cursor->done, bytes);
+            pl_far_copy(packed, mem + cursor->done, bytes);
         else
-            memcpy(mem + cursor->done, packed, bytes);
+            pl_far_copy(mem + cursor->done, packed, bytes);
     } else if (bytes == cursor->total) {
         size_t size = (size_t)type->size;
         move_many(type->layout, size, (size_t)cursor->count, mem, (MPI_Aint)type->extent, packed, size, pack);

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "core/base/cpu.h"
+#include "core/base/far_copy.h"
 #include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
 #include "plugins/shm/shm_peer.h"
 
-/* The target lines are in the reader's cache. A long memcpy() overwrites them without fetching them from there first,
- * so data in many short runs is gathered in private memory before. */
+/* The target lines are in the reader's cache. A long copy overwrites them without fetching them from there first, so
+ * data in many short runs is gathered in private memory before. */
 void pl_shm_pack(const struct pl_host *host, struct pl_cursor *data, unsigned char *to, size_t bytes)
 {
     enum { SHORT_RUN = 2048, LONG_COPY = 8192 };
@@ -21,7 +22,7 @@ void pl_shm_pack(const struct pl_host *host, struct pl_cursor *data, unsigned ch
     bool gather = bytes >= LONG_COPY && host->run(&ahead, bytes, &run) < SHORT_RUN;
     for (; gather && bytes >= LONG_COPY; bytes -= LONG_COPY, to += LONG_COPY) {
         host->pack(data, gathered, LONG_COPY);
-        memcpy(to, gathered, LONG_COPY);
+        pl_far_copy(to, gathered, LONG_COPY);
     }
     host->pack(data, to, bytes);
 }

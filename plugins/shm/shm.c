@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/cpu.h"
+#include "core/base/far_copy.h"
 #include "core/base/memory.h"
 #include "plugins/shm/cma.h"
 #include "plugins/shm/doorbell.h"
@@ -180,7 +181,7 @@ static inline void shm_copy_in(unsigned char *to, const unsigned char *from, siz
 {
     enum { CHUNK = 1024 };
     if (bytes >= PL_SHM_AHEAD_MAX * PL_SHM_LINE) {
-        memcpy(to, from, bytes);
+        pl_far_copy(to, from, bytes);
         return;
     }
     for (size_t step; bytes > 0; bytes -= step, to += step, from += step) {

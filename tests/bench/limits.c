@@ -170,12 +170,26 @@ static double copy(size_t bytes)
     return took / (double)times;
 }
 
+/* By the instruction that overwrites lines without fetching them first, where there is one: not every C library uses it. */
+static bool by_string;
+
+static void move(char *to, const char *from, size_t bytes)
+{
+#if defined __x86_64__
+    if (by_string) {
+        __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+        return;
+    }
+#endif
+    memcpy(to, from, bytes);
+}
+
 /* The n-th chunk that `from` sends: into a buffer if one is free, or out of it if it is there. */
 static int copy_in(int from, size_t n, const char *data, size_t chunk)
 {
     if (n - atomic_load_explicit(&shared->way[from].drained, memory_order_acquire) >= BUFFERS)
         return 0;
-    memcpy(shared->way[from].buffer[n % BUFFERS], data, chunk);
+    move(shared->way[from].buffer[n % BUFFERS], data, chunk);
     atomic_store_explicit(&shared->way[from].filled, n + 1, memory_order_release);
     return 1;
 }
@@ -184,7 +198,7 @@ static int copy_out(int from, size_t n, char *data, size_t chunk)
 {
     if (atomic_load_explicit(&shared->way[from].filled, memory_order_acquire) <= n)
         return 0;
-    memcpy(data, shared->way[from].buffer[n % BUFFERS], chunk);
+    move(data, shared->way[from].buffer[n % BUFFERS], chunk);
     atomic_store_explicit(&shared->way[from].drained, n + 1, memory_order_release);
     return 1;
 }
@@ -210,14 +224,24 @@ static double stream(size_t bytes, int ways)
     return (now() - start) / (double)(TOTAL / bytes) / ways;
 }
 
+static double better_stream(size_t bytes, int ways)
+{
+    double took[2];
+    for (int i = 0; i < 2; i++) {
+        by_string = i;
+        took[i] = stream(bytes, ways);
+    }
+    return took[0] < took[1] ? took[0] : took[1];
+}
+
 static double two_copies(size_t bytes)
 {
-    return stream(bytes, 1);
+    return better_stream(bytes, 1);
 }
 
 static double both_ways(size_t bytes)
 {
-    return stream(bytes, 2);
+    return better_stream(bytes, 2);
 }
 
 static double by_kernel(size_t bytes)

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include "core/base/cpu.h"
+#include "core/base/far_copy.h"
 #include "core/coll/schedule.h"
 #include "core/datatype/op.h"
 #include "core/engine/comm.h"
@@ -18,13 +19,14 @@ static int note_amount(int rank, size_t given, size_t expected);
 static struct pl_peer no_peer;
 
 /* Everything that copies or combines data in the area is seen by the model. */
-#define memcpy(to, from, bytes)    lines_copy(to, from, bytes)
-#define pl_op_loop(op, type)       sum_loop()
-#define pl_prefetch_to_write(line) ((void)(line))
-#define pl_coll_fail_amount        note_amount
-#define pl_engine_enter(engine)    ((void)(engine))
-#define pl_engine_leave(engine)    ((void)(engine))
-#define pl_comm_peer(comm, rank)   ((void)(comm), (void)(rank), &no_peer)
+#define memcpy(to, from, bytes)      lines_copy(to, from, bytes)
+#define pl_far_copy(to, from, bytes) lines_copy(to, from, bytes)
+#define pl_op_loop(op, type)         sum_loop()
+#define pl_prefetch_to_write(line)   ((void)(line))
+#define pl_coll_fail_amount          note_amount
+#define pl_engine_enter(engine)      ((void)(engine))
+#define pl_engine_leave(engine)      ((void)(engine))
+#define pl_comm_peer(comm, rank)     ((void)(comm), (void)(rank), &no_peer)
 #include "core/coll/area/collectives.c"
 #include "core/coll/area/copy.c"
 #include "core/coll/area/move.c"
@@ -33,6 +35,7 @@ static struct pl_peer no_peer;
 #include "core/coll/area/tree.c"
 #include "core/coll/area/tree_coll.c"
 #undef memcpy
+#undef pl_far_copy
 
 enum { RANKS = LINES_CORES, WORDS = 1 << 13, ROUNDS = 4 };
 

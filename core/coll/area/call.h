@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/base/far_copy.h"
 #include "core/coll/algorithm.h"
 #include "core/coll/area/slots.h"
 
@@ -18,6 +19,8 @@ static inline void pl_copy_bytes(void *to, const void *from, size_t bytes)
 {
     if (bytes == 8)
         memcpy(to, from, 8);
+    else if (bytes >= PL_FAR_COPY_FROM)
+        pl_far_copy(to, from, bytes);
     else if (bytes > 0)
         memcpy(to, from, bytes);
 }
