@@ -170,7 +170,7 @@ static double copy(size_t bytes)
     return took / (double)times;
 }
 
-/* By the instruction that overwrites lines without fetching them first, where there is one: not every C library uses it. */
+/* By the instruction that overwrites lines without fetching them first: not every C library uses it. */
 static bool by_string;
 
 static void move(char *to, const char *from, size_t bytes)
