@@ -436,7 +436,7 @@ static void check_pairs(enum pl_coll_kind kind, int rank)
     free(r->out);
 }
 
-/* One from node to node where there are short blocks, and one for each long block. */
+/* One from node to node where there are blocks, and one for each long block. */
 static int crossings_of_pairs(const struct nodes *nodes)
 {
     bool talk[64][64] = { { false } };
@@ -445,7 +445,7 @@ static int crossings_of_pairs(const struct nodes *nodes)
         for (int to = 0; to < ranks_size; to++) {
             int length = ranks_node[from] != ranks_node[to] ? length_between(from, to) : 0;
             sum += length == LONG;
-            talk[ranks_node[from]][ranks_node[to]] |= length > 0 && length != LONG;
+            talk[ranks_node[from]][ranks_node[to]] |= length > 0;
         }
     for (int from = 0; from < nodes->count; from++)
         for (int to = 0; to < nodes->count; to++)

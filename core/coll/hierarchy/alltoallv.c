@@ -3,10 +3,11 @@
  * Alltoallv and alltoallw by a node hierarchy. Each rank tells its leader how many bytes it sends to each rank and
  * receives from each, and gives it its short blocks. One message goes to each node instead of one from each rank to
  * each rank there: the amounts of its blocks, then these. Longer blocks go to their ranks without the leaders.
+ *
+ * A receiver takes what its sender gives, and finds by itself that this is too long.
  */
 #include "core/coll/hierarchy/alltoallv.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +15,11 @@
 #include "core/base/memory.h"
 #include "core/coll/area/call.h"
 
-/* Of one rank, and of all ranks. */
+/* Bytes for each rank, from it, and what that gives: [all] each. PL_HIERARCHY_DIRECT: not through the leaders. */
 struct amounts {
-    uint32_t *out, *in; /* [all] bytes for each rank, and from it; PL_HIERARCHY_DIRECT: not through the leaders */
+    uint32_t *out, *in, *given;
 };
+enum { AMOUNTS = 3, TOLD = 2 }; /* of which a rank tells its leader */
 
 struct exchange {
     struct pl_hierarchy_call *call;
@@ -25,7 +27,8 @@ struct exchange {
     int first;          /* rank of the node */
     struct amounts own; /* one after the other */
     char *packed;       /* this rank's blocks, in the order of the ranks: first those that it sends */
-    uint32_t *amounts;  /* [here]: `own` of each rank of the node; NULL: this rank is not a leader */
+    uint32_t *told;     /* [here][TOLD * all] of each rank of the node; NULL: this rank is not a leader */
+    uint32_t *given;    /* [here][all] */
     MPI_Count *counts;  /* [here] bytes of the short blocks that each rank of the node sends, then receives */
     MPI_Aint *displs;   /* [here] and where they are, in `blocks`, then in `result` */
     MPI_Aint *next;     /* [here] where those are that have not been moved yet */
@@ -48,8 +51,9 @@ static size_t sum_of(const uint32_t *amounts, int n)
 /* Those of a rank of the node. */
 static struct amounts amounts_of(const struct exchange *exchange, int i)
 {
-    uint32_t *out = exchange->amounts + (size_t)i * 2 * (size_t)exchange->all;
-    return (struct amounts){ out, out + exchange->all };
+    size_t all = (size_t)exchange->all;
+    uint32_t *out = exchange->told + (size_t)i * TOLD * all;
+    return (struct amounts){ out, out + all, exchange->given + (size_t)i * all };
 }
 
 /* --- a rank's own blocks ------------------------------------------------------------------------------------------ */
@@ -64,73 +68,78 @@ static bool own_pack(struct exchange *exchange)
 {
     const struct pl_coll *coll = exchange->call->coll;
     int all = exchange->all;
-    exchange->own.out = pl_malloc(2 * (size_t)all * sizeof(uint32_t));
-    if (!exchange->own.out)
+    uint32_t *out = pl_malloc(AMOUNTS * (size_t)all * sizeof *out);
+    if (!out)
         return false;
-    exchange->own.in = exchange->own.out + all;
+    exchange->own = (struct amounts){ out, out + all, out + 2 * all };
     for (int i = 0; i < all; i++) {
-        exchange->own.out[i] = amount_of(pl_send_block(coll, i));
+        out[i] = amount_of(pl_send_block(coll, i));
         exchange->own.in[i] = amount_of(pl_recv_block(coll, i));
     }
-    size_t most = sum_of(exchange->own.out, all), in = sum_of(exchange->own.in, all);
-    exchange->packed = pl_malloc((most > in ? most : in) + 1);
-    if (!exchange->packed)
-        return false;
+    exchange->packed = pl_malloc(sum_of(out, all) + 1);
     char *to = exchange->packed;
-    for (int i = 0; i < all; i++) {
+    for (int i = 0; to && i < all; i++) {
         struct pl_block block = pl_send_block(coll, i);
-        size_t bytes = short_bytes(exchange->own.out[i]);
+        size_t bytes = short_bytes(out[i]);
         if (bytes > 0)
             pl_type_copy(block.buf, block.count, block.type, to, (MPI_Count)bytes, PL_TYPE_BYTE);
         to += bytes;
     }
-    return true;
+    return exchange->packed != NULL;
 }
 
+/* All of them are taken, also behind one that is too long. */
 static void own_unpack(const struct exchange *exchange)
 {
+    struct pl_hierarchy_call *call = exchange->call;
     const char *from = exchange->packed;
-    for (int i = 0; i < exchange->all && exchange->call->rc == MPI_SUCCESS; i++) {
-        struct pl_block block = pl_recv_block(exchange->call->coll, i);
-        size_t bytes = short_bytes(exchange->own.in[i]);
-        if (bytes > 0)
-            pl_type_copy(from, (MPI_Count)bytes, PL_TYPE_BYTE, block.buf, block.count, block.type);
+    for (int i = 0; i < exchange->all && pl_hierarchy_may_continue(call); i++) {
+        struct pl_block block = pl_recv_block(call->coll, i);
+        size_t bytes = short_bytes(exchange->own.given[i]), capacity = pl_block_size(block),
+               some = pl_least(bytes, capacity);
+        if (some > 0)
+            pl_type_copy(from, (MPI_Count)some, PL_TYPE_BYTE, block.buf, block.count, block.type);
+        if (bytes > capacity && capacity > 0 && call->rc == MPI_SUCCESS)
+            call->rc = pl_coll_fail_amount(i, bytes, capacity);
         from += bytes;
     }
 }
 
-/* The blocks that do not go through the leaders. */
+/* The blocks that do not go through the leaders: those that their senders find long. */
 static void own_exchange_direct(struct exchange *exchange, int tag)
 {
     const struct pl_coll *coll = exchange->call->coll;
+    const struct amounts *own = &exchange->own;
     int rank = coll->comm->rank, all = exchange->all;
-    struct pl_schedule own, *schedule = pl_hierarchy_begin(exchange->call, &own, tag);
+    struct pl_schedule memory, *schedule = pl_hierarchy_begin(exchange->call, &memory, tag);
     for (int i = 1; i < all; i++) {
         int from = (rank - i + all) % all;
-        if (exchange->own.in[from] == PL_HIERARCHY_DIRECT)
-            pl_schedule_recv(schedule, pl_recv_block(coll, from), from);
+        struct pl_block block = pl_recv_block(coll, from);
+        if (own->given[from] == PL_HIERARCHY_DIRECT && pl_block_size(block) > 0)
+            pl_schedule_recv(schedule, block, from);
     }
     for (int i = 1; i < all; i++) {
         int to = (rank + i) % all;
-        if (exchange->own.out[to] == PL_HIERARCHY_DIRECT)
+        if (own->out[to] == PL_HIERARCHY_DIRECT)
             pl_schedule_send(schedule, pl_send_block(coll, to), to);
     }
-    if (exchange->own.in[rank] == PL_HIERARCHY_DIRECT)
+    if (own->out[rank] == PL_HIERARCHY_DIRECT)
         pl_schedule_copy(schedule, pl_send_block(coll, rank), pl_recv_block(coll, rank));
     pl_hierarchy_run(exchange->call, schedule);
 }
 
 /* --- leaders ------------------------------------------------------------------------------------------------------ */
 
-/* The bytes of the blocks from the node's ranks to those of another node, or from there; none: there is no message. */
-static size_t node_bytes(const struct exchange *exchange, int first, int ranks, bool in)
+/* Is there a message to another node, or from there? It has the amounts even where all blocks are long. */
+static bool node_talks(const struct exchange *exchange, int first, int ranks, bool in)
 {
-    size_t bytes = 0;
+    bool talks = false;
     for (int i = 0; i < exchange->here; i++) {
         struct amounts amounts = amounts_of(exchange, i);
-        bytes += sum_of((in ? amounts.in : amounts.out) + first, ranks);
+        for (int k = first; k < first + ranks; k++)
+            talks |= (in ? amounts.in : amounts.out)[k] > 0;
     }
-    return bytes;
+    return talks;
 }
 
 static size_t node_head(const struct exchange *exchange, int ranks)
@@ -138,14 +147,14 @@ static size_t node_head(const struct exchange *exchange, int ranks)
     return (size_t)exchange->here * (size_t)ranks * sizeof(uint32_t);
 }
 
-/* Where the blocks of each rank of the node are. Returns the bytes of all. */
+/* Where the blocks of each rank of the node are: those that it sends, or that it is given. Returns the bytes of all. */
 static size_t node_place(struct exchange *exchange, bool in)
 {
     MPI_Aint at = 0;
     for (int i = 0; i < exchange->here; i++) {
         struct amounts amounts = amounts_of(exchange, i);
         exchange->displs[i] = exchange->next[i] = at;
-        at += exchange->counts[i] = (MPI_Count)sum_of(in ? amounts.in : amounts.out, exchange->all);
+        at += exchange->counts[i] = (MPI_Count)sum_of(in ? amounts.given : amounts.out, exchange->all);
     }
     return (size_t)at;
 }
@@ -153,8 +162,10 @@ static size_t node_place(struct exchange *exchange, bool in)
 /* Appends the message for a node. Those of the nodes before have been appended. */
 static void node_send(struct exchange *exchange, struct pl_schedule *schedule, int first, int ranks)
 {
-    size_t head = node_head(exchange, ranks), bytes = node_bytes(exchange, first, ranks, false);
-    char *message = bytes > 0 ? pl_schedule_temp(schedule, head + bytes) : NULL;
+    size_t head = node_head(exchange, ranks), bytes = 0;
+    for (int i = 0; i < exchange->here; i++)
+        bytes += sum_of(amounts_of(exchange, i).out + first, ranks);
+    char *message = pl_schedule_temp(schedule, head + bytes);
     if (!message)
         return;
     char *data = message + head;
@@ -169,65 +180,69 @@ static void node_send(struct exchange *exchange, struct pl_schedule *schedule, i
     pl_schedule_send(schedule, pl_block_bytes(message, head + bytes), first);
 }
 
-static const char *words_of(char text[24], uint32_t amount)
+/* What the ranks of a node give to those of this one: as its message says, or as these expect where there is none. */
+static void node_learn(struct exchange *exchange, const char *message, int first, int ranks, bool own)
 {
-    if (amount == PL_HIERARCHY_DIRECT)
-        snprintf(text, 24, "more than %d", PL_HIERARCHY_BLOCK);
-    else
-        snprintf(text, 24, "%u", amount);
-    return text;
-}
-
-static int fail_block(int source, uint32_t given, int receiver, uint32_t expected)
-{
-    char gives[24], expects[24];
-    return pl_fail(MPI_ERR_TRUNCATE,
-                   "rank %d gives %s bytes where rank %d expects %s: all ranks must call the same collective with "
-                   "matching sizes",
-                   source, words_of(gives, given), receiver, words_of(expects, expected));
-}
-
-/* Moves the block from a rank to one of the node into place. `given` and `from`: as its sender's leader has them. */
-static const char *take_block(struct exchange *exchange, int source, int i, uint32_t given, const char *from)
-{
-    uint32_t expected = amounts_of(exchange, i).in[source];
-    size_t bytes = short_bytes(expected);
-    if (exchange->call->rc)
-        return from;
-    if (given != expected) {
-        exchange->call->rc = fail_block(source, given, exchange->first + i, expected);
-        return from;
-    }
-    pl_copy_bytes(exchange->result + exchange->next[i], from, bytes);
-    exchange->next[i] += (MPI_Aint)bytes;
-    return from + bytes;
-}
-
-static void node_take(struct exchange *exchange, const char *message, int first, int ranks)
-{
-    const char *data = message + node_head(exchange, ranks);
     for (int k = 0; k < ranks; k++)
         for (int i = 0; i < exchange->here; i++) {
-            uint32_t given;
-            memcpy(&given, message + ((size_t)k * (size_t)exchange->here + (size_t)i) * sizeof given, sizeof given);
-            data = take_block(exchange, first + k, i, given, data);
+            struct amounts amounts = amounts_of(exchange, i);
+            uint32_t *given = &amounts.given[first + k];
+            if (own)
+                *given = amounts_of(exchange, k).out[exchange->first + i];
+            else if (message)
+                memcpy(given, message + ((size_t)k * (size_t)exchange->here + (size_t)i) * sizeof *given,
+                       sizeof *given);
+            else
+                *given = 0;
         }
 }
 
-/* The same of this node's own blocks. */
+/* Moves the blocks from a rank to those of the node, which follow each other, into place. */
+static const char *take_blocks(struct exchange *exchange, int source, const char *from)
+{
+    for (int i = 0; i < exchange->here; i++) {
+        size_t bytes = short_bytes(amounts_of(exchange, i).given[source]);
+        pl_copy_bytes(exchange->result + exchange->next[i], from, bytes);
+        exchange->next[i] += (MPI_Aint)bytes;
+        from += bytes;
+    }
+    return from;
+}
+
+/* This node's own blocks. */
 static void node_take_own(struct exchange *exchange)
 {
     const char *from = exchange->blocks;
     for (int k = 0; k < exchange->here; k++) {
         const uint32_t *out = amounts_of(exchange, k).out;
-        const char *data = from + sum_of(out, exchange->first);
-        for (int i = 0; i < exchange->here; i++)
-            data = take_block(exchange, exchange->first + k, i, out[exchange->first + i], data);
+        take_blocks(exchange, exchange->first + k, from + sum_of(out, exchange->first));
         from += sum_of(out, exchange->all);
     }
 }
 
-/* The leaders exchange what their ranks have. */
+/* Sorts what has come by the ranks of this node. The amounts are those of other leaders, which sent as many bytes. */
+static void leader_sort(struct exchange *exchange, char *const *messages)
+{
+    const struct pl_hierarchy *hierarchy = exchange->call->hierarchy;
+    for (int node = 0; node < hierarchy->run_count; node++)
+        node_learn(exchange, messages[node], pl_hierarchy_first(hierarchy, node), pl_hierarchy_ranks(hierarchy, node),
+                   node == hierarchy->node);
+    exchange->result = pl_malloc(node_place(exchange, true) + 1);
+    if (!exchange->result) {
+        exchange->call->rc = pl_fail_memory("the blocks of a node's ranks");
+        return;
+    }
+    for (int node = 0; node < hierarchy->run_count; node++) {
+        int first = pl_hierarchy_first(hierarchy, node), ranks = pl_hierarchy_ranks(hierarchy, node);
+        const char *data = messages[node] ? messages[node] + node_head(exchange, ranks) : NULL;
+        for (int k = 0; data && k < ranks; k++)
+            data = take_blocks(exchange, first + k, data);
+        if (node == hierarchy->node)
+            node_take_own(exchange);
+    }
+}
+
+/* The leaders exchange what their ranks have. A message is as long as its sender makes it. */
 static void leader_exchange(struct exchange *exchange, int tag)
 {
     const struct pl_hierarchy *hierarchy = exchange->call->hierarchy;
@@ -241,16 +256,15 @@ static void leader_exchange(struct exchange *exchange, int tag)
     schedule.part = true;
     for (int node = 0; node < hierarchy->run_count; node++) {
         int first = pl_hierarchy_first(hierarchy, node), ranks = pl_hierarchy_ranks(hierarchy, node);
-        size_t head = node_head(exchange, ranks), bytes = node_bytes(exchange, first, ranks, true);
-        if (node == hierarchy->node || bytes == 0)
+        if (node == hierarchy->node || !node_talks(exchange, first, ranks, true))
             continue;
-        size_t most = head + bytes + PL_HIERARCHY_BLOCK; /* one that is wrong by a block, too: its amounts tell which */
+        size_t most = node_head(exchange, ranks) + (size_t)exchange->here * (size_t)ranks * PL_HIERARCHY_BLOCK;
         messages[node] = pl_schedule_temp(&schedule, most);
         pl_schedule_recv(&schedule, pl_block_bytes(messages[node], most), first);
     }
     for (int node = 0; node < hierarchy->run_count; node++) {
         int first = pl_hierarchy_first(hierarchy, node), ranks = pl_hierarchy_ranks(hierarchy, node);
-        if (node != hierarchy->node)
+        if (node != hierarchy->node && node_talks(exchange, first, ranks, false))
             node_send(exchange, &schedule, first, ranks);
         else
             for (int i = 0; i < exchange->here; i++)
@@ -258,14 +272,8 @@ static void leader_exchange(struct exchange *exchange, int tag)
     }
     int rc = pl_hierarchy_may_continue(exchange->call) ? pl_schedule_run(&schedule) : MPI_SUCCESS;
     exchange->call->rc = exchange->call->rc ? exchange->call->rc : rc;
-    node_place(exchange, true);
-    for (int node = 0; node < hierarchy->run_count; node++) {
-        int first = pl_hierarchy_first(hierarchy, node), ranks = pl_hierarchy_ranks(hierarchy, node);
-        if (node == hierarchy->node)
-            node_take_own(exchange);
-        else if (messages[node])
-            node_take(exchange, messages[node], first, ranks);
-    }
+    if (exchange->call->rc == MPI_SUCCESS)
+        leader_sort(exchange, messages);
     pl_schedule_fini(&schedule);
     free(messages);
 }
@@ -275,22 +283,14 @@ static bool leader_make(struct exchange *exchange)
 {
     size_t here = (size_t)exchange->here, all = (size_t)exchange->all;
     size_t places = here * (sizeof *exchange->counts + 2 * sizeof *exchange->displs);
-    exchange->counts = pl_malloc(places + here * 2 * all * sizeof *exchange->amounts);
+    exchange->counts = pl_malloc(places + here * AMOUNTS * all * sizeof *exchange->told);
     if (!exchange->counts)
         return false;
     exchange->displs = (MPI_Aint *)(exchange->counts + here);
     exchange->next = exchange->displs + here;
-    exchange->amounts = (uint32_t *)(exchange->next + here);
+    exchange->told = (uint32_t *)(exchange->next + here);
+    exchange->given = exchange->told + here * TOLD * all;
     return true;
-}
-
-/* Memory for the blocks that they send and receive. */
-static bool leader_make_blocks(struct exchange *exchange)
-{
-    size_t in = node_place(exchange, true), out = node_place(exchange, false);
-    exchange->blocks = pl_malloc(out + in + 1);
-    exchange->result = exchange->blocks ? exchange->blocks + out : NULL;
-    return exchange->blocks != NULL;
 }
 
 /* --- the steps ---------------------------------------------------------------------------------------------------- */
@@ -298,19 +298,22 @@ static bool leader_make_blocks(struct exchange *exchange)
 static void exchange_collect(struct exchange *exchange)
 {
     struct pl_comm *here = exchange->call->hierarchy->here;
-    MPI_Count bytes = (MPI_Count)(2 * (size_t)exchange->all * sizeof(uint32_t));
+    MPI_Count bytes = (MPI_Count)(TOLD * (size_t)exchange->all * sizeof(uint32_t));
     if (!here)
-        memcpy(exchange->amounts, exchange->own.out, (size_t)bytes);
+        memcpy(exchange->told, exchange->own.out, (size_t)bytes);
     pl_hierarchy_step(exchange->call, here,
                       (struct pl_coll){ .kind = PL_COLL_GATHER,
                                         .sendbuf = exchange->own.out,
                                         .sendcount = bytes,
                                         .sendtype = PL_TYPE_BYTE,
-                                        .recvbuf = exchange->amounts,
+                                        .recvbuf = exchange->told,
                                         .recvcount = bytes,
                                         .recvtype = PL_TYPE_BYTE });
-    if (exchange->amounts && exchange->call->rc == MPI_SUCCESS && !leader_make_blocks(exchange))
-        exchange->call->rc = pl_fail_memory("the blocks of a node's ranks");
+    if (exchange->told && exchange->call->rc == MPI_SUCCESS) {
+        exchange->blocks = pl_malloc(node_place(exchange, false) + 1);
+        if (!exchange->blocks)
+            exchange->call->rc = pl_fail_memory("the blocks of a node's ranks");
+    }
     MPI_Count out = (MPI_Count)sum_of(exchange->own.out, exchange->all);
     if (!here && exchange->blocks)
         pl_copy_bytes(exchange->blocks, exchange->packed, (size_t)out);
@@ -325,12 +328,32 @@ static void exchange_collect(struct exchange *exchange)
                                         .recvdispls.wide = exchange->displs });
 }
 
+/* What each rank is given, and then the blocks, for which it now has memory. */
 static void exchange_spread(struct exchange *exchange)
 {
     struct pl_comm *here = exchange->call->hierarchy->here;
-    MPI_Count in = (MPI_Count)sum_of(exchange->own.in, exchange->all);
-    if (!here && exchange->blocks)
-        pl_copy_bytes(exchange->packed, exchange->result, (size_t)in);
+    MPI_Count bytes = (MPI_Count)((size_t)exchange->all * sizeof(uint32_t));
+    if (!here)
+        memcpy(exchange->own.given, exchange->given, (size_t)bytes);
+    pl_hierarchy_step(exchange->call, here,
+                      (struct pl_coll){ .kind = PL_COLL_SCATTER,
+                                        .sendbuf = exchange->given,
+                                        .sendcount = bytes,
+                                        .sendtype = PL_TYPE_BYTE,
+                                        .recvbuf = exchange->own.given,
+                                        .recvcount = bytes,
+                                        .recvtype = PL_TYPE_BYTE });
+    if (!pl_hierarchy_may_continue(exchange->call))
+        return;
+    size_t in = sum_of(exchange->own.given, exchange->all);
+    free(exchange->packed);
+    exchange->packed = pl_malloc(in + 1);
+    if (!exchange->packed) {
+        exchange->call->rc = pl_fail_memory("the blocks of a rank");
+        return;
+    }
+    if (!here)
+        pl_copy_bytes(exchange->packed, exchange->result, in);
     pl_hierarchy_step(exchange->call, here,
                       (struct pl_coll){ .kind = PL_COLL_SCATTERV,
                                         .sendbuf = exchange->result,
@@ -338,23 +361,22 @@ static void exchange_spread(struct exchange *exchange)
                                         .sendcounts.wide = exchange->counts,
                                         .senddispls.wide = exchange->displs,
                                         .recvbuf = exchange->packed,
-                                        .recvcount = in,
+                                        .recvcount = (MPI_Count)in,
                                         .recvtype = PL_TYPE_BYTE });
 }
 
-/* A rank exchanges its long blocks while its leader is busy with the short ones. */
 static void exchange_run(struct exchange *exchange, int tag)
 {
     exchange_collect(exchange);
     if (exchange->blocks)
         leader_exchange(exchange, tag);
-    if (exchange->call->rc == MPI_ERR_TRUNCATE) /* the others wait for this leader */
-        pl_coll_tell_amounts(exchange->call->coll->comm);
-    if (exchange->call->rc)
+    if (exchange->call->rc) /* the others learn that the communicator is broken */
         return;
-    own_exchange_direct(exchange, tag);
     exchange_spread(exchange);
-    own_unpack(exchange);
+    if (exchange->packed)
+        own_unpack(exchange);
+    if (pl_hierarchy_may_continue(exchange->call))
+        own_exchange_direct(exchange, tag);
 }
 
 void pl_hierarchy_alltoallv(struct pl_hierarchy_call *call)
@@ -369,6 +391,7 @@ void pl_hierarchy_alltoallv(struct pl_hierarchy_call *call)
         exchange_run(&exchange, tag);
     else
         call->rc = pl_fail_memory("the blocks of a node's ranks");
+    free(exchange.result);
     free(exchange.blocks);
     free(exchange.counts);
     free(exchange.packed);
