@@ -181,7 +181,7 @@ static void node_send(struct exchange *exchange, struct pl_schedule *schedule, i
     pl_schedule_send(schedule, pl_block_bytes(message, head + bytes), first);
 }
 
-/* What the ranks of a node give to those of this one: as its message says, or as these expect where there is none. */
+/* What the ranks of a node give to those of this one, as its message says; nothing if there is none. */
 static void node_learn(struct exchange *exchange, const char *message, int first, int ranks, bool own)
 {
     for (int k = 0; k < ranks; k++)
