@@ -42,7 +42,7 @@ AIMS = (
     Aim(BOTH, r'memory, [RP]SS', None, 'peers', None, 0.5),
     Aim(BOTH, r'rate, 2 threads', (1,), 'own', 'rate, 1 thread', 1.8),
     Aim(BOTH, r'rate, 2 threads', (2,), 'own', 'rate, 1 thread', 1.0),
-    Aim(('hosts',), r'.*', None, 'peers', None, 1.0),
+    Aim(('hosts',), r'(.*)', None, 'peers', None, 1.0, '{}'),
 )
 
 # A geometric mean of ratios to the better peer, of the figures that fit the pattern; that of speeds is inverted.
@@ -83,20 +83,30 @@ def reference(figures, own, peers, ranks, figure, aim, match):
     return (what if aim.against == 'own' else f'{name}, {what}'), figures.get((what, ranks), {}).get(name)
 
 
+def mean_ratio(figures, name, peers, mean):
+    """The geometric mean of the ratios to the better peer, and how many they are; (None, 0) for none."""
+    ratios = []
+    for (what, ranks), figure in figures.items():
+        peer = better(figure, peers)
+        if ranks == mean.ranks and name in figure and peer and re.fullmatch(mean.what, what):
+            ratio = median_ratio(figure[name], figure[peer])
+            ratios.append(ratio if figure['unit'] in LESS_IS_BETTER else 1 / ratio)
+    return statistics.geometric_mean(ratios) if ratios else None, len(ratios)
+
+
 def means_of(figures, own, peers, means=MEANS):
     """A line for each mean that something was measured for."""
     lines = []
     for mean in means:
-        ratios = []
-        for (what, ranks), figure in figures.items():
-            name = better(figure, peers)
-            if ranks == mean.ranks and own in figure and name and re.fullmatch(mean.what, what):
-                ratio = median_ratio(figure[own], figure[name])
-                ratios.append(ratio if figure['unit'] in LESS_IS_BETTER else 1 / ratio)
-        if ratios:
-            ratio = statistics.geometric_mean(ratios)
-            lines.append(Line(f'{mean.name}, {len(ratios)} figures', mean.ranks, 'mean', None, 'the better one', None, ratio,
-                              mean.bound, ratio <= mean.bound))
+        ratio, count = mean_ratio(figures, own, peers, mean)
+        least, measured = mean_ratio(figures, 'limits', peers, mean)
+        if not count:
+            continue
+        limit = ratio > mean.bound and measured == count and least > mean.bound and ratio <= least / CLOSE
+        lines.append(Line(f'{mean.name}, {count} figures', mean.ranks, 'mean', None, 'the better one', None, ratio, mean.bound,
+                          ratio <= mean.bound or limit, limit))
+        if measured:
+            lines.append(Line(f'{mean.name}, {measured} figures', mean.ranks, 'mean', None, 'limit', least, None, None, None))
     return lines
 
 
@@ -104,9 +114,10 @@ def meets(ratio, unit, bound):
     return ratio <= bound if unit in LESS_IS_BETTER else ratio >= bound
 
 
-def is_at_limit(figures, figure, own, others, aim, match):
+def is_at_limit(figures, ranks, figure, own, others, aim, match):
     """Does the machine itself miss the bound, and is the figure close to what it can do?"""
-    least = figures.get((aim.least.format(*match.groups()), 1), {}).get('limits') if aim.least else None
+    what = aim.least.format(*match.groups()) if aim.least else None
+    least = next((figures[what, n]['limits'] for n in (ranks, 1) if 'limits' in figures.get((what, n), {})), None)
     if not least:
         return False
     unit, close = figure['unit'], CLOSE if figure['unit'] not in LESS_IS_BETTER else 1 / CLOSE
@@ -129,7 +140,7 @@ def lines_of(figures, state, own, peers):
                 continue
             ratio = median_ratio(figure[own], others)
             reached = meets(ratio, unit, aim.bound)
-            limit = not reached and is_at_limit(figures, figure, own, others, aim, match)
+            limit = not reached and is_at_limit(figures, ranks, figure, own, others, aim, match)
             lines.append(Line(what, ranks, unit, value, name, statistics.median(others), ratio, aim.bound, reached or limit,
                               limit))
         if not aims:

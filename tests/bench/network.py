@@ -3,9 +3,11 @@
 """Runs the programs of the bench over two to eight emulated hosts (tests/hosts/lab) with every MPI found on this machine.
 
 It prints the medians beside the aims: no figure worse than the better peer's, and 0.7 of it in the mean. The MPIs take
-turns in every round, as in run.py. The network is a bridge of this machine, and all hosts share its cores: what counts
-is the ratio. MPICH spins, so it is left out where there are more ranks than cores. The exit code is 1 only when a
-program of Plenum's does not come to its end.
+turns in every round, as in run.py. With one rank a host, bare sockets (sockets/mpi.h) have turns too: they are the limit.
+
+The network is a bridge of this machine, and all hosts share its cores: what counts is the ratio. With --rate each host
+has a link of that speed. MPICH spins, so it is left out where there are more ranks than cores. The exit code is 1 only
+when a program of Plenum's does not come to its end.
 """
 import argparse
 import collections
@@ -35,7 +37,7 @@ def launcher(name, lab, hosts, each):
     """The words of the launcher before the program."""
     ranks, spread = hosts * each, ','.join(f'{host}:{each}' for host in HOSTS[:hosts])
     reach = os.path.join(lab, 'on')
-    if name == 'Plenum':
+    if name in ('Plenum', run.LIMITS):
         return ['--launcher', 'ssh', '--launcher-exec', f'{reach} %h', '--host', spread, '-n', str(ranks)]
     if name == 'MPICH':
         return ['-launcher', 'rsh', '-launcher-exec', reach, '-iface', 'bridge0', '-genv', 'UCX_NET_DEVICES', 'eth0',
@@ -47,8 +49,8 @@ def launcher(name, lab, hosts, each):
 
 
 class Bench:
-    def __init__(self, mpis, lab, args):
-        self.mpis, self.lab, self.args = mpis, lab, args
+    def __init__(self, mpis, limits, lab, args):
+        self.mpis, self.limits, self.lab, self.args = mpis, limits, lab, args
         self.figures, self.broken = {}, {}
 
     def turn(self, mpi, its):
@@ -68,6 +70,7 @@ class Bench:
             if self.args.only not in f'{its.program} {its.hosts} x {its.each}':
                 continue
             asked = [mpi for mpi in self.mpis if mpi.name != 'MPICH' or its.hosts * its.each <= os.cpu_count()]
+            asked += [self.limits] if its.each == 1 else []
             turns = self.args.rounds or (its.quick if self.args.quick else its.rounds)
             for turn in range(turns):
                 run.tell(f'{its.program} on {its.hosts} x {its.each}, round {turn + 1} of {turns}')
@@ -77,7 +80,8 @@ class Bench:
 
 
 def matrix(figures, names):
-    """A row for each figure; for each number of hosts and ranks the figure and its ratio to that of the better peer."""
+    """A row for each figure; for each number of hosts and ranks the figure, its ratio to that of the better peer, and with
+    one rank a host that of the limit."""
     shapes = list(dict.fromkeys(shape for _, shape in figures))
     rows = [[''] + shapes, ['---'] + ['---:'] * len(shapes)]
     for what in dict.fromkeys(what for what, _ in figures):
@@ -85,14 +89,17 @@ def matrix(figures, names):
         for shape in shapes:
             figure = figures.get((what, shape), {})
             name = aims.better(figure, names[1:]) if figure.get(names[0]) else None
-            row.append(f'{aims.short(statistics.median(figure[names[0]]))} {figure["unit"]}, '
-                       f'{aims.short(aims.median_ratio(figure[names[0]], figure[name]))}' if name else '')
+            if not name:
+                row.append('')
+                continue
+            ratios = [aims.short(aims.median_ratio(figure[who], figure[name])) for who in (names[0], run.LIMITS) if who in figure]
+            row.append(f'{aims.short(statistics.median(figure[names[0]]))} {figure["unit"]}, {", ".join(ratios)}')
         rows.append(row)
     return '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows)
 
 
 def report(figures, names):
-    lines = aims.lines_of(figures, 'hosts', names[0], names[1:])
+    lines = [line for line in aims.lines_of(figures, 'hosts', names[0], names[1:]) if line.other != 'limit']
     shapes = dict.fromkeys(shape for _, shape in figures)
     lines += aims.means_of(figures, names[0], names[1:], [aims.Mean('all', r'.*', shape, 0.7) for shape in shapes])
     print(f'{aims.table(lines)}\n\n{aims.summary(lines)}\n\n{matrix(figures, names)}')
@@ -100,6 +107,7 @@ def report(figures, names):
 
 def main():
     parser = run.parser_of(__doc__)
+    parser.add_argument('--rate', help='the speed of the links, as 10gbit; unlimited otherwise')
     parser.add_argument('--lab', metavar='DIRECTORY', help=argparse.SUPPRESS)
     args = parser.parse_args()
 
@@ -112,17 +120,18 @@ def main():
     if not mpis or mpis[0].name != 'Plenum':
         print(f'network.py: no mpicc in {args.plenum}; build Plenum first, or say where it is', file=sys.stderr)
         return 1
+    limits = run.Mpi(run.LIMITS, 'cc', mpis[0].launcher, args.work, ['-I' + os.path.join(HERE, 'sockets')])
     if not args.lab:
-        for mpi in mpis:
+        for mpi in mpis + [limits]:
             mpi.build(sorted({its.program for its in RUNS}))
         with tempfile.TemporaryDirectory(dir=os.path.abspath(args.work)) as lab:
             command = [os.path.join(HERE, '../hosts/lab'), lab, sys.executable, '-B', os.path.abspath(__file__)] + sys.argv[1:]
             for option in ('plenum', 'work', 'json'):  # the lab has a directory of its own
                 if getattr(args, option):
                     command += [f'--{option}', os.path.abspath(getattr(args, option))]
-            return subprocess.run(command + ['--lab', lab], env=dict(os.environ, LAB_HOSTS=' '.join(HOSTS)),
-                                  check=False).returncode
-    bench = Bench(mpis, args.lab, args)
+            lab_environment = dict(os.environ, LAB_HOSTS=' '.join(HOSTS), LAB_RATE=args.rate or '')
+            return subprocess.run(command + ['--lab', lab], env=lab_environment, check=False).returncode
+    bench = Bench(mpis, limits, args.lab, args)
     bench.measure()
     names = [mpi.name for mpi in mpis]
     if args.json:

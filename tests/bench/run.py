@@ -44,8 +44,8 @@ RUNS = (
 class Mpi:
     """One MPI: a compiler, a launcher, and where its programs are. The limits are one too, without a launcher."""
 
-    def __init__(self, name, compiler, launcher, work):
-        self.name, self.compiler, self.launcher = name, compiler, launcher
+    def __init__(self, name, compiler, launcher, work, flags=()):
+        self.name, self.compiler, self.launcher, self.flags = name, compiler, launcher, flags
         self.directory = os.path.join(work, name.replace(' ', '-').lower())
         self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
         self.broken = {}
@@ -57,8 +57,8 @@ class Mpi:
         os.makedirs(self.directory, exist_ok=True)
         for name in programs:
             source = os.path.join(HERE, name + '.c')
-            subprocess.run([self.compiler, '-O2', '-std=gnu11', '-D_GNU_SOURCE', '-pthread', source, '-o', self.program(name)],
-                           check=True, stderr=subprocess.DEVNULL)
+            subprocess.run([self.compiler, '-O2', '-std=gnu11', '-D_GNU_SOURCE', '-pthread', *self.flags, source, '-o',
+                            self.program(name)], check=True, stderr=subprocess.DEVNULL)
 
     def run(self, run, processors, args):
         """Returns {what: (value, unit)}; the output of a program before it failed counts."""
