@@ -50,7 +50,7 @@ const struct pl_config pl_config_table[] = {
       "where the processes of a node run, for blocking collectives: auto, as they are bound; none; or packages and "
       "caches of each that they fill in order, such as 2x4",
       PL_CONFIG_FIXED },
-    ALGORITHM("reduce", "binomial|in_order|rabenseifner"),
+    ALGORITHM("reduce", "binomial|in_order|rabenseifner|chain"),
     ALGORITHM("reduce_scatter", "recursive_halving|pairwise|in_order"),
     ALGORITHM("reduce_scatter_block", "recursive_halving|pairwise|in_order"),
     ALGORITHM("scan", "doubling|linear"),

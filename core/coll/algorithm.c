@@ -135,12 +135,10 @@ MPI_Count *pl_parts_make(struct pl_schedule *schedule, MPI_Count count, int n)
     return parts;
 }
 
-/* Segments let the reduction of one part overlap the transfer of the next; each costs a message.
- * docs/notes/collectives-by-messages.md has a measurement for two ranks. */
+/* docs/notes/collectives-by-messages.md has a measurement for two ranks. */
 enum { SEGMENT = 128 * 1024, SEGMENTS_MAX = 16 };
 
-/* Sender and receiver segment alike, by what both know: the count and the size of an element. */
-static int coll_segments(struct pl_block block)
+int pl_segments(struct pl_block block)
 {
     size_t n = pl_block_size(block) / SEGMENT + 1;
     if (n > SEGMENTS_MAX)
@@ -148,7 +146,7 @@ static int coll_segments(struct pl_block block)
     return (MPI_Count)n > block.count ? (int)block.count : (int)n;
 }
 
-static struct pl_block coll_segment(struct pl_block block, int i, int n)
+struct pl_block pl_segment(struct pl_block block, int i, int n)
 {
     MPI_Count from = block.count / n * i, to = i == n - 1 ? block.count : block.count / n * (i + 1);
     return pl_block_slice(block, from, to - from);
@@ -157,18 +155,18 @@ static struct pl_block coll_segment(struct pl_block block, int i, int n)
 void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, struct pl_block out, int dest,
                         struct pl_block inout, void *operand, const void *mine, int source)
 {
-    int incoming = coll_segments(inout), outgoing = coll_segments(out), begin = pl_schedule_mark(schedule);
+    int incoming = pl_segments(inout), outgoing = pl_segments(out), begin = pl_schedule_mark(schedule);
     bool is_there = mine == inout.buf;
     struct pl_block received = pl_block(is_there ? operand : inout.buf, inout.count, inout.type);
     struct pl_block in = pl_block(is_there ? operand : mine, inout.count, inout.type);
 
     for (int i = 0; i < incoming; i++)
-        pl_schedule_recv(schedule, coll_segment(received, i, incoming), source);
+        pl_schedule_recv(schedule, pl_segment(received, i, incoming), source);
     for (int i = 0; i < outgoing; i++)
-        pl_schedule_send(schedule, coll_segment(out, i, outgoing), dest);
+        pl_schedule_send(schedule, pl_segment(out, i, outgoing), dest);
     for (int i = 0; i < incoming; i++) {
         pl_schedule_wait_until(schedule, begin + i + 1);
-        pl_schedule_reduce(schedule, op, coll_segment(in, i, incoming).buf, coll_segment(inout, i, incoming));
+        pl_schedule_reduce(schedule, op, pl_segment(in, i, incoming).buf, pl_segment(inout, i, incoming));
     }
     pl_schedule_wait(schedule);
 }

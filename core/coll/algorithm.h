@@ -31,7 +31,7 @@ struct pl_algorithm {
     X(alltoall_bruck) X(alltoall_pairwise) X(alltoall_linear) X(alltoall_exchange) \
     X(alltoallv_pairwise) X(alltoallv_linear) X(alltoallv_exchange) \
     X(alltoallw_pairwise) X(alltoallw_linear) X(alltoallw_exchange) \
-    X(reduce_binomial) X(reduce_in_order) X(reduce_rabenseifner) \
+    X(reduce_binomial) X(reduce_in_order) X(reduce_rabenseifner) X(reduce_chain) \
     X(allreduce_linear) X(allreduce_recursive_doubling) X(allreduce_ring) X(allreduce_rabenseifner) \
     X(allreduce_reduce_bcast) \
     X(reduce_scatter_block_recursive_halving) X(reduce_scatter_block_pairwise) X(reduce_scatter_block_in_order) \
@@ -172,6 +172,11 @@ static inline struct pl_block pl_part(struct pl_block whole, const MPI_Count *pa
 {
     return pl_block_slice(whole, parts[from], parts[to] - parts[from]);
 }
+
+/* A vector in segments of nearly equal length, so that the reduction of one overlaps the transfer of the next; each
+ * costs a message. Sender and receiver cut alike, by what both know: the count and the size of an element. */
+int pl_segments(struct pl_block block);
+struct pl_block pl_segment(struct pl_block block, int i, int n);
 
 /*
  * Operations that commute spare a copy of the input: what is received first goes into `value`, and the input is

@@ -2,7 +2,8 @@
 /*
  * Reduce. Binomial numbers the ranks from the root, and so needs an operation that commutes. In_order is a tree over
  * the ranks as they are, whose root, rank 0, passes the result on. Rabenseifner's algorithm is for long vectors: the
- * reduction is scattered by recursive halving, then gathered at the root.
+ * reduction is scattered by recursive halving, then gathered at the root. A chain is for long vectors on few ranks:
+ * each rank receives and sends the vector once, in segments.
  */
 #include "core/coll/algorithm.h"
 
@@ -113,7 +114,79 @@ static void reduce_append_rabenseifner(struct pl_schedule *schedule, const struc
     append_gather_parts(schedule, &fold, partial.value, parts);
 }
 
+/* --- chain: each rank adds its operand to what the rank before it has; the root is the last ----------------------- */
+
+enum { AHEAD = 2, BUFFERS = 2 * AHEAD }; /* segments that are received before one is combined, and those in memory */
+
+struct chain {
+    struct pl_block input, result; /* result: at the root */
+    struct pl_block buffer[BUFFERS];
+    int segments;
+    bool is_root, direct; /* direct: segments are received into the result */
+};
+
+static struct pl_block chain_received(const struct chain *chain, int i)
+{
+    struct pl_block own = pl_segment(chain->direct ? chain->result : chain->input, i, chain->segments);
+    return chain->direct ? own : pl_block(chain->buffer[i % BUFFERS].buf, own.count, own.type);
+}
+
+/* The result is where a segment was received, or in the result of the root's MPI_IN_PLACE. */
+static void chain_combine(struct pl_schedule *schedule, const struct pl_coll *coll, const struct chain *chain, int i)
+{
+    struct pl_block own = pl_segment(chain->input, i, chain->segments), received = chain_received(chain, i);
+    if (chain->is_root && !chain->direct)
+        pl_schedule_reduce(schedule, coll->op, received.buf, own);
+    else
+        pl_schedule_reduce(schedule, coll->op, own.buf, received);
+}
+
+static void chain_append_middle(struct pl_schedule *schedule, const struct pl_coll *coll, const struct chain *chain,
+                                int previous, int next)
+{
+    int received[BUFFERS], sent[BUFFERS], n = chain->segments; /* marks */
+    for (int i = 0; i < n + AHEAD; i++) {
+        int done = i - AHEAD;
+        if (done >= 0) {
+            pl_schedule_wait_until(schedule, received[done % BUFFERS]);
+            chain_combine(schedule, coll, chain, done);
+            if (!chain->is_root)
+                pl_schedule_send(schedule, chain_received(chain, done), next);
+            sent[done % BUFFERS] = pl_schedule_mark(schedule);
+        }
+        if (i >= n)
+            continue;
+        if (i >= BUFFERS)
+            pl_schedule_wait_until(schedule, sent[i % BUFFERS]);
+        pl_schedule_recv(schedule, chain_received(chain, i), previous);
+        received[i % BUFFERS] = pl_schedule_mark(schedule);
+    }
+}
+
+static void reduce_append_chain(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
+    int next = pl_rank_back(coll->root, me + 1, size), previous = pl_rank_back(coll->root, me - 1 + size, size);
+    struct chain chain = { .input = pl_coll_input(coll, coll->recvcount),
+                           .result = pl_coll_received(coll),
+                           .is_root = me == 0,
+                           .direct = me == 0 && !pl_coll_in_place(coll) };
+    chain.segments = coll->recvcount ? pl_segments(chain.input) : 1;
+    if (size == 1) {
+        append_input(schedule, coll, chain.result);
+    } else if (me == 1) {
+        for (int i = 0; i < chain.segments; i++)
+            pl_schedule_send(schedule, pl_segment(chain.input, i, chain.segments), next);
+    } else {
+        MPI_Count longest = pl_segment(chain.input, chain.segments - 1, chain.segments).count;
+        for (int i = 0; i < BUFFERS && i < chain.segments && !chain.direct; i++)
+            chain.buffer[i] = pl_schedule_temp_block(schedule, longest, coll->recvtype);
+        chain_append_middle(schedule, coll, &chain, previous, next);
+    }
+}
+
 const struct pl_algorithm pl_reduce_binomial = { PL_COLL_REDUCE, "binomial", reduce_append_binomial, pl_coll_commutes };
 const struct pl_algorithm pl_reduce_in_order = { PL_COLL_REDUCE, "in_order", reduce_append_in_order, NULL };
 const struct pl_algorithm pl_reduce_rabenseifner = { PL_COLL_REDUCE, "rabenseifner", reduce_append_rabenseifner,
                                                      pl_coll_commutes };
+const struct pl_algorithm pl_reduce_chain = { PL_COLL_REDUCE, "chain", reduce_append_chain, pl_coll_commutes };

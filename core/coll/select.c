@@ -78,6 +78,7 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
     [PL_COLL_REDUCE] = {
         { 2, ANY_BYTES, &pl_reduce_binomial },
         { ANY_RANKS, 64 * K, &pl_reduce_binomial },
+        { 4, ANY_BYTES, &pl_reduce_chain },
         { ANY_RANKS, ANY_BYTES, &pl_reduce_rabenseifner },
         { ANY_RANKS, ANY_BYTES, &pl_reduce_in_order },
     },

@@ -167,7 +167,7 @@ static void force(const char *name, const char *algorithm, int number, int again
 
 /* As the configuration has them; those that reduce come first. */
 static const char *const algorithms[][8] = {
-    { "REDUCE", "binomial", "in_order", "rabenseifner" },
+    { "REDUCE", "binomial", "in_order", "rabenseifner", "chain" },
     { "ALLREDUCE", "linear", "recursive_doubling", "ring", "rabenseifner", "reduce_bcast" },
     { "REDUCE_SCATTER", "recursive_halving", "pairwise", "in_order" },
     { "REDUCE_SCATTER_BLOCK", "recursive_halving", "pairwise", "in_order" },

@@ -228,7 +228,7 @@ static const struct tree_head {
     void (*test)(const struct draw *draw);
     const char *algorithms[6];
 } kinds[] = {
-    { "REDUCE", test_reduce, { "auto", "binomial", "in_order", "rabenseifner" } },
+    { "REDUCE", test_reduce, { "auto", "binomial", "in_order", "rabenseifner", "chain" } },
     { "ALLREDUCE", test_allreduce, { "auto", "linear", "recursive_doubling", "ring", "rabenseifner", "reduce_bcast" } },
     { "REDUCE_SCATTER_BLOCK", test_reduce_scatter_block, { "auto", "recursive_halving", "pairwise", "in_order" } },
     { "REDUCE_SCATTER", test_reduce_scatter, { "auto", "recursive_halving", "pairwise", "in_order" } },
