@@ -107,6 +107,60 @@ static void hierarchy_coll_allgather(struct pl_hierarchy_call *call)
     pl_hierarchy_distribute(call, pl_block(coll->recvbuf, coll->recvcount * coll->comm->size, coll->recvtype), 0);
 }
 
+/* --- segments ----------------------------------------------------------------------------------------------------- */
+
+enum { SEGMENT = 256 << 10 };
+
+/* One segment after the other: a leader sends one while other nodes distribute the one before. All ranks cut alike, as
+ * the elements of a reduction are the same everywhere. */
+static void hierarchy_run_in_segments(struct pl_hierarchy_call *call, pl_hierarchy_algorithm *run)
+{
+    const struct pl_coll *coll = call->coll;
+    const void **named = &coll->comm->coll.named, *before = *named;
+    MPI_Count each = SEGMENT / (MPI_Count)coll->recvtype->size;
+    *named = before ? before : coll;
+    for (MPI_Count first = 0; first < coll->recvcount; first += each) {
+        MPI_Aint offset = first * coll->recvtype->extent;
+        struct pl_coll part = *coll;
+        part.recvcount = coll->recvcount - first < each ? coll->recvcount - first : each;
+        if (coll->recvbuf)
+            part.recvbuf = pl_address(coll->recvbuf, offset);
+        if (coll->sendbuf && !pl_coll_in_place(coll))
+            part.sendbuf = pl_address(coll->sendbuf, offset);
+        struct pl_hierarchy_call its = { &part, call->hierarchy, NULL, call->rc };
+        run(&its);
+        call->rc = its.rc;
+    }
+    *named = before;
+}
+
+/* The ranks may have different datatypes: what is cut are the packed bytes. */
+static void hierarchy_bcast_in_segments(struct pl_hierarchy_call *call)
+{
+    const struct pl_coll *coll = call->coll;
+    struct pl_block data = pl_coll_received(coll);
+    size_t size = pl_block_size(data);
+    bool copied = !data.type->dense, is_root = coll->comm->rank == coll->root;
+    struct pl_hierarchy_buffer buffer;
+    void *bytes = pl_hierarchy_borrow(call, &buffer, copied ? size : 0);
+    if (!bytes)
+        return;
+    if (!copied)
+        bytes = pl_address(data.buf, data.type->true_lb);
+    else if (is_root)
+        pl_hierarchy_copy(call, data, pl_block_bytes(bytes, size));
+    struct pl_coll packed = *coll;
+    packed.recvbuf = bytes;
+    packed.recvcount = (MPI_Count)size;
+    packed.recvtype = PL_TYPE_BYTE;
+    struct pl_hierarchy_call its = { &packed, call->hierarchy, NULL, call->rc };
+    hierarchy_run_in_segments(&its, hierarchy_coll_bcast);
+    call->rc = its.rc;
+    if (copied && !is_root)
+        pl_hierarchy_copy(call, pl_block_bytes(bytes, size), data);
+    pl_hierarchy_return(&buffer);
+}
+
 /* --- the choice -------------------------------------------------------------------------------------------------- */
 
 #define M ((size_t)1 << 20)
@@ -117,9 +171,10 @@ static const struct hierarchy_rule {
     size_t started;  /* the same of a nonblocking one, whose ranks of a node send messages */
     bool contiguous; /* only where the ranks of each node follow each other */
     int ranks_each;  /* ranks that nodes must have on average */
+    bool cut;        /* a blocking one is done for one segment of the vector after the other */
 } hierarchy_rules[PL_COLL_KINDS] = {
     [PL_COLL_BARRIER] = { hierarchy_coll_barrier, 0, 0, false, 1 },
-    [PL_COLL_BCAST] = { hierarchy_coll_bcast, 2 * M, M / 2, false, 1 },
+    [PL_COLL_BCAST] = { hierarchy_coll_bcast, 2 * M, M / 2, false, 1, true },
     [PL_COLL_GATHER] = { pl_hierarchy_gather, 16 << 10, 16 << 10, true, 1 },
     [PL_COLL_GATHERV] = { pl_hierarchy_gatherv, 0, 0, true, 1 },
     [PL_COLL_SCATTER] = { pl_hierarchy_scatter, 16 << 10, 16 << 10, true, 2 },
@@ -129,12 +184,12 @@ static const struct hierarchy_rule {
     [PL_COLL_ALLTOALL] = { pl_hierarchy_alltoall, M / 8, M / 32, true, 1 },
     [PL_COLL_ALLTOALLV] = { pl_hierarchy_alltoallv, 0, 0, true, 2 },
     [PL_COLL_ALLTOALLW] = { pl_hierarchy_alltoallv, 0, 0, true, 2 },
-    [PL_COLL_REDUCE] = { pl_hierarchy_reduce, 4 * M, M, false, 1 },
+    [PL_COLL_REDUCE] = { pl_hierarchy_reduce, 4 * M, M, false, 1, true },
     [PL_COLL_ALLREDUCE] = { pl_hierarchy_allreduce, 4 * M, M, false, 1 },
     [PL_COLL_REDUCE_SCATTER_BLOCK] = { pl_hierarchy_reduce_scatter, 4 * M, M / 2, true, 1 },
     [PL_COLL_REDUCE_SCATTER] = { pl_hierarchy_reduce_scatter, 4 * M, M / 2, true, 1 },
-    [PL_COLL_SCAN] = { pl_hierarchy_scan, 4 * M, M, true, 1 },
-    [PL_COLL_EXSCAN] = { pl_hierarchy_scan, 4 * M, M, true, 1 },
+    [PL_COLL_SCAN] = { pl_hierarchy_scan, 4 * M, M, true, 1, true },
+    [PL_COLL_EXSCAN] = { pl_hierarchy_scan, 4 * M, M, true, 1, true },
 };
 
 /* Do all ranks know the amount of each rank? */
@@ -169,6 +224,18 @@ static bool is_placed_for(const struct pl_hierarchy *hierarchy, const struct pl_
     return !rule->contiguous || (hierarchy->contiguous && coll->comm->size >= rule->ranks_each * hierarchy->run_count);
 }
 
+static void hierarchy_run(struct pl_hierarchy_call *call)
+{
+    const struct pl_coll *coll = call->coll;
+    const struct hierarchy_rule *rule = &hierarchy_rules[coll->kind];
+    if (!rule->cut || pl_block_size(pl_coll_received(coll)) <= SEGMENT)
+        rule->run(call);
+    else if (coll->kind == PL_COLL_BCAST)
+        hierarchy_bcast_in_segments(call);
+    else
+        hierarchy_run_in_segments(call, rule->run);
+}
+
 bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
 {
     struct pl_hierarchy *hierarchy;
@@ -182,7 +249,7 @@ bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
     if (!hierarchy || !is_placed_for(hierarchy, coll))
         return *rc != MPI_SUCCESS;
     struct pl_hierarchy_call call = { coll, hierarchy, NULL, MPI_SUCCESS };
-    hierarchy_rules[coll->kind].run(&call);
+    hierarchy_run(&call);
     pl_comm_count_area(coll->comm);
     if (call.rc == MPI_SUCCESS)
         atomic_store_explicit(&coll->comm->coll.ended, coll->comm->coll.blocking, memory_order_release);

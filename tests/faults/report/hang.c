@@ -49,6 +49,18 @@ static void area(void)
     MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* A vector that goes in segments. */
+static void vector(void)
+{
+    enum { COUNT = 1 << 17 };
+    static double mine[COUNT], sum[COUNT];
+    for (int i = 0; i < 3; i++)
+        MPI_Allreduce(mine, sum, COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == size - 1)
+        pause();
+    MPI_Allreduce(mine, sum, COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static void tag(void)
 {
     MPI_Comm ocean;
@@ -368,6 +380,7 @@ static const struct {
     { "ring", ring, 0 },
     { "barrier", barrier, 0 },
     { "area", area, 0 },
+    { "vector", vector, 0 },
     { "tag", tag, 0 },
     { "ended", ended, 0 },
     { "anybody", anybody, 0 },

@@ -366,6 +366,19 @@ static void barrier(void)
 
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
+/* Long enough for several segments. */
+static void vectors(void)
+{
+    enum { VECTOR = 200003 };
+    form = BLOCKING;
+    for (int in_place = 0; in_place < 2; in_place++, turn++) {
+        bcast(VECTOR, turn % size);
+        reduce(VECTOR, turn % size, MPI_BXOR, in_place);
+        allreduce(VECTOR, MPI_SUM, in_place);
+        scan(VECTOR, MPI_MAX, in_place);
+    }
+}
+
 /* The forms take turns: on several communicators each length has all of them. */
 static void all_kinds(void)
 {
@@ -397,6 +410,7 @@ static void all_kinds(void)
             scan(count, ops[(turn + 5) % OPS], places[p]);
             reduce_scatter(count / size, ops[(turn + 7) % OPS], places[p]);
         }
+    vectors();
     for (int i = 0; i < 3 * OPS; i++, turn++) {
         form = (enum form)(turn % 3);
         allreduce(5, ops[i % OPS], i % 2);
