@@ -41,7 +41,7 @@ const struct pl_config pl_config_table[] = {
     ALGORITHM("alltoall", "bruck|pairwise|linear|exchange"),
     ALGORITHM("alltoallv", "pairwise|linear|exchange"),
     ALGORITHM("alltoallw", "pairwise|linear|exchange"),
-    ALGORITHM("barrier", "linear|dissemination"),
+    ALGORITHM("barrier", "linear|recursive_doubling|dissemination"),
     ALGORITHM("bcast", "binomial|scatter_allgather|chain"),
     ALGORITHM("exscan", "doubling|linear"),
     ALGORITHM("gather", "linear|binomial"),

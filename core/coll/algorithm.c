@@ -39,6 +39,11 @@ bool pl_coll_commutes(const struct pl_coll *coll)
     return coll->op->commute;
 }
 
+bool pl_coll_is_power(const struct pl_coll *coll)
+{
+    return (coll->comm->size & (coll->comm->size - 1)) == 0;
+}
+
 /* --- folding --------------------------------------------------------------------------------------------------- */
 
 int pl_fold_real(const struct pl_fold *fold, int number)

@@ -22,7 +22,7 @@ struct pl_algorithm {
 /* All algorithms, by the names that the configuration has for them (core/base/config.c). */
 /* clang-format off */
 #define PL_ALGORITHMS(X) \
-    X(barrier_linear) X(barrier_dissemination) \
+    X(barrier_linear) X(barrier_recursive_doubling) X(barrier_dissemination) \
     X(bcast_binomial) X(bcast_scatter_allgather) X(bcast_chain) \
     X(gather_linear) X(gather_binomial) X(gatherv_linear) \
     X(scatter_linear) X(scatter_binomial) X(scatterv_linear) \
@@ -202,6 +202,8 @@ void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold,
 void pl_append_doubling(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole,
                         const MPI_Count *parts);
 
+/* What algorithms need: an operation that commutes; a power of two of ranks. */
 bool pl_coll_commutes(const struct pl_coll *coll);
+bool pl_coll_is_power(const struct pl_coll *coll);
 
 #endif

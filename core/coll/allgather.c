@@ -30,11 +30,6 @@ static void allgather_append_recursive_doubling(struct pl_schedule *schedule, co
     }
 }
 
-static bool power_of_two(const struct pl_coll *coll)
-{
-    return (coll->comm->size & (coll->comm->size - 1)) == 0;
-}
-
 static void allgather_append_ring(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
@@ -86,7 +81,7 @@ static void allgather_append_linear(struct pl_schedule *schedule, const struct p
 }
 
 const struct pl_algorithm pl_allgather_recursive_doubling = { PL_COLL_ALLGATHER, "recursive_doubling",
-                                                              allgather_append_recursive_doubling, power_of_two };
+                                                              allgather_append_recursive_doubling, pl_coll_is_power };
 const struct pl_algorithm pl_allgather_bruck = { PL_COLL_ALLGATHER, "bruck", allgather_append_bruck, NULL };
 const struct pl_algorithm pl_allgather_ring = { PL_COLL_ALLGATHER, "ring", allgather_append_ring, NULL };
 const struct pl_algorithm pl_allgatherv_bruck = { PL_COLL_ALLGATHERV, "bruck", allgather_append_bruck, NULL };

@@ -25,6 +25,7 @@
 enum { RULES_MAX = 6 }; /* of a kind */
 static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
     [PL_COLL_BARRIER] = {
+        { ANY_RANKS, ANY_BYTES, &pl_barrier_recursive_doubling },
         { ANY_RANKS, ANY_BYTES, &pl_barrier_dissemination },
     },
     [PL_COLL_BCAST] = {
@@ -42,7 +43,6 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
         { ANY_RANKS, ANY_BYTES, &pl_gatherv_linear },
     },
     [PL_COLL_SCATTER] = {
-        { 4, ANY_BYTES, &pl_scatter_linear },
         { ANY_RANKS, 2 * K, &pl_scatter_binomial },
         { ANY_RANKS, ANY_BYTES, &pl_scatter_linear },
     },
@@ -60,8 +60,9 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
     },
     [PL_COLL_ALLTOALL] = {
         { ANY_RANKS, ANY_BYTES, &pl_alltoall_exchange },
-        { 4, ANY_BYTES, &pl_alltoall_linear },
+        { 2, ANY_BYTES, &pl_alltoall_linear },
         { ANY_RANKS, 1 * K, &pl_alltoall_bruck },
+        { 4, ANY_BYTES, &pl_alltoall_linear },
         { ANY_RANKS, 32 * K, &pl_alltoall_linear },
         { ANY_RANKS, ANY_BYTES, &pl_alltoall_pairwise },
     },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The network without an MPI: what pair.c and collective.c call, over bare sockets. Messages have no headers, so each is
- * received in the order and with the length in which it was sent. Each rank has a host of its own, at the addresses of
- * tests/hosts/lab, and the number of ranks is a power of two. There is one algorithm for short data and one for long.
+ * The network without an MPI: what pair.c and collective.c call, over bare sockets. Messages have no headers. They are
+ * received in the order and with the lengths in which they were sent. Each rank has a host of its own, with an address
+ * of tests/hosts/lab, and their number is a power of two. There is one algorithm for short data and one for long.
  *
  * PLENUM_RANK and PLENUM_SIZE tell the rank and the number of ranks: Plenum's mpiexec starts these programs, too.
  */
@@ -32,9 +32,9 @@ typedef int MPI_Datatype; /* its size */
 typedef int MPI_Status;
 enum { MPI_COMM_WORLD, MPI_SUM, MPI_MAX };
 enum { MPI_BYTE = 1, MPI_INT = 4, MPI_DOUBLE = 8 };
-#define MPI_STATUS_IGNORE NULL
+#define MPI_STATUS_IGNORE   NULL
 #define MPI_STATUSES_IGNORE NULL
-#define MPI_IN_PLACE NULL
+#define MPI_IN_PLACE        NULL
 
 /* Data on its way to or from a rank. */
 typedef struct {
@@ -69,7 +69,7 @@ static inline double MPI_Wtime(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* --- messages ------------------------------------------------------------------------------------------------------ */
+/* --- messages ----------------------------------------------------------------------------------------------------- */
 
 /* Moves what can be moved at once. */
 static inline bool sockets_advance(MPI_Request *request)
@@ -132,7 +132,8 @@ static inline void MPI_Send(const void *data, int count, MPI_Datatype type, int 
     sockets_do(count > 0 ? sockets_out(data, (size_t)count * (size_t)type, dest) : sockets_out("", 1, dest));
 }
 
-static inline void MPI_Recv(void *data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status)
+static inline void MPI_Recv(void *data, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                            MPI_Status *status)
 {
     char none;
     (void)tag, (void)comm, (void)status;
@@ -160,7 +161,7 @@ static inline void MPI_Wait(MPI_Request *request, MPI_Status *status)
     MPI_Waitall(1, request, MPI_STATUSES_IGNORE);
 }
 
-/* --- start --------------------------------------------------------------------------------------------------------- */
+/* --- start -------------------------------------------------------------------------------------------------------- */
 
 static inline struct sockaddr_in sockets_address(int rank)
 {
@@ -224,7 +225,7 @@ static inline void MPI_Comm_size(MPI_Comm comm, int *size)
     *size = sockets_size;
 }
 
-/* --- collectives --------------------------------------------------------------------------------------------------- */
+/* --- collectives -------------------------------------------------------------------------------------------------- */
 
 static inline void sockets_combine(double *into, const double *other, size_t count, MPI_Op op)
 {
@@ -276,7 +277,8 @@ static inline void sockets_halve(double *data, size_t count, MPI_Op op)
 static inline void sockets_collect(char *data, size_t bytes)
 {
     for (int far = 1; far < sockets_size; far *= 2) {
-        size_t mine = (size_t)(sockets_rank & ~(far - 1)) * bytes, its = (size_t)((sockets_rank & ~(far - 1)) ^ far) * bytes;
+        size_t mine = (size_t)(sockets_rank & ~(far - 1)) * bytes,
+               its = (size_t)((sockets_rank & ~(far - 1)) ^ far) * bytes;
         sockets_exchange(data + mine, (size_t)far * bytes, data + its, (size_t)far * bytes, sockets_rank ^ far,
                          sockets_rank ^ far);
     }
@@ -299,8 +301,8 @@ static inline void MPI_Allreduce(const void *from, void *to, int count, MPI_Data
     }
 }
 
-static inline void MPI_Gather(const void *from, int count, MPI_Datatype type, void *to, int its_count, MPI_Datatype its_type,
-                              int root, MPI_Comm comm)
+static inline void MPI_Gather(const void *from, int count, MPI_Datatype type, void *to, int its_count,
+                              MPI_Datatype its_type, int root, MPI_Comm comm)
 {
     (void)its_count, (void)its_type, (void)root, (void)comm;
     size_t bytes = (size_t)count * (size_t)type;
@@ -334,7 +336,8 @@ static inline void MPI_Scatter(const void *from, int count, MPI_Datatype type, v
 }
 
 /* Short: a tree. Long: each sums a part, and the root collects the parts. */
-static inline void MPI_Reduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
+static inline void MPI_Reduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, int root,
+                              MPI_Comm comm)
 {
     size_t bytes = (size_t)count * (size_t)type, part = bytes / (size_t)sockets_size;
     memcpy(to, from, bytes);

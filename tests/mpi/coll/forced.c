@@ -173,7 +173,7 @@ static const char *const algorithms[][8] = {
     { "REDUCE_SCATTER_BLOCK", "recursive_halving", "pairwise", "in_order" },
     { "SCAN", "doubling", "linear" },
     { "EXSCAN", "doubling", "linear" },
-    { "BARRIER", "linear", "dissemination" },
+    { "BARRIER", "linear", "recursive_doubling", "dissemination" },
     { "BCAST", "binomial", "scatter_allgather", "chain" },
     { "GATHER", "linear", "binomial" },
     { "GATHERV", "linear" },
