@@ -129,6 +129,7 @@ struct pl_job_outcome {
 /* In milliseconds of CLOCK_MONOTONIC; 0: none. */
 struct pl_job_deadline {
     int64_t limit, kill;
+    int64_t abort; /* an abort counts whose cause may be told until then: pl_job_hold_abort() */
     int64_t rouse; /* while processes are started or ended: continue the keeper, which something may have stopped */
 };
 
@@ -157,8 +158,8 @@ struct pl_job_tree {
     int spawned_ranks;       /* of the root: processes that its tree has spawned so far */
     bool lacking;            /* a process of the parents lacks shared memory: struct pl_job_shared.lacking */
     int pending;             /* of the root: spawned jobs that are about to be launched */
-    bool outlived;           /* of the root: its own processes have ended, and spawned ones run */
-    bool parents_told;       /* of a spawned job: the parents know that it runs, */
+    bool outlived;     /* its own processes have ended, and spawned ones run; of a spawned job: its aborts are held */
+    bool parents_told; /* of a spawned job: the parents know that it runs, */
     bool parents_refused;    /* ... or that it does not */
     struct pl_asker parents; /* of a spawned job: the rank that has asked for it */
     char *port;              /* of a spawned job: where it connects to its parents; NULL: it was not spawned */

@@ -43,6 +43,7 @@ static void receive_before(struct pl_hierarchy_call *call, int tag, struct pl_bl
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     struct pl_schedule own, *schedule = pl_hierarchy_begin(call, &own, tag);
     schedule->part = true; /* this rank may be the last one of its node, too */
+    schedule->exact = true;
     pl_schedule_recv(schedule, before, pl_hierarchy_last(hierarchy, hierarchy->node - 1));
     if (hierarchy->run_count > CHAIN) {
         struct pl_partial partial = { before, pl_partial_operand(schedule, call->coll) };

@@ -12,6 +12,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/shared.h"
+#include "mpi.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/answers.h"
@@ -25,11 +26,14 @@
 #include "world/runtime/job/queue.h"
 #include "world/runtime/job/segment_make.h"
 #include "world/runtime/job/span.h"
+#include "world/runtime/job/span_follow.h"
 #include "world/runtime/job/span_slots.h"
 #include "world/runtime/job/spawn_tree.h"
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/report/report.h"
 #include "world/runtime/runtime_error.h"
+
+enum { CAUSE_MS = 200 }; /* for which an abort waits for its cause */
 
 static struct plenum_job *follow_find_job(struct plenum_runtime *rt, uint32_t keeper_id)
 {
@@ -115,6 +119,7 @@ int plenum_job_cancel(struct plenum_job *job)
     int err = pl_job_enter(job);
     if (err)
         return err;
+    pl_job_settle_aborts(job);
     if (job->phase == PL_JOB_QUEUED) {
         job->outcome.cancelled = true;
         pl_outcome_decide(job, PL_CODE_SIGNAL + (job->desc.option[PLENUM_JOB_GRACE] ? SIGTERM : SIGKILL));
@@ -184,6 +189,11 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now)
             pl_link_kill_held(&job->runtime->keeper.link);
         job->deadline.rouse = job->phase == PL_JOB_ENDING || job->started < job->desc.size ? now + PL_ROUSE_MS : 0;
     }
+    if (job->deadline.abort && now >= job->deadline.abort) {
+        pl_job_settle_aborts(job);
+        if (job->tree.root && job->tree.outlived)
+            pl_job_last_process_ended(job);
+    }
 }
 
 /* --- aborts ------------------------------------------------------------------------------------------------ */
@@ -228,23 +238,64 @@ static void follow_kill_aborting(struct plenum_job *job)
     atomic_store(&record->claimed, 0);
 }
 
-/* Has the process that ended aborted the job? Other processes may have aborted since because it failed: their aborts
- * are checked when they end, and count only if nothing has ended the job before. */
-static void follow_check_abort(struct plenum_job *job, uint32_t state)
+/* False: there is nothing to read, or it would change nothing. */
+static bool follow_read_abort(const struct plenum_job *job, struct pl_job_abort *record)
 {
-    struct pl_job_abort record;
-    if (job->outcome.aborted || job->phase != PL_JOB_RUNNING || state != PL_PROCESS_ABORTED ||
+    if (job->outcome.aborted || job->phase != PL_JOB_RUNNING ||
         !atomic_load_explicit(&job->shared->abort.set, memory_order_acquire))
-        return;
-    pl_copy_shared(&record, &job->shared->abort, sizeof record);
-    record.object[sizeof record.object - 1] = record.message[sizeof record.message - 1] = '\0';
-    int rank = record.rank >= 0 && record.rank < job->desc.size ? record.rank : PLENUM_ALL;
-    if (record.partial && job->desc.option[PLENUM_JOB_KEEP_GOING]) {
-        pl_job_abort_some(job, rank, record.code, record.object, record.message);
+        return false;
+    pl_copy_shared(record, &job->shared->abort, sizeof *record);
+    record->object[sizeof record->object - 1] = record->message[sizeof record->message - 1] = '\0';
+    return true;
+}
+
+static void follow_apply_abort(struct plenum_job *job, const struct pl_job_abort *record)
+{
+    int rank = record->rank >= 0 && record->rank < job->desc.size ? record->rank : PLENUM_ALL;
+    if (record->partial && job->desc.option[PLENUM_JOB_KEEP_GOING]) {
+        pl_job_abort_some(job, rank, record->code, record->object, record->message);
         follow_kill_aborting(job);
     } else {
-        pl_job_abort(job, rank, record.code, record.object, record.message);
+        pl_job_abort(job, rank, record->code, record->object, record->message);
     }
+}
+
+/* A process that has aborted has ended. Others may have aborted since because it failed: their aborts are checked when
+ * they end, and count only if nothing has ended the job before. True: its abort is held. */
+static bool follow_check_abort(struct plenum_job *job)
+{
+    struct pl_job_abort record;
+    if (!follow_read_abort(job, &record))
+        return false;
+    if (pl_job_hold_abort(job, record.code))
+        return true;
+    follow_apply_abort(job, &record);
+    return false;
+}
+
+/* A process that misses another one waits for the launcher to end the job, but not for ever (plugins/inherited). If the
+ * keeper could not run meanwhile, it finds both dead, and tells their ends in the order of the ranks. */
+bool pl_job_hold_abort(struct plenum_job *job, int code)
+{
+    if (code != MPI_ERR_PROC_ABORTED || pl_job_is_part(job) || job->phase != PL_JOB_RUNNING ||
+        pl_job_root(job)->outcome.failed)
+        return false;
+    if (!job->deadline.abort)
+        job->deadline.abort = pl_clock_ms() + CAUSE_MS;
+    pl_runtime_set_timer(job->runtime);
+    return true;
+}
+
+void pl_job_settle_aborts(struct plenum_job *job)
+{
+    struct pl_job_abort record;
+    if (!job->deadline.abort)
+        return;
+    job->deadline.abort = 0;
+    if (pl_job_is_spread(job))
+        pl_span_settle_aborts(job);
+    else if (follow_read_abort(job, &record))
+        follow_apply_abort(job, &record);
 }
 
 /* --- ends of processes ------------------------------------------------------------------------------------- */
@@ -286,7 +337,7 @@ static void follow_process_ended(struct plenum_job *job, int rank, const struct 
         pl_output_drain(&r->out[s]);
     pl_pmi_drain(job, rank);
     pl_slots_check(job);
-    follow_check_abort(job, state);
+    bool aborted = state == PL_PROCESS_ABORTED, held = aborted && follow_check_abort(job);
     if (WIFSIGNALED(notice->status))
         pl_report_crash(job, rank, WTERMSIG(notice->status));
     pl_outcome_of_process(job, &(struct pl_ended){
@@ -295,11 +346,15 @@ static void follow_process_ended(struct plenum_job *job, int rank, const struct 
                                    .status = notice->status,
                                    .unfinalized = follow_is_open(job, rank, state),
                                    .finalized = state == PL_PROCESS_FINALIZED,
-                                   .expected = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank),
+                                   .aborted = aborted,
+                                   .held = held,
+                                   .expected = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank) || held,
                                    .time_us = notice->time_us,
                                    .run_us = notice->run_us,
                                    .usage = notice->usage,
                                });
+    if (pl_job_root(job)->outcome.failed)
+        pl_job_settle_aborts(job);
 }
 
 void pl_job_finish(struct plenum_job *job)
@@ -328,10 +383,11 @@ void pl_job_finish(struct plenum_job *job)
 void pl_job_last_process_ended(struct plenum_job *job)
 {
     struct plenum_job *root = job->tree.root;
-    if (!root && pl_spawn_tree_lives(job)) {
-        job->tree.outlived = true; /* it ends with the last job of its tree */
+    if (root ? job->deadline.abort != 0 : pl_spawn_tree_lives(job)) {
+        job->tree.outlived = true; /* it ends with the last job of its tree, or when its aborts are settled */
         return;
     }
+    pl_job_settle_aborts(job);
     pl_notes_drain(job);
     pl_slots_check(job);
     pl_spawn_tree_ended(job);

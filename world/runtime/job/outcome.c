@@ -4,7 +4,8 @@
  *
  * The first failure decides the exit code: the code of an abort, an exit code other than 0, 128 plus the signal, 1 for
  * a process that exited with 0 between MPI_Init and MPI_Finalize, 124 for the time limit. Failures while the job ends
- * decide nothing, except after plenum_job_cancel().
+ * decide nothing, except after plenum_job_cancel(). An abort because of another process waits a moment for the news of
+ * that process, which is then the first failure.
  */
 #include "world/runtime/job/outcome.h"
 
@@ -56,7 +57,8 @@ static void outcome_queue_event(struct plenum_job *job, const struct pl_ended *e
     event->public.flags = (end->expected ? PLENUM_EVENT_EXPECTED : 0) |
                           (!lost && end->unfinalized ? PLENUM_EVENT_UNFINALIZED : 0) |
                           (lost && WCOREDUMP(end->status) ? PLENUM_EVENT_CORE : 0) |
-                          (end->finalized && pl_job_is_part(job) ? PL_EVENT_FINALIZED : 0);
+                          (end->finalized && pl_job_is_part(job) ? PL_EVENT_FINALIZED : 0) |
+                          (end->aborted && pl_job_is_part(job) ? PL_EVENT_ABORTED : 0);
     event->public.signal = lost ? WTERMSIG(end->status) : 0;
     event->public.code = outcome_code_of(end->status);
     if (end->time_us)
@@ -75,10 +77,11 @@ static void outcome_judge(struct plenum_job *job, const struct pl_ended *end)
         pl_outcome_decide(job, code);
     if (job->phase != PL_JOB_RUNNING || (code == 0 && !unfinalized))
         return;
-    pl_outcome_decide(job, code ? code : 1);
+    if (!end->held)
+        pl_outcome_decide(job, code ? code : 1);
     if (job->desc.option[PLENUM_JOB_KEEP_GOING])
         pl_pmix_process_failed(job, end->rank);
-    else if (lost || unfinalized || !end->finalized)
+    else if (!end->held && (lost || unfinalized || !end->finalized))
         pl_job_end(job);
 }
 

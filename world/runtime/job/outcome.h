@@ -13,6 +13,8 @@ struct pl_ended {
     int status;       /* wait status */
     bool unfinalized; /* MPI was initialized and not finalized */
     bool finalized;   /* the World was */
+    bool aborted;     /* it ended itself in an abort, */
+    bool held;        /* ... which is held: pl_job_hold_abort() */
     bool expected;    /* the job, or this part of it, was being ended */
     int64_t time_us;  /* when, in microseconds since 1970; 0: now */
     int64_t run_us;

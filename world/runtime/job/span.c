@@ -55,6 +55,7 @@ int pl_span_prepare(struct plenum_job *job)
         return span_no_memory();
     }
     pl_list_init(&parts->early);
+    pl_list_init(&parts->aborts);
     pl_list_init(&parts->set_changes);
     pl_span_inputs_init(&parts->inputs, job);
     span->here = -1;

@@ -50,13 +50,18 @@ static bool *told_consequence(struct plenum_job *job)
     return &pl_job_root(job)->launch.span->parts->consequence;
 }
 
+/* Has the process that ended aborted? Of several on one host only the first has told so itself. */
+static bool told_has_aborted(const struct plenum_job *job, const struct plenum_event *e)
+{
+    return e->flags & PL_EVENT_ABORTED || job->launch.span->parts->rank[e->rank].aborted;
+}
+
 /* A process learns from the network that another one is lost, and aborts; the news of that one's host may come later.
  * Then this, the cause, decides. */
 static bool told_is_cause(struct plenum_job *job, const struct plenum_event *e)
 {
     bool failed = e->kind == PLENUM_EVENT_LOST || e->code != 0 || e->flags & PLENUM_EVENT_UNFINALIZED;
-    return *told_consequence(job) && failed && !(e->flags & PLENUM_EVENT_EXPECTED) &&
-           !job->launch.span->parts->rank[e->rank].aborted;
+    return *told_consequence(job) && failed && !(e->flags & PLENUM_EVENT_EXPECTED) && !told_has_aborted(job, e);
 }
 
 static void told_reconsider(struct plenum_job *job)
@@ -70,6 +75,7 @@ static void told_process_ended(struct plenum_job *job, const struct plenum_event
     struct pl_rank *rank = &job->ranks[e->rank];
     bool lost = e->kind == PLENUM_EVENT_LOST;
     bool cause = told_is_cause(job, e), doomed = job->launch.span->parts->rank[e->rank].doomed;
+    bool aborted = told_has_aborted(job, e), held = aborted && job->deadline.abort;
     int signo = e->signal ? e->signal : SIGKILL;
     if (rank->ended)
         return;
@@ -84,7 +90,9 @@ static void told_process_ended(struct plenum_job *job, const struct plenum_event
                               .status = lost ? signo | (e->flags & PLENUM_EVENT_CORE ? 0x80 : 0) : (e->code & 255) << 8,
                               .unfinalized = e->flags & PLENUM_EVENT_UNFINALIZED,
                               .finalized = e->flags & PL_EVENT_FINALIZED,
-                              .expected = (job->phase == PL_JOB_ENDING && !cause) || doomed,
+                              .aborted = aborted,
+                              .held = held,
+                              .expected = (job->phase == PL_JOB_ENDING && !cause) || doomed || held,
                               .time_us = e->time_us,
                               .run_us = e->run_us,
                               .usage = { e->user_us, e->system_us, e->peak },
@@ -93,6 +101,8 @@ static void told_process_ended(struct plenum_job *job, const struct plenum_event
         told_reconsider(job);
         pl_outcome_decide(job, lost ? PL_CODE_SIGNAL + signo : e->code ? e->code & 255 : 1);
     }
+    if (pl_job_root(job)->outcome.failed)
+        pl_job_settle_aborts(job);
 }
 
 /* For free(); NULL: out of memory. */
@@ -101,11 +111,11 @@ static char *told_copy(const char *text, size_t length)
     return pl_strndup(text ? text : "", text ? length : 0);
 }
 
-static void told_aborted_for(struct plenum_job *job, const struct plenum_event *e, const char *object, const char *text)
+static void told_apply_abort(struct plenum_job *job, const struct pl_span_abort *abort)
 {
     bool *consequence = told_consequence(job);
-    if (e->rank >= 0)
-        job->launch.span->parts->rank[e->rank].aborted = true;
+    const struct plenum_event *e = &abort->event;
+    const char *object = abort->object ? abort->object : "", *text = abort->text ? abort->text : "";
     if (e->code == MPI_ERR_PROC_ABORTED) {
         *consequence |= !pl_job_root(job)->outcome.failed && !job->desc.option[PLENUM_JOB_KEEP_GOING];
     } else if (*consequence) {
@@ -120,10 +130,34 @@ static void told_aborted_for(struct plenum_job *job, const struct plenum_event *
 
 static void told_aborted(struct plenum_job *job, const struct pl_event_view *view)
 {
-    char *object = told_copy(view->object, view->object_length), *text = told_copy(view->text, view->length);
-    told_aborted_for(job, &view->event, object ? object : "", text ? text : "");
-    free(object);
-    free(text);
+    struct pl_span_parts *parts = job->launch.span->parts;
+    struct pl_span_abort abort = { .event = view->event,
+                                   .object = told_copy(view->object, view->object_length),
+                                   .text = told_copy(view->text, view->length) };
+    if (view->event.rank >= 0)
+        parts->rank[view->event.rank].aborted = true;
+    struct pl_span_abort *held = pl_job_hold_abort(job, view->event.code) ? pl_malloc(sizeof *held) : NULL;
+    if (held) {
+        *held = abort;
+        pl_list_append(&parts->aborts, &held->node);
+        return;
+    }
+    told_apply_abort(job, &abort);
+    free(abort.object);
+    free(abort.text);
+}
+
+void pl_span_settle_aborts(struct plenum_job *job)
+{
+    struct pl_list *node;
+    while ((node = pl_list_pop(&job->launch.span->parts->aborts))) {
+        struct pl_span_abort *abort = PL_CONTAINER(node, struct pl_span_abort, node);
+        if (job->phase == PL_JOB_RUNNING)
+            told_apply_abort(job, abort);
+        free(abort->object);
+        free(abort->text);
+        free(abort);
+    }
 }
 
 static void told_unstarted(struct plenum_job *job, const struct pl_event_view *view)

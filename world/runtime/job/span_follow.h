@@ -13,6 +13,9 @@ void pl_span_frame(struct pl_host *host, struct pl_frame *frame);
 /* A job that is ending, on a host whose agent has not answered yet: nothing of it was started there, or will be. */
 void pl_span_withdraw(struct plenum_job *job, struct pl_host *host);
 
+/* For pl_job_settle_aborts(). */
+void pl_span_settle_aborts(struct plenum_job *job);
+
 /* A host is lost, with all ranks of the job that it had. */
 void pl_span_lose(struct plenum_job *job, const struct pl_host *host);
 

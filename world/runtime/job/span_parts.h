@@ -24,6 +24,13 @@ struct pl_span_rank {
     bool aborted; /* it has told so itself */
 };
 
+/* An event ABORTED. */
+struct pl_span_abort {
+    struct pl_list node;
+    struct plenum_event event; /* without texts */
+    char *object, *text;       /* NULL: out of memory */
+};
+
 /* A frame that tells of an end too early. */
 struct pl_span_early {
     struct pl_list node;
@@ -38,6 +45,7 @@ struct pl_span_parts {
     int running;               /* parts with a host */
     struct pl_list early;      /* struct pl_span_early.node */
     struct pl_span_rank *rank; /* [desc.size] */
+    struct pl_list aborts;     /* struct pl_span_abort.node: held, pl_job_hold_abort() */
     bool consequence;          /* an abort has decided the exit code that tells only that another process was lost */
     struct pl_span_inputs inputs;
     struct pl_job_table_memory *sets; /* job/span_sets.h; NULL: nothing was published */
