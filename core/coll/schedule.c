@@ -207,6 +207,22 @@ void pl_schedule_verify(struct pl_schedule *schedule, int (*run)(struct pl_sched
     step->verify.context = context;
 }
 
+void pl_schedule_change(struct pl_schedule *schedule, int step, enum pl_step_kind kind, void *buf, MPI_Count count)
+{
+    struct pl_step *changed = &schedule->steps[step];
+    changed->kind = kind;
+    changed->data.buf = buf;
+    changed->data.count = count;
+    changed->request = NULL;
+}
+
+void pl_schedule_hold(struct pl_schedule *schedule, const struct pl_type *type)
+{
+    struct pl_step *step = schedule_append(schedule, PL_STEP_SKIP);
+    if (step)
+        step->data = pl_block(NULL, 0, type);
+}
+
 /* Steps that do nothing hold the objects: a copy and a reduction of no elements. */
 void pl_schedule_later(struct pl_schedule *schedule, int (*run)(struct pl_schedule *schedule, void *context),
                        void *context, const struct pl_coll *coll)
@@ -410,6 +426,7 @@ static int schedule_perform(struct pl_schedule *schedule, struct pl_step *step)
         return step->wait.first > schedule->settled ? schedule_settle_some(schedule, step->wait.first, step->wait.end)
                                                     : schedule_settle(schedule, step->wait.end);
     case PL_STEP_VERIFY: schedule->awaited = schedule->next; return step->verify.run(schedule, step->verify.context);
+    case PL_STEP_SKIP: return MPI_SUCCESS;
     }
     return MPI_ERR_INTERN;
 }
@@ -418,6 +435,8 @@ static int schedule_execute(struct pl_schedule *schedule)
 {
     for (; schedule->next < schedule->count; schedule->next++) {
         int rc = schedule_perform(schedule, &schedule->steps[schedule->next]);
+        if (rc == MPI_ERR_TRUNCATE && schedule->steps[schedule->next].kind == PL_STEP_VERIFY)
+            schedule->next++; /* it is not called again */
         if (rc)
             return rc;
     }
