@@ -29,14 +29,16 @@ static struct rank {
     pthread_t thread;
     sem_t go;
     bool done;
-    int rc;
+    int rc, want; /* error class; the one to expect */
     int64_t *in, *out;
+    int in_count; /* words that change from one start to the next */
     MPI_Count counts[RANKS_MAX], counts_in[RANKS_MAX];
     MPI_Aint displs[RANKS_MAX], displs_in[RANKS_MAX];
     MPI_Datatype types[RANKS_MAX];
 } ranks[RANKS_MAX];
 static sem_t ranks_back;
 static bool started; /* nonblocking */
+static int restarts; /* of a persistent one, after the first start */
 static _Thread_local struct rank *me;
 
 static void let_others(void)
@@ -56,11 +58,26 @@ static int start_and_wait(const struct pl_coll *coll)
     return rc;
 }
 
+/* Each start has other data. */
+static int start_again_and_again(const struct pl_coll *coll)
+{
+    struct pl_request *request;
+    int rc = pl_coll_prepare(coll, &request);
+    for (int start = 0; rc == MPI_SUCCESS && start <= restarts; start++) {
+        for (int i = 0; i < me->in_count; i++)
+            me->in[i] += start > 0;
+        rc = request->coll.restart(request);
+        rc = rc ? rc : ranks_wait(request);
+    }
+    pl_handle_drop(request);
+    return rc;
+}
+
 static void *run_rank(void *rank)
 {
     me = rank;
     sem_wait(&me->go);
-    me->rc = started ? start_and_wait(&me->coll) : pl_coll_run(&me->coll);
+    me->rc = restarts ? start_again_and_again(&me->coll) : started ? start_and_wait(&me->coll) : pl_coll_run(&me->coll);
     me->done = true;
     sem_post(&ranks_back);
     return NULL;
@@ -93,7 +110,7 @@ static void run_all(void)
     }
     for (int i = 0; i < ranks_size; i++) {
         pthread_join(ranks[i].thread, NULL);
-        EXPECT(ranks[i].rc == MPI_SUCCESS, "error %d at rank %d", ranks[i].rc, i);
+        EXPECT(ranks[i].rc == ranks[i].want, "error %d at rank %d, not %d", ranks[i].rc, i, ranks[i].want);
     }
     EXPECT(message_count == 0, "%d messages are left", message_count);
 }
@@ -376,6 +393,10 @@ static void check_whole(enum pl_coll_kind kind, int rank, int root)
 
 /* --- blocks from each rank to each -------------------------------------------------------------------------------- */
 
+static struct odd {
+    int from, to, given; /* what one rank gives another, which expects another amount; -1: there is none */
+} odd = { -1, -1, 0 };
+
 /* Some pairs have none, and some have more than goes through the leaders. */
 static int length_between(int from, int to)
 {
@@ -384,7 +405,12 @@ static int length_between(int from, int to)
 
 static int64_t word_between(int from, int to, int i)
 {
-    return word(from * RANKS_MAX + to, i);
+    return word(from * RANKS_MAX + to, i) + restarts;
+}
+
+static int given_between(int from, int to)
+{
+    return from == odd.from && to == odd.to ? odd.given : length_between(from, to);
 }
 
 /* A gap follows each block that a rank gets. */
@@ -394,7 +420,7 @@ static void describe_pairs(enum pl_coll_kind kind, int rank)
     struct rank *r = &ranks[rank];
     int unit = kind == PL_COLL_ALLTOALLW ? (int)sizeof *r->in : 1, out = 0, in = 0;
     for (int i = 0; i < ranks_size; i++) {
-        r->counts[i] = length_between(rank, i);
+        r->counts[i] = given_between(rank, i);
         r->counts_in[i] = length_between(i, rank);
         r->displs[i] = out * unit;
         r->displs_in[i] = in * unit;
@@ -402,12 +428,13 @@ static void describe_pairs(enum pl_coll_kind kind, int rank)
         out += (int)r->counts[i];
         in += (int)r->counts_in[i] + 1;
     }
+    r->in_count = out;
     r->in = malloc((size_t)(out + 1) * sizeof *r->in);
     r->out = malloc((size_t)in * sizeof *r->out);
     memset(r->out, 0xff, (size_t)in * sizeof *r->out);
     for (int i = 0; i < ranks_size; i++)
         for (int k = 0; k < r->counts[i]; k++)
-            r->in[r->displs[i] / unit + k] = word_between(rank, i, k);
+            r->in[r->displs[i] / unit + k] = word_between(rank, i, k) - restarts;
     r->coll = (struct pl_coll){ .kind = kind,
                                 .comm = &ranks_comm[rank],
                                 .sendbuf = r->in,
@@ -429,7 +456,8 @@ static void check_pairs(enum pl_coll_kind kind, int rank)
     for (int from = 0; from < ranks_size; from++) {
         const int64_t *block = r->out + r->displs_in[from] / unit;
         for (int i = 0; i < r->counts_in[from]; i++)
-            EXPECT(block[i] == word_between(from, rank, i), "element %d from %d to %d is wrong", i, from, rank);
+            EXPECT(block[i] == (i < given_between(from, rank) ? word_between(from, rank, i) : -1),
+                   "element %d from %d to %d is wrong", i, from, rank);
         EXPECT(block[r->counts_in[from]] == -1, "the gap after block %d", from);
     }
     free(r->in);
@@ -443,8 +471,8 @@ static int crossings_of_pairs(const struct nodes *nodes)
     int sum = 0;
     for (int from = 0; from < ranks_size; from++)
         for (int to = 0; to < ranks_size; to++) {
-            int length = ranks_node[from] != ranks_node[to] ? length_between(from, to) : 0;
-            sum += length == LONG;
+            int length = ranks_node[from] != ranks_node[to] ? given_between(from, to) : 0;
+            sum += length >= LONG;
             talk[ranks_node[from]][ranks_node[to]] |= length > 0;
         }
     for (int from = 0; from < nodes->count; from++)
@@ -455,23 +483,58 @@ static int crossings_of_pairs(const struct nodes *nodes)
 
 static const enum pl_coll_kind pair_kinds[] = { PL_COLL_ALLTOALLV, PL_COLL_ALLTOALLW };
 
+static void run_pairs(enum pl_coll_kind kind, const struct nodes *nodes)
+{
+    for (int rank = 0; rank < ranks_size; rank++)
+        describe_pairs(kind, rank);
+    run_all();
+    for (int rank = 0; rank < ranks_size; rank++)
+        check_pairs(kind, rank);
+    int want = crossings_of_pairs(nodes) * (1 + restarts);
+    if (!nodes->interleaved && ranks_size >= 2 * nodes->count)
+        EXPECT(ranks_crossings == want, "%d messages between %d nodes, not %d", ranks_crossings, nodes->count, want);
+}
+
+static struct nodes draw_nodes(int draw)
+{
+    struct nodes nodes = { .count = 2 + draw % 5, .interleaved = draw % 7 == 6 };
+    for (int i = 0; i < nodes.count; i++)
+        nodes.size[i] = 1 + (int)random_below(4);
+    started = draw % 3 > 0;
+    restarts = draw % 3 == 2 ? 2 : 0;
+    return nodes;
+}
+
 START_TEST(test_pairs)
 {
-    enum pl_coll_kind kind = pair_kinds[_i];
-    for (int draw = 0; draw < 120; draw++) {
-        struct nodes nodes = { .count = 2 + draw % 5, .interleaved = draw % 7 == 6 };
-        for (int i = 0; i < nodes.count; i++)
-            nodes.size[i] = 1 + (int)random_below(4);
-        started = draw % 2;
+    for (int draw = 0; draw < 180; draw++) {
+        struct nodes nodes = draw_nodes(draw);
         open_nodes(&nodes);
-        for (int rank = 0; rank < ranks_size; rank++)
-            describe_pairs(kind, rank);
-        run_all();
-        for (int rank = 0; rank < ranks_size; rank++)
-            check_pairs(kind, rank);
-        if (!started && !nodes.interleaved && ranks_size >= 2 * nodes.count)
-            EXPECT(ranks_crossings == crossings_of_pairs(&nodes), "%d messages between %d nodes, not %d",
-                   ranks_crossings, nodes.count, crossings_of_pairs(&nodes));
+        run_pairs(pair_kinds[_i], &nodes);
+        close_nodes(&nodes);
+    }
+}
+END_TEST
+
+/* One rank gives another one less than that expects, which takes it, or more, which is an error there and nowhere
+ * else. Lengths around the limit of what goes through the leaders, but not of 0. */
+START_TEST(test_pairs_unequal)
+{
+    static const int lengths[] = { 1, 2, 3, LONG - 1, LONG, LONG + 3 };
+    for (int draw = 0; draw < 360; draw++) {
+        struct nodes nodes = draw_nodes(draw);
+        open_nodes(&nodes);
+        do {
+            odd.from = (int)random_below((unsigned)ranks_size);
+            odd.to = (int)random_below((unsigned)ranks_size);
+        } while (ranks_size > 1 && (odd.from == odd.to || length_between(odd.from, odd.to) == 0));
+        odd.given = lengths[random_below(6)];
+        if (odd.given > length_between(odd.from, odd.to))
+            ranks[odd.to].want = MPI_ERR_TRUNCATE;
+        restarts = ranks[odd.to].want ? 0 : restarts;
+        run_pairs(pair_kinds[_i], &nodes);
+        ranks[odd.to].want = MPI_SUCCESS;
+        odd.from = odd.to = -1;
         close_nodes(&nodes);
     }
 }
@@ -618,6 +681,7 @@ int main(void)
     tcase_add_loop_test(tcase, test_few, 0, KINDS);
     tcase_add_loop_test(tcase, test_many, 0, KINDS);
     tcase_add_loop_test(tcase, test_pairs, 0, 2);
+    tcase_add_loop_test(tcase, test_pairs_unequal, 0, 2);
     tcase_add_loop_test(tcase, test_model, 0, WHOLES);
     tcase_add_loop_test(tcase, test_model_large, 0, WHOLES);
     return unit_end(suite);

@@ -94,13 +94,30 @@ static void keep_counts(struct pl_schedule *schedule, struct pl_coll *coll)
     coll->recvdispls = (struct pl_displs){ .wide = displs };
 }
 
+/* The blocks of an alltoallv or alltoallw. The handles of their types may be gone by then, but not the types. */
+static void keep_blocks(struct pl_schedule *schedule, struct pl_coll *coll)
+{
+    int size = coll->comm->size;
+    struct pl_block *out = pl_schedule_temp(schedule, 2 * (size_t)size * sizeof *out), *in = out + size;
+    for (int i = 0; out && i < size; i++) {
+        out[i] = pl_send_block(coll, i);
+        in[i] = pl_recv_block(coll, i);
+        pl_schedule_hold(schedule, out[i].type);
+        pl_schedule_hold(schedule, in[i].type);
+    }
+    coll->sendblocks = out;
+    coll->recvblocks = in;
+}
+
 static void append_later(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_coll *kept = pl_schedule_temp(schedule, sizeof *kept);
     if (!kept)
         return;
     *kept = *coll;
-    if (pl_has_counts(coll->recvcounts))
+    if (coll->kind == PL_COLL_ALLTOALLV || coll->kind == PL_COLL_ALLTOALLW)
+        keep_blocks(schedule, kept);
+    else if (pl_has_counts(coll->recvcounts))
         keep_counts(schedule, kept);
     pl_schedule_later(schedule, nodes_append_coll, kept, coll);
 }
