@@ -241,15 +241,20 @@ void pl_schedule_later(struct pl_schedule *schedule, int (*run)(struct pl_schedu
     schedule->part = true; /* until then this rank cannot tell what it will send */
 }
 
+int pl_schedule_grown(struct pl_schedule *schedule, int mark)
+{
+    if (schedule->retains)
+        for_objects(schedule, mark, schedule_retain);
+    return schedule->broken;
+}
+
 /* The step that is executed becomes one that waits for nothing: a persistent collective has these steps now. */
 int pl_schedule_came(struct pl_schedule *schedule, int mark)
 {
     struct pl_step *step = &schedule->steps[schedule->next];
     step->kind = PL_STEP_WAIT;
     step->wait.first = step->wait.end = 0;
-    schedule->part = false;
-    for_objects(schedule, mark, schedule_retain);
-    return schedule->broken;
+    return pl_schedule_grown(schedule, mark);
 }
 
 void pl_schedule_wait_for(struct pl_schedule *schedule, int first, int end)

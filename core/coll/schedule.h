@@ -198,6 +198,9 @@ void pl_schedule_later(struct pl_schedule *schedule, int (*run)(struct pl_schedu
 /* For that function, after it has appended them; `mark` is where they begin. */
 int pl_schedule_came(struct pl_schedule *schedule, int mark);
 
+/* For a function that is the last step, after it has appended steps: the next start finds them there. */
+int pl_schedule_grown(struct pl_schedule *schedule, int mark);
+
 /* Memory that lives as long as the schedule, aligned for any element. NULL: the schedule is broken. Further steps may
  * be appended and will not run; only the memory must not be written. */
 void *pl_schedule_temp(struct pl_schedule *schedule, size_t bytes);

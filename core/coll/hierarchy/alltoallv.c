@@ -21,18 +21,12 @@
 
 /* --- a rank's own blocks ------------------------------------------------------------------------------------------ */
 
-static uint32_t amount_of(struct pl_block block)
-{
-    size_t bytes = pl_block_size(block);
-    return bytes <= PL_HIERARCHY_BLOCK ? (uint32_t)bytes : PL_HIERARCHY_DIRECT;
-}
-
 /* A leader's letter by messages is the first of those of its node. */
 static bool own_make(struct pl_exchange *exchange, const struct pl_coll *coll)
 {
     size_t bytes = PL_EXCHANGE_TOLD * pl_exchange_head(exchange);
     for (int i = 0; i < exchange->all; i++)
-        bytes += pl_exchange_short(amount_of(pl_send_block(coll, i)));
+        bytes += pl_hierarchy_short(pl_hierarchy_amount(pl_send_block(coll, i)));
     if (exchange->schedule && exchange->members)
         bytes = (size_t)exchange->here * pl_exchange_letter(exchange);
     exchange->expected =
@@ -44,8 +38,8 @@ static bool own_make(struct pl_exchange *exchange, const struct pl_coll *coll)
     exchange->own.in = exchange->own.out + exchange->all;
     for (int i = 0; i < exchange->all; i++) {
         exchange->expected[i] = pl_recv_block(coll, i);
-        exchange->own.out[i] = amount_of(pl_send_block(coll, i));
-        exchange->own.in[i] = amount_of(exchange->expected[i]);
+        exchange->own.out[i] = pl_hierarchy_amount(pl_send_block(coll, i));
+        exchange->own.in[i] = pl_hierarchy_amount(exchange->expected[i]);
     }
     return true;
 }
@@ -54,7 +48,7 @@ static void own_pack(struct pl_hierarchy_call *call, const struct pl_exchange *e
 {
     char *to = exchange->letter + PL_EXCHANGE_TOLD * pl_exchange_head(exchange);
     for (int i = 0; i < exchange->all; i++) {
-        size_t bytes = pl_exchange_short(exchange->own.out[i]);
+        size_t bytes = pl_hierarchy_short(exchange->own.out[i]);
         if (bytes > 0)
             pl_hierarchy_copy(call, pl_send_block(call->coll, i), pl_block_bytes(to, bytes));
         to += bytes;
@@ -98,7 +92,7 @@ static int own_take(struct pl_schedule *schedule, void *context)
     schedule->cut_from = SIZE_MAX;
     for (int i = 0; i < exchange->all; i++) {
         struct pl_block block = exchange->expected[i];
-        size_t bytes = pl_exchange_short(exchange->own.given[i]), capacity = pl_block_size(block),
+        size_t bytes = pl_hierarchy_short(exchange->own.given[i]), capacity = pl_block_size(block),
                some = pl_least(bytes, capacity);
         if (some > 0)
             pl_type_copy(from, (MPI_Count)some, PL_TYPE_BYTE, block.buf, block.count, block.type);

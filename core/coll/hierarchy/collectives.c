@@ -192,18 +192,20 @@ bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
 
 bool pl_hierarchy_is_for(const struct pl_coll *coll)
 {
-    return is_worth_it(coll, true) && coll->kind != PL_COLL_GATHERV && coll->kind != PL_COLL_SCATTERV;
+    return is_worth_it(coll, true);
 }
 
 /* A leader that got a wrong amount would pass on blocks that are not there: all ranks must learn of it. In a bcast
- * other ranks may have found it too long for this way. An alltoallv takes what comes. */
+ * other ranks may have found it too long for this way. Where not all ranks know the amounts, each takes what comes. */
 bool pl_hierarchy_append(struct pl_schedule *schedule, const struct pl_coll *coll, const struct pl_hierarchy *hierarchy)
 {
     if (!pl_hierarchy_is_for(coll) || !is_placed_for(hierarchy, coll))
         return false;
     struct pl_hierarchy_call call = { coll, hierarchy, schedule, MPI_SUCCESS };
     hierarchy_rules[coll->kind].run(&call);
-    schedule->exact = is_public(coll->kind);
+    if (!is_public(coll->kind))
+        return true;
+    schedule->exact = true;
     schedule->part = false;
     if (!coll->op)
         schedule->cut_from = coll->kind == PL_COLL_BCAST ? PL_AREA_SHORT : 0;

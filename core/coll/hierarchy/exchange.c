@@ -44,7 +44,8 @@ void pl_exchange_hear(struct pl_exchange *exchange, int i, uint32_t *told, const
 {
     size_t all = (size_t)exchange->all;
     exchange->members[i] =
-        (struct pl_exchange_member){ .amounts = { told, told + all, exchange->given + (size_t)i * all }, .blocks = blocks };
+        (struct pl_exchange_member){ .amounts = { told, told + all, exchange->given + (size_t)i * all },
+                                     .blocks = blocks };
 }
 
 /* Is there a message to another node, or from there? It has the amounts even where all blocks are long. */
@@ -169,7 +170,7 @@ static const char *take_blocks(struct pl_exchange *exchange, int source, const c
 {
     for (int i = 0; i < exchange->here; i++) {
         struct pl_exchange_member *member = &exchange->members[i];
-        size_t bytes = pl_exchange_short(member->amounts.given[source]);
+        size_t bytes = pl_hierarchy_short(member->amounts.given[source]);
         pl_copy_bytes(member->to, from, bytes);
         member->to += bytes;
         from += bytes;
@@ -182,7 +183,8 @@ static void node_take_own(struct pl_exchange *exchange)
 {
     for (int k = 0; k < exchange->here; k++) {
         const struct pl_exchange_member *member = &exchange->members[k];
-        take_blocks(exchange, exchange->first + k, member->blocks + pl_exchange_sum(member->amounts.out, exchange->first));
+        take_blocks(exchange, exchange->first + k,
+                    member->blocks + pl_exchange_sum(member->amounts.out, exchange->first));
     }
 }
 
@@ -245,7 +247,7 @@ static void append_nodes(const struct pl_exchange *exchange, struct pl_schedule 
 void pl_exchange_nodes(struct pl_hierarchy_call *call, struct pl_exchange *exchange, int tag)
 {
     struct pl_schedule own, *schedule = pl_hierarchy_begin(call, &own, tag);
-    schedule->part = true;
+    schedule->part = !exchange->schedule; /* this rank has other messages in another schedule */
     schedule->cut_from = 0;
     pl_schedule_verify(schedule, leader_prepare, exchange);
     exchange->receives = pl_schedule_mark(schedule);

@@ -46,35 +46,29 @@ struct pl_exchange {
     int rank, all;                /* this rank, and the ranks of the communicator */
     int first, here;              /* the first rank of the node, and how many it has */
     struct pl_exchange_memory spaces[PL_EXCHANGE_SPACES];
-    struct pl_block *expected; /* [all] blocks that this rank receives */
-    struct pl_exchange_amounts own;        /* out and in are the beginning of `letter` */
-    char *letter;              /* to the leader: amounts, then the short blocks that this rank sends */
-    const char *taken;         /* the short blocks that it is given, in the order of the ranks */
-    int direct;                /* the first of the steps that receive the others */
+    struct pl_block *expected;      /* [all] blocks that this rank receives */
+    struct pl_exchange_amounts own; /* out and in are the beginning of `letter` */
+    char *letter;                   /* to the leader: amounts, then the short blocks that this rank sends */
+    const char *taken;              /* the short blocks that it is given, in the order of the ranks */
+    int direct;                     /* the first of the steps that receive the others */
     /* of a leader */
     struct pl_exchange_member *members; /* [here]; NULL: this rank is not a leader */
-    uint32_t *told, *given; /* [here][PL_EXCHANGE_TOLD * all], in a blocking collective; [here][all] */
-    MPI_Count *counts;      /* [here] bytes of the short blocks that each rank of the node sends, then is given */
-    MPI_Aint *displs;       /* [here] and where they are in PL_EXCHANGE_BLOCKS, then in `result` */
-    char **messages;        /* [nodes] from their leaders; NULL: there is none */
-    char *result;           /* what the ranks of the node are given; each time after the amounts, if by messages */
+    uint32_t *told, *given;             /* [here][PL_EXCHANGE_TOLD * all], in a blocking collective; [here][all] */
+    MPI_Count *counts; /* [here] bytes of the short blocks that each rank of the node sends, then is given */
+    MPI_Aint *displs;  /* [here] and where they are in PL_EXCHANGE_BLOCKS, then in `result` */
+    char **messages;   /* [nodes] from their leaders; NULL: there is none */
+    char *result;      /* what the ranks of the node are given; each time after the amounts, if by messages */
     int receives, sends, replies; /* the first steps that receive from nodes, send to them, and to the node's ranks */
 };
 
 /* Memory for a purpose; NULL: there is none, which is recorded. */
 void *pl_exchange_reserve(struct pl_exchange *exchange, enum pl_exchange_space name, size_t bytes);
 
-/* Another rank's amounts are not trusted. */
-static inline size_t pl_exchange_short(uint32_t amount)
-{
-    return amount <= PL_HIERARCHY_BLOCK ? amount : 0;
-}
-
 static inline size_t pl_exchange_sum(const uint32_t *amounts, int n)
 {
     size_t sum = 0;
     for (int i = 0; i < n; i++)
-        sum += pl_exchange_short(amounts[i]);
+        sum += pl_hierarchy_short(amounts[i]);
     return sum;
 }
 

@@ -8,6 +8,7 @@
 #include "core/coll/algorithm.h"
 #include "core/coll/hierarchy/collectives.h"
 #include "core/coll/hierarchy/hierarchy.h"
+#include "core/coll/hierarchy/step.h"
 #include "core/coll/schedule.h"
 #include "core/coll/select.h"
 
@@ -73,53 +74,17 @@ static int nodes_append_coll(struct pl_schedule *schedule, void *context)
     if (rc)
         return rc;
     const struct pl_hierarchy *hierarchy = coll->comm->coll.started_hierarchy;
+    schedule->part = false;
     if (!hierarchy || !pl_hierarchy_append(schedule, coll, hierarchy))
         pl_coll_append(schedule, coll);
     return pl_schedule_came(schedule, mark);
 }
 
-/* The counts and displacements that all ranks give in the same way. */
-static void keep_counts(struct pl_schedule *schedule, struct pl_coll *coll)
-{
-    size_t size = (size_t)coll->comm->size;
-    MPI_Count *counts = pl_schedule_temp(schedule, size * (sizeof(MPI_Count) + sizeof(MPI_Aint)));
-    MPI_Aint *displs = (MPI_Aint *)(counts + size);
-    if (!counts)
-        return;
-    for (int i = 0; i < coll->comm->size; i++) {
-        counts[i] = pl_count_at(coll->recvcounts, i);
-        displs[i] = coll->kind == PL_COLL_ALLGATHERV ? pl_displ_at(coll->recvdispls, i) : 0;
-    }
-    coll->recvcounts = (struct pl_counts){ .wide = counts };
-    coll->recvdispls = (struct pl_displs){ .wide = displs };
-}
-
-/* The blocks of an alltoallv or alltoallw. The handles of their types may be gone by then, but not the types. */
-static void keep_blocks(struct pl_schedule *schedule, struct pl_coll *coll)
-{
-    int size = coll->comm->size;
-    struct pl_block *out = pl_schedule_temp(schedule, 2 * (size_t)size * sizeof *out), *in = out + size;
-    for (int i = 0; out && i < size; i++) {
-        out[i] = pl_send_block(coll, i);
-        in[i] = pl_recv_block(coll, i);
-        pl_schedule_hold(schedule, out[i].type);
-        pl_schedule_hold(schedule, in[i].type);
-    }
-    coll->sendblocks = out;
-    coll->recvblocks = in;
-}
-
 static void append_later(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
-    struct pl_coll *kept = pl_schedule_temp(schedule, sizeof *kept);
-    if (!kept)
-        return;
-    *kept = *coll;
-    if (coll->kind == PL_COLL_ALLTOALLV || coll->kind == PL_COLL_ALLTOALLW)
-        keep_blocks(schedule, kept);
-    else if (pl_has_counts(coll->recvcounts))
-        keep_counts(schedule, kept);
-    pl_schedule_later(schedule, nodes_append_coll, kept, coll);
+    struct pl_coll *kept = pl_hierarchy_keep(schedule, coll);
+    if (kept)
+        pl_schedule_later(schedule, nodes_append_coll, kept, coll);
 }
 
 bool pl_hierarchy_append_started(struct pl_schedule *schedule, const struct pl_coll *coll)
