@@ -5,7 +5,7 @@
  */
 #include "mtest.h"
 
-enum { TIMES = 30, N = 4 };
+enum { TIMES = 30, N = 6 };
 
 /* An alltoallv: as many ints from one rank to another, some of them in long blocks. */
 static int length(int from, int to)
@@ -15,6 +15,7 @@ static int length(int from, int to)
 
 static struct pairs {
     int *in, *out, *counts_in, *places_in, *counts_out, *places_out;
+    int *gathered, *scattered; /* by rank 0: what it gets, and what it gives */
 } pairs;
 
 static void pairs_make(void)
@@ -32,6 +33,18 @@ static void pairs_make(void)
     }
     pairs.in = calloc((size_t)total_in + 1, sizeof(int));
     pairs.out = calloc((size_t)total_out + 1, sizeof(int));
+    pairs.gathered = calloc((size_t)total_out + 1, sizeof(int));
+    pairs.scattered = calloc((size_t)pairs.counts_out[0] + 1, sizeof(int));
+}
+
+static void pairs_init(MPI_Comm comm, MPI_Request *requests)
+{
+    CHECK_OK(MPI_Alltoallv_init(pairs.in, pairs.counts_in, pairs.places_in, MPI_INT, pairs.out, pairs.counts_out,
+                                pairs.places_out, MPI_INT, comm, MPI_INFO_NULL, &requests[0]));
+    CHECK_OK(MPI_Gatherv_init(pairs.in + pairs.places_in[0], pairs.counts_in[0], MPI_INT, pairs.gathered,
+                              pairs.counts_out, pairs.places_out, MPI_INT, 0, comm, MPI_INFO_NULL, &requests[1]));
+    CHECK_OK(MPI_Scatterv_init(pairs.in, pairs.counts_in, pairs.places_in, MPI_INT, pairs.scattered,
+                               pairs.counts_out[0], MPI_INT, 0, comm, MPI_INFO_NULL, &requests[2]));
 }
 
 static int pairs_word(int from, int to, int i, int time)
@@ -51,7 +64,9 @@ static int pairs_are_right(int time)
     int right = 1;
     for (int from = 0; from < mtest_size; from++)
         for (int i = 0; i < pairs.counts_out[from]; i++)
-            right &= pairs.out[pairs.places_out[from] + i] == pairs_word(from, mtest_rank, i, time);
+            right &= pairs.out[pairs.places_out[from] + i] == pairs_word(from, mtest_rank, i, time) &&
+                     (mtest_rank != 0 || pairs.gathered[pairs.places_out[from] + i] == pairs_word(from, 0, i, time)) &&
+                     (from != 0 || pairs.scattered[i] == pairs_word(0, mtest_rank, i, time));
     return right;
 }
 
@@ -59,6 +74,8 @@ static void pairs_free(void)
 {
     free(pairs.in);
     free(pairs.out);
+    free(pairs.gathered);
+    free(pairs.scattered);
     free(pairs.counts_in);
 }
 
@@ -77,8 +94,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Allreduce_init(in, out, 4, MPI_INT, MPI_MAX, comm, MPI_INFO_NULL, &requests[1]));
     CHECK_OK(MPI_Allgather_init(in, 1, MPI_INT, all, 1, MPI_INT, comm, MPI_INFO_NULL, &requests[2]));
     pairs_make();
-    CHECK_OK(MPI_Alltoallv_init(pairs.in, pairs.counts_in, pairs.places_in, MPI_INT, pairs.out, pairs.counts_out,
-                                pairs.places_out, MPI_INT, comm, MPI_INFO_NULL, &requests[3]));
+    pairs_init(comm, &requests[3]);
     CHECK_OK(MPI_Type_free(&pair));
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK_OK(MPI_Waitall(N, requests, statuses)); /* all inactive: returns at once */

@@ -200,9 +200,13 @@ static void too_much(void)
         CHECK_CLASS(MPI_Alltoallv(in, rank == 0 ? twos : ones, displs, MPI_INT, out, rank == 0 ? twos : ones, displs,
                                   MPI_INT, comm),
                     rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
-        int *give = rank == 0 ? twos : ones;
+        int *give = rank == 0 ? twos : ones, none = rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
         CHECK_OK(MPI_Ialltoallv(in, give, displs, MPI_INT, out, give, displs, MPI_INT, comm, &request));
-        CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+        CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), none);
+        CHECK_OK(MPI_Iscatterv(in, give, displs, MPI_INT, out, *give, MPI_INT, 0, comm, &request));
+        CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), none);
+        CHECK_OK(MPI_Igatherv(in, root ? 1 : 2, MPI_INT, out, ones, displs, MPI_INT, last, comm, &request));
+        CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), root ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
         in[2 * last] = n + rank;
         CHECK_OK(MPI_Alltoallv(in, twos, displs, MPI_INT, out, twos, displs, MPI_INT, comm));
         for (int i = 0; root && i < size; i++)
