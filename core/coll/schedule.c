@@ -216,6 +216,15 @@ void pl_schedule_change(struct pl_schedule *schedule, int step, enum pl_step_kin
     changed->request = NULL;
 }
 
+void pl_schedule_drop(struct pl_schedule *schedule, int step)
+{
+    struct pl_step *dropped = &schedule->steps[step];
+    if (dropped->request)
+        pl_cancel(dropped->request);
+    else
+        dropped->kind = PL_STEP_SKIP;
+}
+
 void pl_schedule_hold(struct pl_schedule *schedule, const struct pl_type *type)
 {
     struct pl_step *step = schedule_append(schedule, PL_STEP_SKIP);

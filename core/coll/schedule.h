@@ -187,6 +187,9 @@ void pl_schedule_verify(struct pl_schedule *schedule, int (*run)(struct pl_sched
  */
 void pl_schedule_change(struct pl_schedule *schedule, int step, enum pl_step_kind kind, void *buf, MPI_Count count);
 
+/* An earlier receive, for which nothing waits yet, will get no message. */
+void pl_schedule_drop(struct pl_schedule *schedule, int step);
+
 /* A step that does nothing: its type is retained with those of the others. */
 void pl_schedule_hold(struct pl_schedule *schedule, const struct pl_type *type);
 

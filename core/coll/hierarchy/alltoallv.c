@@ -7,7 +7,7 @@
  * A receiver takes what its sender gives, and finds by itself that this is too long.
  *
  * What a nonblocking one sends and receives depends on amounts that come first. Each start of a persistent one finds
- * that out again, as exchange.h says.
+ * that out again, as leaders.h says.
  */
 #include "core/coll/hierarchy/alltoallv.h"
 
@@ -17,7 +17,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/area/call.h"
-#include "core/coll/hierarchy/exchange.h"
+#include "core/coll/hierarchy/leaders.h"
 
 /* --- a rank's own blocks ------------------------------------------------------------------------------------------ */
 

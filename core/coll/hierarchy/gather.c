@@ -217,11 +217,25 @@ static void gatherv_append_at_leader(struct pl_hierarchy_call *call)
         pl_schedule_send(schedule, own, root);
 }
 
+/* At the root: the data of its node's ranks. */
+static void gatherv_append_here(struct pl_hierarchy_call *call)
+{
+    const struct pl_coll *coll = call->coll;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
+    for (int i = pl_hierarchy_first(hierarchy, hierarchy->node); i <= pl_hierarchy_last(hierarchy, hierarchy->node);
+         i++)
+        if (i != coll->root)
+            pl_schedule_recv(call->schedule, pl_recv_block(coll, i), i);
+    if (!pl_coll_in_place(coll))
+        pl_schedule_copy(call->schedule, pl_coll_sent(coll), pl_recv_block(coll, coll->root));
+}
+
 /* At the root: what came from the other nodes. */
 struct gathered {
     const struct pl_coll *coll;
     const struct pl_hierarchy *hierarchy;
-    bool appended; /* the receives of data that comes directly */
+    int direct;    /* the first of the steps that receive data directly that is expected to be long */
+    bool appended; /* those that receive other data directly */
     const char *messages[];
 };
 
@@ -234,9 +248,23 @@ static size_t gatherv_most(const struct pl_coll *coll, int first, int ranks)
     return most;
 }
 
-/* Takes the data of a node's ranks from the leader's message, and appends the receives of data that comes directly. The
- * end of a message that is too long is cut off. */
-static int gatherv_take_node(struct gathered *gathered, struct pl_schedule *schedule, int node)
+/* Where a rank's data is, is what the rank decides: `step` receives it directly if it is expected to be long. */
+static void gatherv_take_direct(const struct gathered *gathered, struct pl_schedule *schedule, int rank, bool direct,
+                                int *step)
+{
+    struct pl_block block = pl_recv_block(gathered->coll, rank);
+    if (pl_hierarchy_amount(block) != PL_HIERARCHY_DIRECT) {
+        if (direct && !gathered->appended)
+            pl_schedule_recv(schedule, block, rank);
+        return;
+    }
+    if (!direct)
+        pl_schedule_drop(schedule, *step);
+    ++*step;
+}
+
+/* Takes the data of a node's ranks from the leader's message. The end of one that is too long is cut off. */
+static int gatherv_take_node(const struct gathered *gathered, struct pl_schedule *schedule, int node, int *step)
 {
     const struct pl_coll *coll = gathered->coll;
     int first = pl_hierarchy_first(gathered->hierarchy, node), ranks = pl_hierarchy_ranks(gathered->hierarchy, node);
@@ -247,8 +275,7 @@ static int gatherv_take_node(struct gathered *gathered, struct pl_schedule *sche
         uint32_t amount;
         memcpy(&amount, gathered->messages[node] + (size_t)i * sizeof amount, sizeof amount);
         size_t bytes = pl_hierarchy_short(amount), expected = pl_block_size(block);
-        if (amount == PL_HIERARCHY_DIRECT && !gathered->appended)
-            pl_schedule_recv(schedule, block, first + i);
+        gatherv_take_direct(gathered, schedule, first + i, amount == PL_HIERARCHY_DIRECT, step);
         if (bytes > expected && rc == MPI_SUCCESS) {
             schedule->wrong = bytes;
             rc = pl_coll_fail_amount(first + i, bytes, expected);
@@ -265,24 +292,26 @@ static int gatherv_take_node(struct gathered *gathered, struct pl_schedule *sche
 static int gatherv_take(struct pl_schedule *schedule, void *context)
 {
     struct gathered *gathered = context;
-    int mark = pl_schedule_mark(schedule), rc = MPI_SUCCESS;
-    for (int node = 0; node < gathered->hierarchy->run_count; node++) {
-        int error = node == gathered->hierarchy->node ? MPI_SUCCESS : gatherv_take_node(gathered, schedule, node);
-        rc = rc ? rc : error;
-    }
+    int mark = pl_schedule_mark(schedule), step = gathered->direct, rc = MPI_SUCCESS;
+    for (int node = 0; node < gathered->hierarchy->run_count; node++)
+        if (node != gathered->hierarchy->node) {
+            int error = gatherv_take_node(gathered, schedule, node, &step);
+            rc = rc ? rc : error;
+        }
     gathered->appended = true;
     schedule->part = false;
     int broken = pl_schedule_grown(schedule, mark);
     return broken ? broken : rc;
 }
 
-static void gatherv_append_receives(struct pl_schedule *schedule, const struct pl_coll *coll,
-                                    const struct pl_hierarchy *hierarchy)
+/* What the leaders send, and then long data, which arrives meanwhile. */
+static struct gathered *gatherv_append_receives(struct pl_schedule *schedule, const struct pl_coll *coll,
+                                                const struct pl_hierarchy *hierarchy)
 {
     size_t nodes = (size_t)hierarchy->run_count;
     struct gathered *gathered = pl_schedule_temp(schedule, sizeof *gathered + nodes * sizeof *gathered->messages);
     if (!gathered || !coll)
-        return;
+        return NULL;
     *gathered = (struct gathered){ .coll = coll, .hierarchy = hierarchy };
     pl_schedule_hold(schedule, coll->recvtype);
     for (int node = 0; node < hierarchy->run_count; node++) {
@@ -294,16 +323,27 @@ static void gatherv_append_receives(struct pl_schedule *schedule, const struct p
         gathered->messages[node] = message;
         pl_schedule_recv(schedule, pl_block_bytes(message, most), first);
     }
-    pl_schedule_wait(schedule);
-    pl_schedule_verify(schedule, gatherv_take, gathered);
+    gathered->direct = pl_schedule_mark(schedule);
+    for (int rank = 0; rank < coll->comm->size; rank++)
+        if (pl_hierarchy_node_of(hierarchy, rank) != hierarchy->node &&
+            pl_hierarchy_amount(pl_recv_block(coll, rank)) == PL_HIERARCHY_DIRECT)
+            pl_schedule_recv(schedule, pl_recv_block(coll, rank), rank);
+    return gathered;
 }
 
 static void gatherv_receive(struct pl_hierarchy_call *call, int tag)
 {
+    const struct pl_coll *coll = call->coll;
     struct pl_schedule own, *schedule = pl_hierarchy_begin(call, &own, tag);
     schedule->part = true;
-    gatherv_append_receives(schedule, call->schedule ? pl_hierarchy_keep(schedule, call->coll) : call->coll,
-                            call->hierarchy);
+    struct gathered *gathered =
+        gatherv_append_receives(schedule, call->schedule ? pl_hierarchy_keep(schedule, coll) : coll, call->hierarchy);
+    if (gathered && call->schedule)
+        gatherv_append_here(call);
+    if (gathered) {
+        pl_schedule_wait_until(schedule, gathered->direct);
+        pl_schedule_verify(schedule, gatherv_take, gathered);
+    }
     if (!call->schedule)
         pl_hierarchy_run(call, schedule);
 }
@@ -311,17 +351,19 @@ static void gatherv_receive(struct pl_hierarchy_call *call, int tag)
 void pl_hierarchy_gatherv(struct pl_hierarchy_call *call)
 {
     const struct pl_coll *coll = call->coll;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
     int tag = pl_hierarchy_tag(call);
-    if (call->hierarchy->node != pl_hierarchy_node_of(call->hierarchy, coll->root)) {
-        if (call->schedule)
-            gatherv_append_at_leader(call);
-        else
-            gatherv_at_leader(call, tag);
-        return;
-    }
-    gather_at_root(call);
+    bool here = hierarchy->node == pl_hierarchy_node_of(hierarchy, coll->root);
+    if (here && !call->schedule)
+        gather_at_root(call);
     if (coll->comm->rank == coll->root)
         gatherv_receive(call, tag);
+    else if (!here && !call->schedule)
+        gatherv_at_leader(call, tag);
+    else if (!here)
+        gatherv_append_at_leader(call);
+    else if (call->schedule)
+        pl_schedule_send(call->schedule, pl_coll_sent(coll), coll->root);
 }
 
 /* --- allgatherv --------------------------------------------------------------------------------------------------- */

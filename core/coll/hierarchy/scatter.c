@@ -221,7 +221,8 @@ struct letters {
     struct pl_block own; /* of this rank */
     int root;
     const char *amount, *data; /* where this rank's are */
-    int direct;                /* the step that receives data that comes directly */
+    int direct;                /* the step that receives the data directly */
+    bool early;                /* it comes before the amount, since the data is expected to be long */
     /* of a leader */
     int ranks;
     int sends; /* the first of the steps that send them */
@@ -255,12 +256,26 @@ static int scatterv_take(struct pl_schedule *schedule, void *context)
     uint32_t amount;
     memcpy(&amount, letters->amount, sizeof amount);
     size_t bytes = pl_hierarchy_short(amount), expected = pl_block_size(own), some = pl_least(bytes, expected);
-    pl_schedule_change(schedule, letters->direct, amount == PL_HIERARCHY_DIRECT ? PL_STEP_RECV : PL_STEP_SKIP, own.buf,
-                       own.count);
+    if (!letters->early)
+        pl_schedule_change(schedule, letters->direct, amount == PL_HIERARCHY_DIRECT ? PL_STEP_RECV : PL_STEP_SKIP,
+                           own.buf, own.count);
+    else if (amount != PL_HIERARCHY_DIRECT)
+        pl_schedule_drop(schedule, letters->direct);
     if (some > 0)
         pl_type_copy(letters->data, (MPI_Count)some, PL_TYPE_BYTE, own.buf, own.count, own.type);
     schedule->wrong = bytes;
     return bytes > expected ? pl_coll_fail_amount(letters->root, bytes, expected) : MPI_SUCCESS;
+}
+
+/* Receives from the leader, or from the root; early, the data itself, too. */
+static void scatterv_append_receive(struct pl_schedule *schedule, struct letters *letters, struct pl_block letter,
+                                    int from)
+{
+    pl_schedule_recv(schedule, letter, from);
+    letters->direct = pl_schedule_mark(schedule);
+    if (letters->early)
+        pl_schedule_recv(schedule, letters->own, letters->root);
+    pl_schedule_wait_until(schedule, letters->direct);
 }
 
 static void scatterv_append_letters(struct pl_schedule *schedule, struct letters *letters, int first, int ranks)
@@ -271,8 +286,7 @@ static void scatterv_append_letters(struct pl_schedule *schedule, struct letters
     letters->each = pl_schedule_temp(schedule, (size_t)ranks * LETTER_MOST);
     letters->amount = letters->message;
     letters->data = letters->message ? letters->message + head : NULL;
-    pl_schedule_recv(schedule, pl_block_bytes(letters->message, most), letters->root);
-    pl_schedule_wait(schedule);
+    scatterv_append_receive(schedule, letters, pl_block_bytes(letters->message, most), letters->root);
     pl_schedule_verify(schedule, scatterv_sort, letters);
     letters->sends = pl_schedule_mark(schedule);
     for (int i = 1; i < ranks; i++)
@@ -288,16 +302,18 @@ static void scatterv_append_at_leader(struct pl_hierarchy_call *call)
     if (!letters)
         return;
     *letters = (struct letters){ .own = pl_coll_received(call->coll), .root = call->coll->root };
+    letters->early = pl_hierarchy_amount(letters->own) == PL_HIERARCHY_DIRECT;
     if (hierarchy->leaders) {
         scatterv_append_letters(schedule, letters, first, pl_hierarchy_ranks(hierarchy, hierarchy->node));
     } else {
         char *letter = pl_schedule_temp(schedule, LETTER_MOST);
         letters->amount = letter;
         letters->data = letter ? letter + sizeof(uint32_t) : NULL;
-        pl_schedule_recv(schedule, pl_block_bytes(letter, LETTER_MOST), first);
-        pl_schedule_wait(schedule);
+        scatterv_append_receive(schedule, letters, pl_block_bytes(letter, LETTER_MOST), first);
     }
     pl_schedule_verify(schedule, scatterv_take, letters);
+    if (letters->early)
+        return;
     letters->direct = pl_schedule_mark(schedule);
     pl_schedule_recv(schedule, letters->own, letters->root);
 }

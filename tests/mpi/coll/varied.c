@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives whose blocks have different lengths (MPI-5.0 sections 6.5 to 6.8), in random sequences without
- * synchronization, so that ranks run ahead; most are blocking, and a rank waits at once for nonblocking ones. Blocks are
+ * synchronization, so that ranks run ahead; most are blocking, and a rank waits at once for the others. Blocks are
  * empty, of few bytes, around the limit of short data and around that of a slot of the collective area, also in one
  * call. All roots, MPI_IN_PLACE, dense types and types with gaps that differ between ranks, int and _c forms,
  * communicators of several sizes. Every byte of the buffers is compared. And blocks that are longer than the receiver

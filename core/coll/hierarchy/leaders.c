@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See exchange.h. A message from a leader to another has the amounts of all blocks, and then the short blocks. */
-#include "core/coll/hierarchy/exchange.h"
+/* See leaders.h. A message from a leader to another has the amounts of all blocks, and then the short blocks. */
+#include "core/coll/hierarchy/leaders.h"
 
 #include <stdlib.h>
 #include <string.h>

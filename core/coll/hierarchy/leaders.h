@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An alltoallv by a node hierarchy under way (alltoallv.c), and what the leaders do in it. In a nonblocking one all that
- * there may be has a step, and functions between these leave some out and say how long the others are (schedule.h).
+ * An alltoallv by a node hierarchy under way (alltoallv.c), and what the leaders do in it. In a nonblocking one all
+ * that there may be has a step, and functions between these leave some out and say how long the others are (schedule.h).
  */
-#ifndef PLENUM_CORE_COLL_HIERARCHY_EXCHANGE_H
-#define PLENUM_CORE_COLL_HIERARCHY_EXCHANGE_H
+#ifndef PLENUM_CORE_COLL_HIERARCHY_LEADERS_H
+#define PLENUM_CORE_COLL_HIERARCHY_LEADERS_H
 
 #include "core/coll/hierarchy/step.h"
 
