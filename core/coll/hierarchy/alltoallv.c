@@ -30,10 +30,12 @@ static bool own_make(struct pl_exchange *exchange, const struct pl_coll *coll)
     if (exchange->schedule && exchange->members)
         bytes = (size_t)exchange->here * pl_exchange_letter(exchange);
     exchange->expected =
-        pl_exchange_reserve(exchange, PL_EXCHANGE_EXPECTED, (size_t)exchange->all * sizeof *exchange->expected);
+        pl_exchange_reserve(exchange, PL_EXCHANGE_EXPECTED,
+                            (size_t)exchange->all * (sizeof *exchange->expected + sizeof *exchange->direct));
     exchange->letter = pl_exchange_reserve(exchange, PL_EXCHANGE_LETTER, bytes);
     if (!exchange->expected || !exchange->letter)
         return false;
+    exchange->direct = (int *)(exchange->expected + exchange->all);
     exchange->own.out = (uint32_t *)exchange->letter;
     exchange->own.in = exchange->own.out + exchange->all;
     for (int i = 0; i < exchange->all; i++) {
@@ -63,23 +65,18 @@ static int own_begin(struct pl_schedule *schedule, void *context)
     return MPI_SUCCESS;
 }
 
-/* The rank from which this one receives directly in turn `i`: not all from the same one first. */
-static int own_source(const struct pl_exchange *exchange, int i)
-{
-    return (exchange->rank - i + exchange->all) % exchange->all;
-}
-
-/* What does not come directly needs no step. */
+/* The sender decides which blocks come directly: some that are expected to, and some that are not. */
 static void own_expect(const struct pl_exchange *exchange, struct pl_schedule *schedule)
 {
-    int step = exchange->direct;
     for (int i = 1; i < exchange->all; i++) {
-        int from = own_source(exchange, i);
+        int from = pl_exchange_source(exchange, i), step = exchange->direct[from];
+        uint32_t expected = exchange->own.in[from];
+        bool direct = exchange->own.given[from] == PL_HIERARCHY_DIRECT;
         struct pl_block block = exchange->expected[from];
-        if (pl_block_size(block) > 0)
-            pl_schedule_change(schedule, step++,
-                               exchange->own.given[from] == PL_HIERARCHY_DIRECT ? PL_STEP_RECV : PL_STEP_SKIP,
-                               block.buf, block.count);
+        if (expected == PL_HIERARCHY_DIRECT && !direct)
+            pl_schedule_drop(schedule, step);
+        if (expected != PL_HIERARCHY_DIRECT && expected > 0)
+            pl_schedule_change(schedule, step, direct ? PL_STEP_RECV : PL_STEP_SKIP, block.buf, block.count);
     }
 }
 
@@ -106,27 +103,23 @@ static int own_take(struct pl_schedule *schedule, void *context)
     return rc;
 }
 
-/* Takes what came through the leaders, and exchanges the other blocks: those that their senders find long. */
+/* Takes what came through the leaders, and the blocks that are left. */
 static void own_exchange(struct pl_hierarchy_call *call, struct pl_exchange *exchange, int tag)
 {
-    const struct pl_coll *coll = call->coll;
-    int rank = exchange->rank, all = exchange->all;
+    int rank = exchange->rank;
     struct pl_schedule memory, *schedule = pl_hierarchy_begin(call, &memory, tag);
     pl_schedule_verify(schedule, own_take, exchange);
-    exchange->direct = pl_schedule_mark(schedule);
-    for (int i = 1; i < all; i++) {
-        struct pl_block block = exchange->expected[own_source(exchange, i)];
-        if (pl_block_size(block) > 0)
-            pl_schedule_recv(schedule, block, own_source(exchange, i));
+    for (int i = 1; i < exchange->all; i++) {
+        int from = pl_exchange_source(exchange, i);
+        if (exchange->own.in[from] == 0 || exchange->own.in[from] == PL_HIERARCHY_DIRECT)
+            continue;
+        exchange->direct[from] = pl_schedule_mark(schedule);
+        pl_schedule_recv(schedule, exchange->expected[from], from);
     }
-    for (int i = 1; i < all; i++) {
-        int to = (rank + i) % all;
-        if (exchange->own.out[to] == PL_HIERARCHY_DIRECT)
-            pl_schedule_send(schedule, pl_send_block(coll, to), to);
-    }
+    pl_exchange_direct(call, exchange, schedule, PL_EXCHANGE_LAST);
     pl_schedule_hold(schedule, exchange->expected[rank].type);
     if (exchange->own.out[rank] == PL_HIERARCHY_DIRECT)
-        pl_schedule_copy(schedule, pl_send_block(coll, rank), exchange->expected[rank]);
+        pl_schedule_copy(schedule, pl_send_block(call->coll, rank), exchange->expected[rank]);
     pl_hierarchy_run(call, schedule);
 }
 
@@ -231,18 +224,27 @@ static void node_append_reply(struct pl_exchange *exchange)
 
 /* --- the steps ---------------------------------------------------------------------------------------------------- */
 
+static void exchange_append_collect(struct pl_hierarchy_call *call, struct pl_exchange *exchange)
+{
+    struct pl_schedule *schedule = exchange->schedule;
+    pl_schedule_verify(schedule, own_begin, NULL);
+    if (exchange->members) {
+        node_append_letters(exchange);
+    } else {
+        own_pack(call, exchange);
+        node_append_reply(exchange);
+    }
+    int mark = pl_schedule_mark(schedule);
+    pl_exchange_direct(call, exchange, schedule, PL_EXCHANGE_FIRST);
+    if (exchange->members)
+        own_pack(call, exchange);
+    pl_schedule_wait_until(schedule, mark);
+}
+
 static void exchange_collect(struct pl_hierarchy_call *call, struct pl_exchange *exchange)
 {
-    if (exchange->schedule)
-        pl_schedule_verify(exchange->schedule, own_begin, NULL);
-    if (exchange->schedule && exchange->members)
-        node_append_letters(exchange);
     own_pack(call, exchange);
-    if (exchange->schedule && !exchange->members)
-        node_append_reply(exchange);
-    if (exchange->schedule)
-        pl_schedule_wait(exchange->schedule);
-    else if (call->hierarchy->here)
+    if (call->hierarchy->here)
         node_collect(call, exchange);
     else
         pl_exchange_hear(exchange, 0, exchange->own.out,
@@ -251,7 +253,10 @@ static void exchange_collect(struct pl_hierarchy_call *call, struct pl_exchange 
 
 static void exchange_run(struct pl_hierarchy_call *call, struct pl_exchange *exchange, int tag)
 {
-    exchange_collect(call, exchange);
+    if (exchange->schedule)
+        exchange_append_collect(call, exchange);
+    else
+        exchange_collect(call, exchange);
     if (exchange->members && call->rc == MPI_SUCCESS)
         pl_exchange_nodes(call, exchange, tag);
     if (call->rc) /* the others learn that the communicator is broken */

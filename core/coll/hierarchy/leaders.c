@@ -254,11 +254,45 @@ void pl_exchange_nodes(struct pl_hierarchy_call *call, struct pl_exchange *excha
     append_nodes(exchange, schedule, pl_schedule_recv);
     exchange->sends = pl_schedule_mark(schedule);
     append_nodes(exchange, schedule, pl_schedule_send);
-    pl_schedule_wait(schedule);
+    int end = pl_schedule_mark(schedule);
+    pl_exchange_direct(call, exchange, schedule, PL_EXCHANGE_NODES);
+    pl_schedule_wait_for(schedule, exchange->receives, end);
     pl_schedule_verify(schedule, leader_sort, exchange);
     exchange->replies = pl_schedule_mark(schedule);
     for (int i = 1; i < exchange->here && exchange->schedule; i++)
         pl_schedule_send(schedule, pl_block_bytes(NULL, 0), exchange->first + i);
     if (!exchange->schedule)
         pl_hierarchy_run(call, schedule);
+}
+
+/* --- long blocks -------------------------------------------------------------------------------------------------- */
+
+/* Of a block to a rank, or from it. */
+static enum pl_exchange_turn direct_turn(const struct pl_exchange *exchange, int rank, bool out)
+{
+    if (!exchange->schedule)
+        return PL_EXCHANGE_LAST;
+    if (!exchange->members)
+        return PL_EXCHANGE_FIRST;
+    int node = pl_hierarchy_node_of(exchange->hierarchy, rank);
+    if (node == exchange->hierarchy->node)
+        return out ? PL_EXCHANGE_LAST : PL_EXCHANGE_FIRST;
+    return rank == pl_hierarchy_first(exchange->hierarchy, node) ? PL_EXCHANGE_NODES : PL_EXCHANGE_FIRST;
+}
+
+void pl_exchange_direct(struct pl_hierarchy_call *call, struct pl_exchange *exchange, struct pl_schedule *schedule,
+                        enum pl_exchange_turn turn)
+{
+    for (int i = 1; i < exchange->all; i++) {
+        int from = pl_exchange_source(exchange, i);
+        if (exchange->own.in[from] != PL_HIERARCHY_DIRECT || direct_turn(exchange, from, false) != turn)
+            continue;
+        exchange->direct[from] = pl_schedule_mark(schedule);
+        pl_schedule_recv(schedule, exchange->expected[from], from);
+    }
+    for (int i = 1; i < exchange->all; i++) {
+        int to = (exchange->rank + i) % exchange->all;
+        if (exchange->own.out[to] == PL_HIERARCHY_DIRECT && direct_turn(exchange, to, true) == turn)
+            pl_schedule_send(schedule, pl_send_block(call->coll, to), to);
+    }
 }

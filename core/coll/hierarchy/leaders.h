@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An alltoallv by a node hierarchy under way (alltoallv.c), and what the leaders do in it. In a nonblocking one all
- * that there may be has a step, and functions between these leave some out and say how long the others are (schedule.h).
+ * that there may be has a step. Functions between these leave some out and say how long the others are (schedule.h).
  */
 #ifndef PLENUM_CORE_COLL_HIERARCHY_LEADERS_H
 #define PLENUM_CORE_COLL_HIERARCHY_LEADERS_H
@@ -50,7 +50,7 @@ struct pl_exchange {
     struct pl_exchange_amounts own; /* out and in are the beginning of `letter` */
     char *letter;                   /* to the leader: amounts, then the short blocks that this rank sends */
     const char *taken;              /* the short blocks that it is given, in the order of the ranks */
-    int direct;                     /* the first of the steps that receive the others */
+    int *direct;                    /* [all] the steps that receive the others */
     /* of a leader */
     struct pl_exchange_member *members; /* [here]; NULL: this rank is not a leader */
     uint32_t *told, *given;             /* [here][PL_EXCHANGE_TOLD * all], in a blocking collective; [here][all] */
@@ -92,5 +92,19 @@ void pl_exchange_hear(struct pl_exchange *exchange, int i, uint32_t *told, const
 
 /* The leaders exchange what their ranks have. Then each knows what its ranks are given, and by messages sends it. */
 void pl_exchange_nodes(struct pl_hierarchy_call *call, struct pl_exchange *exchange, int tag);
+
+/* When long blocks start. Two ranks may also have a message through the leaders, with the same tag: that starts first
+ * at both. In a blocking collective all long blocks are last. */
+enum pl_exchange_turn { PL_EXCHANGE_FIRST, PL_EXCHANGE_NODES, PL_EXCHANGE_LAST };
+
+/* Appends those of this turn that this rank sends, or expects. */
+void pl_exchange_direct(struct pl_hierarchy_call *call, struct pl_exchange *exchange, struct pl_schedule *schedule,
+                        enum pl_exchange_turn turn);
+
+/* The rank from which this one receives directly in turn `i`: not all from the same one first. */
+static inline int pl_exchange_source(const struct pl_exchange *exchange, int i)
+{
+    return (exchange->rank - i + exchange->all) % exchange->all;
+}
 
 #endif
