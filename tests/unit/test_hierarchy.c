@@ -63,6 +63,8 @@ static int start_again_and_again(const struct pl_coll *coll)
 {
     struct pl_request *request;
     int rc = pl_coll_prepare(coll, &request);
+    if (rc)
+        return rc;
     for (int start = 0; rc == MPI_SUCCESS && start <= restarts; start++) {
         for (int i = 0; i < me->in_count; i++)
             me->in[i] += start > 0;
