@@ -13,6 +13,8 @@ static struct pl_block block_of(const void *buf, MPI_Count count, MPI_Datatype h
 struct pl_block pl_send_block(const struct pl_coll *coll, int rank)
 {
     const struct pl_type *type = coll->sendtype;
+    if (coll->sendblocks)
+        return coll->sendblocks[rank];
     if (coll->sendtypes)
         return block_of(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank)),
                         pl_count_at(coll->sendcounts, rank), coll->sendtypes[rank]);
@@ -25,6 +27,8 @@ struct pl_block pl_send_block(const struct pl_coll *coll, int rank)
 struct pl_block pl_recv_block(const struct pl_coll *coll, int rank)
 {
     const struct pl_type *type = coll->recvtype;
+    if (coll->recvblocks)
+        return coll->recvblocks[rank];
     if (coll->recvtypes)
         return block_of(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank)),
                         pl_count_at(coll->recvcounts, rank), coll->recvtypes[rank]);

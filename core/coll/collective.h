@@ -12,6 +12,7 @@
 #include "core/datatype/op.h"
 #include "core/engine/comm.h"
 
+struct pl_block;
 struct pl_request;
 struct pl_schedule;
 
@@ -59,6 +60,8 @@ struct pl_coll {
     struct pl_counts sendcounts, recvcounts;
     struct pl_displs senddispls, recvdispls;
     const MPI_Datatype *sendtypes, *recvtypes; /* for alltoallw: committed */
+    /* For alltoallv and alltoallw, instead of all these, where they may be gone: [comm size] */
+    const struct pl_block *sendblocks, *recvblocks;
 };
 
 /* Blocking: does it. Nonblocking: starts it. Persistent: makes a request, which request->coll.restart() starts. MPI

@@ -207,6 +207,31 @@ void pl_schedule_verify(struct pl_schedule *schedule, int (*run)(struct pl_sched
     step->verify.context = context;
 }
 
+void pl_schedule_change(struct pl_schedule *schedule, int step, enum pl_step_kind kind, void *buf, MPI_Count count)
+{
+    struct pl_step *changed = &schedule->steps[step];
+    changed->kind = kind;
+    changed->data.buf = buf;
+    changed->data.count = count;
+    changed->request = NULL;
+}
+
+void pl_schedule_drop(struct pl_schedule *schedule, int step)
+{
+    struct pl_step *dropped = &schedule->steps[step];
+    if (dropped->request)
+        pl_cancel(dropped->request);
+    else
+        dropped->kind = PL_STEP_SKIP;
+}
+
+void pl_schedule_hold(struct pl_schedule *schedule, const struct pl_type *type)
+{
+    struct pl_step *step = schedule_append(schedule, PL_STEP_SKIP);
+    if (step)
+        step->data = pl_block(NULL, 0, type);
+}
+
 /* Steps that do nothing hold the objects: a copy and a reduction of no elements. */
 void pl_schedule_later(struct pl_schedule *schedule, int (*run)(struct pl_schedule *schedule, void *context),
                        void *context, const struct pl_coll *coll)
@@ -225,15 +250,20 @@ void pl_schedule_later(struct pl_schedule *schedule, int (*run)(struct pl_schedu
     schedule->part = true; /* until then this rank cannot tell what it will send */
 }
 
+int pl_schedule_grown(struct pl_schedule *schedule, int mark)
+{
+    if (schedule->retains)
+        for_objects(schedule, mark, schedule_retain);
+    return schedule->broken;
+}
+
 /* The step that is executed becomes one that waits for nothing: a persistent collective has these steps now. */
 int pl_schedule_came(struct pl_schedule *schedule, int mark)
 {
     struct pl_step *step = &schedule->steps[schedule->next];
     step->kind = PL_STEP_WAIT;
     step->wait.first = step->wait.end = 0;
-    schedule->part = false;
-    for_objects(schedule, mark, schedule_retain);
-    return schedule->broken;
+    return pl_schedule_grown(schedule, mark);
 }
 
 void pl_schedule_wait_for(struct pl_schedule *schedule, int first, int end)
@@ -410,6 +440,7 @@ static int schedule_perform(struct pl_schedule *schedule, struct pl_step *step)
         return step->wait.first > schedule->settled ? schedule_settle_some(schedule, step->wait.first, step->wait.end)
                                                     : schedule_settle(schedule, step->wait.end);
     case PL_STEP_VERIFY: schedule->awaited = schedule->next; return step->verify.run(schedule, step->verify.context);
+    case PL_STEP_SKIP: return MPI_SUCCESS;
     }
     return MPI_ERR_INTERN;
 }
@@ -418,6 +449,8 @@ static int schedule_execute(struct pl_schedule *schedule)
 {
     for (; schedule->next < schedule->count; schedule->next++) {
         int rc = schedule_perform(schedule, &schedule->steps[schedule->next]);
+        if (rc == MPI_ERR_TRUNCATE && schedule->steps[schedule->next].kind == PL_STEP_VERIFY)
+            schedule->next++; /* it is not called again */
         if (rc)
             return rc;
     }

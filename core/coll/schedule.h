@@ -66,7 +66,15 @@ static inline size_t pl_block_size(struct pl_block block)
     return (size_t)block.count * (size_t)block.type->size;
 }
 
-enum pl_step_kind { PL_STEP_SEND, PL_STEP_RECV, PL_STEP_COPY, PL_STEP_REDUCE, PL_STEP_WAIT, PL_STEP_VERIFY };
+enum pl_step_kind {
+    PL_STEP_SEND,
+    PL_STEP_RECV,
+    PL_STEP_COPY,
+    PL_STEP_REDUCE,
+    PL_STEP_WAIT,
+    PL_STEP_VERIFY,
+    PL_STEP_SKIP, /* does nothing, but has a type */
+};
 
 struct pl_schedule;
 
@@ -166,18 +174,35 @@ void pl_schedule_wait_until(struct pl_schedule *schedule, int mark);
 void pl_schedule_wait(struct pl_schedule *schedule);
 void pl_schedule_wait_for(struct pl_schedule *schedule, int first, int end);
 
-/* Calls a function of the library, whose error ends the schedule. PL_PENDING: it is called again when the nodes of the
+/* Calls a function of the library, whose error ends the schedule, except that after MPI_ERR_TRUNCATE it goes on if
+ * `wrong`, which the function sets, is below `cut_from`. PL_PENDING: the function is called again when the nodes of the
  * communicator are known (pl_comm_coll.search). */
 void pl_schedule_verify(struct pl_schedule *schedule, int (*run)(struct pl_schedule *schedule, void *context),
                         void *context);
 
-/* The same, once. The function appends the steps of the collective. Its types and its operation, NULL where it has
- * none, are retained with those of the schedule. */
+/*
+ * For such a function: a later step is this message, or PL_STEP_SKIP. What a message has depends on what has arrived
+ * before. It keeps the type with which it was appended, which is retained. Until then it is the message that it was, so
+ * that a rank that asks for it (owed.h) is not told that there will be none.
+ */
+void pl_schedule_change(struct pl_schedule *schedule, int step, enum pl_step_kind kind, void *buf, MPI_Count count);
+
+/* An earlier receive, for which nothing waits yet, will get no message. */
+void pl_schedule_drop(struct pl_schedule *schedule, int step);
+
+/* A step that does nothing: its type is retained with those of the others. */
+void pl_schedule_hold(struct pl_schedule *schedule, const struct pl_type *type);
+
+/* Calls a function, too, but once: it appends the steps of the collective. Its types and its operation, NULL where it
+ * has none, are retained with those of the schedule. */
 void pl_schedule_later(struct pl_schedule *schedule, int (*run)(struct pl_schedule *schedule, void *context),
                        void *context, const struct pl_coll *coll);
 
 /* For that function, after it has appended them; `mark` is where they begin. */
 int pl_schedule_came(struct pl_schedule *schedule, int mark);
+
+/* For a function that is the last step, after it has appended steps: the next start finds them there. */
+int pl_schedule_grown(struct pl_schedule *schedule, int mark);
 
 /* Memory that lives as long as the schedule, aligned for any element. NULL: the schedule is broken. Further steps may
  * be appended and will not run; only the memory must not be written. */

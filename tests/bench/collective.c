@@ -102,16 +102,40 @@ static void ialltoall(struct bench *bench, int bytes, int times)
     }
 }
 
+static void ialltoallv(struct bench *bench, int bytes, int times)
+{
+    int counts[64], places[64];
+    MPI_Request request;
+    for (int i = 0; i < bench->size; i++) {
+        counts[i] = bytes;
+        places[i] = i * bytes;
+    }
+    for (int i = 0; i < times; i++) {
+        MPI_Ialltoallv(bench->buffer, counts, places, MPI_BYTE, bench->other, counts, places, MPI_BYTE, MPI_COMM_WORLD,
+                       &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    enum { COMMON = 7, ALL = 12 };
+    enum { COMMON = 7, ALL = 13 };
     static const struct {
         const char *name;
         bench_body *body;
-    } operation[ALL] = { { "allreduce", allreduce }, { "reduce", reduce },         { "bcast", bcast },
-                         { "allgather", allgather }, { "alltoall", alltoall },     { "reduce_scatter", reduce_scatter },
-                         { "scan", scan },           { "gather", gather },         { "scatter", scatter },
-                         { "alltoallv", alltoallv }, { "iallreduce", iallreduce }, { "ialltoall", ialltoall } };
+    } operation[ALL] = { { "allreduce", allreduce },
+                         { "reduce", reduce },
+                         { "bcast", bcast },
+                         { "allgather", allgather },
+                         { "alltoall", alltoall },
+                         { "reduce_scatter", reduce_scatter },
+                         { "scan", scan },
+                         { "gather", gather },
+                         { "scatter", scatter },
+                         { "alltoallv", alltoallv },
+                         { "iallreduce", iallreduce },
+                         { "ialltoall", ialltoall },
+                         { "ialltoallv", ialltoallv } };
     static const int sizes[] = { 8, 1024, 65536, 1 << 20 };
     struct bench bench = bench_open(&argc, &argv);
     if ((long)bench.size << 20 > LARGEST)

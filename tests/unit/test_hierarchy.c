@@ -29,14 +29,16 @@ static struct rank {
     pthread_t thread;
     sem_t go;
     bool done;
-    int rc;
+    int rc, want; /* error class; the one to expect */
     int64_t *in, *out;
+    int in_count; /* words that change from one start to the next */
     MPI_Count counts[RANKS_MAX], counts_in[RANKS_MAX];
     MPI_Aint displs[RANKS_MAX], displs_in[RANKS_MAX];
     MPI_Datatype types[RANKS_MAX];
 } ranks[RANKS_MAX];
 static sem_t ranks_back;
 static bool started; /* nonblocking */
+static int restarts; /* of a persistent one, after the first start */
 static _Thread_local struct rank *me;
 
 static void let_others(void)
@@ -56,11 +58,28 @@ static int start_and_wait(const struct pl_coll *coll)
     return rc;
 }
 
+/* Each start has other data. */
+static int start_again_and_again(const struct pl_coll *coll)
+{
+    struct pl_request *request;
+    int rc = pl_coll_prepare(coll, &request);
+    if (rc)
+        return rc;
+    for (int start = 0; rc == MPI_SUCCESS && start <= restarts; start++) {
+        for (int i = 0; i < me->in_count; i++)
+            me->in[i] += start > 0;
+        rc = request->coll.restart(request);
+        rc = rc ? rc : ranks_wait(request);
+    }
+    pl_handle_drop(request);
+    return rc;
+}
+
 static void *run_rank(void *rank)
 {
     me = rank;
     sem_wait(&me->go);
-    me->rc = started ? start_and_wait(&me->coll) : pl_coll_run(&me->coll);
+    me->rc = restarts ? start_again_and_again(&me->coll) : started ? start_and_wait(&me->coll) : pl_coll_run(&me->coll);
     me->done = true;
     sem_post(&ranks_back);
     return NULL;
@@ -93,7 +112,7 @@ static void run_all(void)
     }
     for (int i = 0; i < ranks_size; i++) {
         pthread_join(ranks[i].thread, NULL);
-        EXPECT(ranks[i].rc == MPI_SUCCESS, "error %d at rank %d", ranks[i].rc, i);
+        EXPECT(ranks[i].rc == ranks[i].want, "error %d at rank %d, not %d", ranks[i].rc, i, ranks[i].want);
     }
     EXPECT(message_count == 0, "%d messages are left", message_count);
 }
@@ -184,11 +203,29 @@ static int64_t word(int rank, int i)
     return (int64_t)(rank + 1) * (rank + 3) * 1009 + i;
 }
 
+/* Do not all ranks know all amounts? */
+static bool is_varied(enum pl_coll_kind kind)
+{
+    return kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV;
+}
+
 /* The elements that a rank gives or gets. In the v forms some have none, and some more than goes through leaders. */
 static int length_of(enum pl_coll_kind kind, int rank)
 {
-    bool varied = kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV || kind == PL_COLL_ALLGATHERV;
-    return !varied ? COUNT : rank % 5 == 1 ? 0 : rank % 7 == 3 && kind != PL_COLL_ALLGATHERV ? LONG : rank % 4 + 1;
+    return !is_varied(kind) && kind != PL_COLL_ALLGATHERV ? COUNT
+           : rank % 5 == 1                                ? 0
+           : rank % 7 == 3 && kind != PL_COLL_ALLGATHERV  ? LONG
+                                                          : rank % 4 + 1;
+}
+
+static struct odd {
+    int from, to, given; /* what one rank gives another, which expects another amount; -1: there is none */
+} odd = { -1, -1, 0 };
+
+/* What it gives, or in a scatterv is given. */
+static int given_of(enum pl_coll_kind kind, int rank)
+{
+    return rank == odd.from ? odd.given : length_of(kind, rank);
 }
 
 static bool is_scan(enum pl_coll_kind kind)
@@ -213,7 +250,7 @@ static int place_blocks(enum pl_coll_kind kind, struct rank *rank)
     for (int i = 0; i < ranks_size; i++) {
         rank->counts[i] = length_of(kind, i);
         rank->displs[i] = at;
-        at += length_of(kind, i) + (kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV);
+        at += length_of(kind, i) + is_varied(kind);
     }
     return at;
 }
@@ -229,21 +266,24 @@ static void describe(enum pl_coll_kind kind, int rank, int root, bool in_place)
     static const struct pl_type *type;
     struct rank *r = &ranks[rank];
     type = pl_type_predefined((uintptr_t)MPI_INT64_T);
-    int all = place_blocks(kind, r), own = length_of(kind, rank);
+    int all = place_blocks(kind, r), own = length_of(kind, rank), given = given_of(kind, rank);
     bool scatters = is_scatter(kind), stays = in_place && (is_scan(kind) || is_allgather(kind) || rank == root);
-    r->in = malloc((size_t)(all + LONG) * sizeof *r->in);
-    r->out = malloc((size_t)(all + LONG) * sizeof *r->out);
-    memset(r->out, 0xff, (size_t)(all + LONG) * sizeof *r->out);
-    fill_words(r->in, own, rank);
+    r->in_count = all + 2 * LONG;
+    r->in = calloc((size_t)r->in_count, sizeof *r->in);
+    r->out = malloc((size_t)r->in_count * sizeof *r->out);
+    memset(r->out, 0xff, (size_t)r->in_count * sizeof *r->out);
+    fill_words(r->in, given, rank);
     for (int i = 0; scatters && i < ranks_size; i++)
         fill_words(r->in + r->displs[i], length_of(kind, i), i);
+    for (int i = 0; i < r->in_count; i++)
+        r->in[i] -= restarts;
     if (stays && !scatters)
         fill_words(r->out + (is_scan(kind) ? 0 : r->displs[rank]), own, rank);
     r->coll = (struct pl_coll){ .kind = kind,
                                 .comm = &ranks_comm[rank],
                                 .sendbuf = stays && !scatters ? MPI_IN_PLACE : r->in,
                                 .recvbuf = stays && scatters ? MPI_IN_PLACE : r->out,
-                                .sendcount = own,
+                                .sendcount = given,
                                 .recvcount = own,
                                 .sendtype = type,
                                 .recvtype = type,
@@ -254,6 +294,8 @@ static void describe(enum pl_coll_kind kind, int rank, int root, bool in_place)
         r->coll.recvdispls.wide = r->displs;
     }
     if (kind == PL_COLL_SCATTERV) {
+        for (int i = 0; i < ranks_size; i++)
+            r->counts[i] = given_of(kind, i);
         r->coll.sendcounts.wide = r->counts;
         r->coll.senddispls.wide = r->displs;
     }
@@ -270,11 +312,13 @@ static void check_scan(enum pl_coll_kind kind, int rank)
     }
 }
 
+/* After a block that is too long, the data from other ranks of its node may be cut off. */
 static void check_blocks(const struct rank *rank, enum pl_coll_kind kind)
 {
     for (int from = 0; from < ranks_size; from++)
-        for (int i = 0; i < length_of(kind, from); i++)
-            EXPECT(rank->out[rank->displs[from] + i] == word(from, i), "element %d from rank %d is wrong", i, from);
+        for (int i = 0; i < length_of(kind, from) && (!rank->want || ranks_node[from] != ranks_node[odd.from]); i++)
+            EXPECT(rank->out[rank->displs[from] + i] == (i < given_of(kind, from) ? word(from, i) : -1),
+                   "element %d from rank %d is wrong", i, from);
     if (kind == PL_COLL_GATHERV)
         for (int from = 0; from < ranks_size; from++)
             EXPECT(rank->out[rank->displs[from] + rank->counts[from]] == -1, "the gap after block %d", from);
@@ -288,16 +332,15 @@ static void check_rank(enum pl_coll_kind kind, int rank, int root)
     else if (!is_scatter(kind) && (rank == root || is_allgather(kind)))
         check_blocks(r, kind);
     for (int i = 0; is_scatter(kind) && r->coll.recvbuf != MPI_IN_PLACE && i < length_of(kind, rank); i++)
-        EXPECT(r->out[i] == word(rank, i), "scatter: element %d of rank %d is wrong", i, rank);
+        EXPECT(r->out[i] == (i < given_of(kind, rank) ? word(rank, i) : -1), "scatter: element %d of rank %d is wrong",
+               i, rank);
     free(r->in);
     free(r->out);
 }
 
-/* A scatter goes by nodes if these have two ranks on average; a nonblocking one, if all ranks know all amounts. */
+/* A scatter goes by nodes if these have two ranks on average. */
 static bool is_by_nodes(const struct nodes *nodes, enum pl_coll_kind kind)
 {
-    if (started && (kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV))
-        return false;
     return !nodes->interleaved && (!is_scatter(kind) || ranks_size >= 2 * nodes->count);
 }
 
@@ -308,8 +351,8 @@ static int crossings_of(const struct nodes *nodes, enum pl_coll_kind kind, int r
     if (is_scan(kind) && nodes->count > CHAIN)
         for (int distance = 1; distance < nodes->count - 1; distance *= 2)
             sum += nodes->count - 1 - distance;
-    for (int i = 0; (kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV) && i < ranks_size; i++)
-        sum += length_of(kind, i) == LONG && ranks_node[i] != ranks_node[root];
+    for (int i = 0; is_varied(kind) && i < ranks_size; i++)
+        sum += given_of(kind, i) >= LONG && ranks_node[i] != ranks_node[root];
     if (!is_allgather(kind))
         return sum;
     for (sum = 0, root = 1; root < nodes->count; root *= 2) /* Bruck's algorithm, or recursive doubling */
@@ -317,24 +360,30 @@ static int crossings_of(const struct nodes *nodes, enum pl_coll_kind kind, int r
     return sum;
 }
 
+static void run_kind(const struct nodes *nodes, enum pl_coll_kind kind, int root, bool in_place)
+{
+    for (int rank = 0; rank < ranks_size; rank++)
+        describe(kind, rank, root, in_place);
+    run_all();
+    for (int rank = 0; rank < ranks_size; rank++)
+        check_rank(kind, rank, root);
+    int want = crossings_of(nodes, kind, root) * (1 + restarts);
+    if (is_by_nodes(nodes, kind))
+        EXPECT(ranks_crossings == want, "collective %d of %d ranks on %d nodes: %d messages between nodes, not %d",
+               kind, ranks_size, nodes->count, ranks_crossings, want);
+}
+
+/* Blocking, nonblocking, and persistent ones whose messages depend on what arrives. */
 static void check_kind(const struct nodes *nodes, enum pl_coll_kind kind)
 {
-    for (int form = 0; form < 4; form++) {
-        int in_place = form % 2;
+    for (int form = 0; form < (is_varied(kind) ? 6 : 4); form++) {
         started = form / 2;
+        restarts = form / 2 == 2 ? 2 : 0;
         open_nodes(nodes);
-        int root = (int)random_below((unsigned)ranks_size);
-        for (int rank = 0; rank < ranks_size; rank++)
-            describe(kind, rank, root, in_place);
-        run_all();
-        for (int rank = 0; rank < ranks_size; rank++)
-            check_rank(kind, rank, root);
-        if (is_by_nodes(nodes, kind))
-            EXPECT(ranks_crossings == crossings_of(nodes, kind, root),
-                   "collective %d of %d ranks on %d nodes: %d messages between nodes, not %d", kind, ranks_size,
-                   nodes->count, ranks_crossings, crossings_of(nodes, kind, root));
+        run_kind(nodes, kind, (int)random_below((unsigned)ranks_size), form % 2);
         close_nodes(nodes);
     }
+    restarts = 0;
 }
 
 /* --- whole results ------------------------------------------------------------------------------------------------ */
@@ -384,7 +433,12 @@ static int length_between(int from, int to)
 
 static int64_t word_between(int from, int to, int i)
 {
-    return word(from * RANKS_MAX + to, i);
+    return word(from * RANKS_MAX + to, i) + restarts;
+}
+
+static int given_between(int from, int to)
+{
+    return from == odd.from && to == odd.to ? odd.given : length_between(from, to);
 }
 
 /* A gap follows each block that a rank gets. */
@@ -394,7 +448,7 @@ static void describe_pairs(enum pl_coll_kind kind, int rank)
     struct rank *r = &ranks[rank];
     int unit = kind == PL_COLL_ALLTOALLW ? (int)sizeof *r->in : 1, out = 0, in = 0;
     for (int i = 0; i < ranks_size; i++) {
-        r->counts[i] = length_between(rank, i);
+        r->counts[i] = given_between(rank, i);
         r->counts_in[i] = length_between(i, rank);
         r->displs[i] = out * unit;
         r->displs_in[i] = in * unit;
@@ -402,12 +456,13 @@ static void describe_pairs(enum pl_coll_kind kind, int rank)
         out += (int)r->counts[i];
         in += (int)r->counts_in[i] + 1;
     }
+    r->in_count = out;
     r->in = malloc((size_t)(out + 1) * sizeof *r->in);
     r->out = malloc((size_t)in * sizeof *r->out);
     memset(r->out, 0xff, (size_t)in * sizeof *r->out);
     for (int i = 0; i < ranks_size; i++)
         for (int k = 0; k < r->counts[i]; k++)
-            r->in[r->displs[i] / unit + k] = word_between(rank, i, k);
+            r->in[r->displs[i] / unit + k] = word_between(rank, i, k) - restarts;
     r->coll = (struct pl_coll){ .kind = kind,
                                 .comm = &ranks_comm[rank],
                                 .sendbuf = r->in,
@@ -429,7 +484,8 @@ static void check_pairs(enum pl_coll_kind kind, int rank)
     for (int from = 0; from < ranks_size; from++) {
         const int64_t *block = r->out + r->displs_in[from] / unit;
         for (int i = 0; i < r->counts_in[from]; i++)
-            EXPECT(block[i] == word_between(from, rank, i), "element %d from %d to %d is wrong", i, from, rank);
+            EXPECT(block[i] == (i < given_between(from, rank) ? word_between(from, rank, i) : -1),
+                   "element %d from %d to %d is wrong", i, from, rank);
         EXPECT(block[r->counts_in[from]] == -1, "the gap after block %d", from);
     }
     free(r->in);
@@ -443,8 +499,8 @@ static int crossings_of_pairs(const struct nodes *nodes)
     int sum = 0;
     for (int from = 0; from < ranks_size; from++)
         for (int to = 0; to < ranks_size; to++) {
-            int length = ranks_node[from] != ranks_node[to] ? length_between(from, to) : 0;
-            sum += length == LONG;
+            int length = ranks_node[from] != ranks_node[to] ? given_between(from, to) : 0;
+            sum += length >= LONG;
             talk[ranks_node[from]][ranks_node[to]] |= length > 0;
         }
     for (int from = 0; from < nodes->count; from++)
@@ -455,23 +511,82 @@ static int crossings_of_pairs(const struct nodes *nodes)
 
 static const enum pl_coll_kind pair_kinds[] = { PL_COLL_ALLTOALLV, PL_COLL_ALLTOALLW };
 
+static void run_pairs(enum pl_coll_kind kind, const struct nodes *nodes)
+{
+    for (int rank = 0; rank < ranks_size; rank++)
+        describe_pairs(kind, rank);
+    run_all();
+    for (int rank = 0; rank < ranks_size; rank++)
+        check_pairs(kind, rank);
+    int want = crossings_of_pairs(nodes) * (1 + restarts);
+    if (!nodes->interleaved && ranks_size >= 2 * nodes->count)
+        EXPECT(ranks_crossings == want, "%d messages between %d nodes, not %d", ranks_crossings, nodes->count, want);
+}
+
+static struct nodes draw_nodes(int draw)
+{
+    struct nodes nodes = { .count = 2 + draw % 5, .interleaved = draw % 7 == 6 };
+    for (int i = 0; i < nodes.count; i++)
+        nodes.size[i] = 1 + (int)random_below(4);
+    started = draw % 3 > 0;
+    restarts = draw % 3 == 2 ? 2 : 0;
+    return nodes;
+}
+
 START_TEST(test_pairs)
 {
-    enum pl_coll_kind kind = pair_kinds[_i];
-    for (int draw = 0; draw < 120; draw++) {
-        struct nodes nodes = { .count = 2 + draw % 5, .interleaved = draw % 7 == 6 };
-        for (int i = 0; i < nodes.count; i++)
-            nodes.size[i] = 1 + (int)random_below(4);
-        started = draw % 2;
+    for (int draw = 0; draw < 180; draw++) {
+        struct nodes nodes = draw_nodes(draw);
         open_nodes(&nodes);
-        for (int rank = 0; rank < ranks_size; rank++)
-            describe_pairs(kind, rank);
-        run_all();
-        for (int rank = 0; rank < ranks_size; rank++)
-            check_pairs(kind, rank);
-        if (!started && !nodes.interleaved && ranks_size >= 2 * nodes.count)
-            EXPECT(ranks_crossings == crossings_of_pairs(&nodes), "%d messages between %d nodes, not %d",
-                   ranks_crossings, nodes.count, crossings_of_pairs(&nodes));
+        run_pairs(pair_kinds[_i], &nodes);
+        close_nodes(&nodes);
+    }
+}
+END_TEST
+
+/* One rank gives another one less than that expects, which takes it, or more, which is an error there and nowhere
+ * else. Lengths around the limit of what goes through the leaders, but not of 0. */
+START_TEST(test_pairs_unequal)
+{
+    static const int lengths[] = { 1, 2, 3, LONG - 1, LONG, LONG + 3 };
+    for (int draw = 0; draw < 360; draw++) {
+        struct nodes nodes = draw_nodes(draw);
+        open_nodes(&nodes);
+        do {
+            odd.from = (int)random_below((unsigned)ranks_size);
+            odd.to = (int)random_below((unsigned)ranks_size);
+        } while (ranks_size > 1 && (odd.from == odd.to || length_between(odd.from, odd.to) == 0));
+        odd.given = lengths[random_below(6)];
+        if (odd.given > length_between(odd.from, odd.to))
+            ranks[odd.to].want = MPI_ERR_TRUNCATE;
+        restarts = ranks[odd.to].want ? 0 : restarts;
+        run_pairs(pair_kinds[_i], &nodes);
+        ranks[odd.to].want = MPI_SUCCESS;
+        odd.from = odd.to = -1;
+        close_nodes(&nodes);
+    }
+}
+END_TEST
+
+static const enum pl_coll_kind varied_kinds[] = { PL_COLL_GATHERV, PL_COLL_SCATTERV };
+
+/* One rank gives, or the root gives one rank, another amount than the other side expects. */
+START_TEST(test_varied_unequal)
+{
+    static const int lengths[] = { 0, 1, 2, 3, LONG - 1, LONG, LONG + 3 };
+    enum pl_coll_kind kind = varied_kinds[_i];
+    for (int draw = 0; draw < 360; draw++) {
+        struct nodes nodes = draw_nodes(draw);
+        open_nodes(&nodes);
+        int root = (int)random_below((unsigned)ranks_size);
+        odd.from = (root + 1 + (int)random_below((unsigned)ranks_size - 1)) % ranks_size;
+        odd.given = lengths[random_below(7)];
+        int *want = &ranks[kind == PL_COLL_GATHERV ? root : odd.from].want;
+        *want = odd.given > length_of(kind, odd.from) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+        restarts = *want ? 0 : restarts;
+        run_kind(&nodes, kind, root, draw % 2);
+        *want = MPI_SUCCESS;
+        odd.from = -1;
         close_nodes(&nodes);
     }
 }
@@ -618,6 +733,8 @@ int main(void)
     tcase_add_loop_test(tcase, test_few, 0, KINDS);
     tcase_add_loop_test(tcase, test_many, 0, KINDS);
     tcase_add_loop_test(tcase, test_pairs, 0, 2);
+    tcase_add_loop_test(tcase, test_pairs_unequal, 0, 2);
+    tcase_add_loop_test(tcase, test_varied_unequal, 0, 2);
     tcase_add_loop_test(tcase, test_model, 0, WHOLES);
     tcase_add_loop_test(tcase, test_model_large, 0, WHOLES);
     return unit_end(suite);

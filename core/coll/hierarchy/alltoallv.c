@@ -5,6 +5,9 @@
  * each rank there: the amounts of its blocks, then these. Longer blocks go to their ranks without the leaders.
  *
  * A receiver takes what its sender gives, and finds by itself that this is too long.
+ *
+ * What a nonblocking one sends and receives depends on amounts that come first. Each start of a persistent one finds
+ * that out again, as leaders.h says.
  */
 #include "core/coll/hierarchy/alltoallv.h"
 
@@ -14,387 +17,273 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/area/call.h"
-
-/* Bytes for each rank, from it, and what that gives: [all] each. PL_HIERARCHY_DIRECT: not through the leaders. */
-struct amounts {
-    uint32_t *out, *in, *given;
-};
-enum { AMOUNTS = 3, TOLD = 2 }; /* of which a rank tells its leader */
-
-struct exchange {
-    struct pl_hierarchy_call *call;
-    int here, all;      /* ranks of the node, of the communicator */
-    int first;          /* rank of the node */
-    struct amounts own; /* one after the other */
-    char *packed;       /* this rank's blocks, in the order of the ranks: first those that it sends */
-    uint32_t *told;     /* [here][TOLD * all] of each rank of the node; NULL: this rank is not a leader */
-    uint32_t *given;    /* [here][all] */
-    MPI_Count *counts;  /* [here] bytes of the short blocks that each rank of the node sends, then receives */
-    MPI_Aint *displs;   /* [here] and where they are, in `blocks`, then in `result` */
-    MPI_Aint *next;     /* [here] where those are that have not been moved yet */
-    char *blocks, *result;
-};
-
-/* Another rank's amounts are not trusted. */
-static size_t short_bytes(uint32_t amount)
-{
-    return amount <= PL_HIERARCHY_BLOCK ? amount : 0;
-}
-
-static size_t sum_of(const uint32_t *amounts, int n)
-{
-    size_t sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += short_bytes(amounts[i]);
-    return sum;
-}
-
-/* Those of a rank of the node. */
-static struct amounts amounts_of(const struct exchange *exchange, int i)
-{
-    size_t all = (size_t)exchange->all;
-    uint32_t *out = exchange->told + (size_t)i * TOLD * all;
-    return (struct amounts){ out, out + all, exchange->given + (size_t)i * all };
-}
+#include "core/coll/hierarchy/leaders.h"
 
 /* --- a rank's own blocks ------------------------------------------------------------------------------------------ */
 
-static uint32_t amount_of(struct pl_block block)
+/* A leader's letter by messages is the first of those of its node. */
+static bool own_make(struct pl_exchange *exchange, const struct pl_coll *coll)
 {
-    size_t bytes = pl_block_size(block);
-    return bytes <= PL_HIERARCHY_BLOCK ? (uint32_t)bytes : PL_HIERARCHY_DIRECT;
-}
-
-static bool own_pack(struct exchange *exchange)
-{
-    const struct pl_coll *coll = exchange->call->coll;
-    int all = exchange->all;
-    uint32_t *out = pl_malloc(AMOUNTS * (size_t)all * sizeof *out);
-    if (!out)
+    size_t bytes = PL_EXCHANGE_TOLD * pl_exchange_head(exchange);
+    for (int i = 0; i < exchange->all; i++)
+        bytes += pl_hierarchy_short(pl_hierarchy_amount(pl_send_block(coll, i)));
+    if (exchange->schedule && exchange->members)
+        bytes = (size_t)exchange->here * pl_exchange_letter(exchange);
+    exchange->expected =
+        pl_exchange_reserve(exchange, PL_EXCHANGE_EXPECTED,
+                            (size_t)exchange->all * (sizeof *exchange->expected + sizeof *exchange->direct));
+    exchange->letter = pl_exchange_reserve(exchange, PL_EXCHANGE_LETTER, bytes);
+    if (!exchange->expected || !exchange->letter)
         return false;
-    exchange->own = (struct amounts){ out, out + all, out + 2 * all };
-    for (int i = 0; i < all; i++) {
-        out[i] = amount_of(pl_send_block(coll, i));
-        exchange->own.in[i] = amount_of(pl_recv_block(coll, i));
+    exchange->direct = (int *)(exchange->expected + exchange->all);
+    exchange->own.out = (uint32_t *)exchange->letter;
+    exchange->own.in = exchange->own.out + exchange->all;
+    for (int i = 0; i < exchange->all; i++) {
+        exchange->expected[i] = pl_recv_block(coll, i);
+        exchange->own.out[i] = pl_hierarchy_amount(pl_send_block(coll, i));
+        exchange->own.in[i] = pl_hierarchy_amount(exchange->expected[i]);
     }
-    exchange->packed = pl_malloc(sum_of(out, all) + 1);
-    char *to = exchange->packed;
-    for (int i = 0; to && i < all; i++) {
-        struct pl_block block = pl_send_block(coll, i);
-        size_t bytes = short_bytes(out[i]);
-        if (bytes > 0)
-            pl_type_copy(block.buf, block.count, block.type, to, (MPI_Count)bytes, PL_TYPE_BYTE);
-        to += bytes;
-    }
-    return exchange->packed != NULL;
-}
-
-/* All of them are taken, also behind one that is too long. */
-static void own_unpack(const struct exchange *exchange)
-{
-    struct pl_hierarchy_call *call = exchange->call;
-    const char *from = exchange->packed;
-    for (int i = 0; i < exchange->all && pl_hierarchy_may_continue(call); i++) {
-        struct pl_block block = pl_recv_block(call->coll, i);
-        size_t bytes = short_bytes(exchange->own.given[i]), capacity = pl_block_size(block),
-               some = pl_least(bytes, capacity);
-        if (some > 0)
-            pl_type_copy(from, (MPI_Count)some, PL_TYPE_BYTE, block.buf, block.count, block.type);
-        if (bytes > capacity && capacity > 0 && call->rc == MPI_SUCCESS)
-            call->rc = pl_coll_fail_amount(i, bytes, capacity);
-        from += bytes;
-    }
-}
-
-/* The blocks that do not go through the leaders: those that their senders find long. */
-static void own_exchange_direct(struct exchange *exchange, int tag)
-{
-    const struct pl_coll *coll = exchange->call->coll;
-    const struct amounts *own = &exchange->own;
-    int rank = coll->comm->rank, all = exchange->all;
-    struct pl_schedule memory, *schedule = pl_hierarchy_begin(exchange->call, &memory, tag);
-    for (int i = 1; i < all; i++) {
-        int from = (rank - i + all) % all;
-        struct pl_block block = pl_recv_block(coll, from);
-        if (own->given[from] == PL_HIERARCHY_DIRECT && pl_block_size(block) > 0)
-            pl_schedule_recv(schedule, block, from);
-    }
-    for (int i = 1; i < all; i++) {
-        int to = (rank + i) % all;
-        if (own->out[to] == PL_HIERARCHY_DIRECT)
-            pl_schedule_send(schedule, pl_send_block(coll, to), to);
-    }
-    if (own->out[rank] == PL_HIERARCHY_DIRECT)
-        pl_schedule_copy(schedule, pl_send_block(coll, rank), pl_recv_block(coll, rank));
-    pl_hierarchy_run(exchange->call, schedule);
-}
-
-/* --- leaders ------------------------------------------------------------------------------------------------------ */
-
-/* Is there a message to another node, or from there? It has the amounts even where all blocks are long. */
-static bool node_talks(const struct exchange *exchange, int first, int ranks, bool in)
-{
-    bool talks = false;
-    for (int i = 0; i < exchange->here; i++) {
-        struct amounts amounts = amounts_of(exchange, i);
-        for (int k = first; k < first + ranks; k++)
-            talks |= (in ? amounts.in : amounts.out)[k] > 0;
-    }
-    return talks;
-}
-
-static size_t node_head(const struct exchange *exchange, int ranks)
-{
-    return (size_t)exchange->here * (size_t)ranks * sizeof(uint32_t);
-}
-
-/* Where the blocks of each rank of the node are: those that it sends, or that it is given. Returns the bytes of all. */
-static size_t node_place(struct exchange *exchange, bool in)
-{
-    MPI_Aint at = 0;
-    for (int i = 0; i < exchange->here; i++) {
-        struct amounts amounts = amounts_of(exchange, i);
-        exchange->displs[i] = exchange->next[i] = at;
-        at += exchange->counts[i] = (MPI_Count)sum_of(in ? amounts.given : amounts.out, exchange->all);
-    }
-    return (size_t)at;
-}
-
-/* Appends the message for a node. Those of the nodes before have been appended. */
-static void node_send(struct exchange *exchange, struct pl_schedule *schedule, int first, int ranks)
-{
-    size_t head = node_head(exchange, ranks), bytes = 0;
-    for (int i = 0; i < exchange->here; i++)
-        bytes += sum_of(amounts_of(exchange, i).out + first, ranks);
-    char *message = pl_schedule_temp(schedule, head + bytes);
-    if (!message)
-        return;
-    char *data = message + head;
-    for (int i = 0; i < exchange->here; i++) {
-        const uint32_t *out = amounts_of(exchange, i).out + first;
-        size_t its = sum_of(out, ranks);
-        memcpy(message + (size_t)i * (size_t)ranks * sizeof *out, out, (size_t)ranks * sizeof *out);
-        pl_copy_bytes(data, exchange->blocks + exchange->next[i], its);
-        exchange->next[i] += (MPI_Aint)its;
-        data += its;
-    }
-    pl_schedule_send(schedule, pl_block_bytes(message, head + bytes), first);
-}
-
-/* What the ranks of a node give to those of this one, as its message says; nothing if there is none. */
-static void node_learn(struct exchange *exchange, const char *message, int first, int ranks, bool own)
-{
-    for (int k = 0; k < ranks; k++)
-        for (int i = 0; i < exchange->here; i++) {
-            struct amounts amounts = amounts_of(exchange, i);
-            uint32_t *given = &amounts.given[first + k];
-            if (own)
-                *given = amounts_of(exchange, k).out[exchange->first + i];
-            else if (message)
-                memcpy(given, message + ((size_t)k * (size_t)exchange->here + (size_t)i) * sizeof *given,
-                       sizeof *given);
-            else
-                *given = 0;
-        }
-}
-
-/* Moves the blocks from a rank to those of the node, which follow each other, into place. */
-static const char *take_blocks(struct exchange *exchange, int source, const char *from)
-{
-    for (int i = 0; i < exchange->here; i++) {
-        size_t bytes = short_bytes(amounts_of(exchange, i).given[source]);
-        pl_copy_bytes(exchange->result + exchange->next[i], from, bytes);
-        exchange->next[i] += (MPI_Aint)bytes;
-        from += bytes;
-    }
-    return from;
-}
-
-/* This node's own blocks. */
-static void node_take_own(struct exchange *exchange)
-{
-    const char *from = exchange->blocks;
-    for (int k = 0; k < exchange->here; k++) {
-        const uint32_t *out = amounts_of(exchange, k).out;
-        take_blocks(exchange, exchange->first + k, from + sum_of(out, exchange->first));
-        from += sum_of(out, exchange->all);
-    }
-}
-
-/* Sorts what has come by the ranks of this node. The amounts are those of other leaders, which sent as many bytes. */
-static void leader_sort(struct exchange *exchange, char *const *messages)
-{
-    const struct pl_hierarchy *hierarchy = exchange->call->hierarchy;
-    for (int node = 0; node < hierarchy->run_count; node++)
-        node_learn(exchange, messages[node], pl_hierarchy_first(hierarchy, node), pl_hierarchy_ranks(hierarchy, node),
-                   node == hierarchy->node);
-    exchange->result = pl_malloc(node_place(exchange, true) + 1);
-    if (!exchange->result) {
-        exchange->call->rc = pl_fail_memory("the blocks of a node's ranks");
-        return;
-    }
-    for (int node = 0; node < hierarchy->run_count; node++) {
-        int first = pl_hierarchy_first(hierarchy, node), ranks = pl_hierarchy_ranks(hierarchy, node);
-        const char *data = messages[node] ? messages[node] + node_head(exchange, ranks) : NULL;
-        for (int k = 0; data && k < ranks; k++)
-            data = take_blocks(exchange, first + k, data);
-        if (node == hierarchy->node)
-            node_take_own(exchange);
-    }
-}
-
-/* The leaders exchange what their ranks have. A message is as long as its sender makes it. */
-static void leader_exchange(struct exchange *exchange, int tag)
-{
-    const struct pl_hierarchy *hierarchy = exchange->call->hierarchy;
-    struct pl_schedule schedule;
-    char **messages = pl_calloc((size_t)hierarchy->run_count, sizeof *messages);
-    if (!messages) {
-        exchange->call->rc = pl_fail_memory("the messages of nodes");
-        return;
-    }
-    pl_schedule_init(&schedule, exchange->call->coll->comm, tag);
-    schedule.part = true;
-    for (int node = 0; node < hierarchy->run_count; node++) {
-        int first = pl_hierarchy_first(hierarchy, node), ranks = pl_hierarchy_ranks(hierarchy, node);
-        if (node == hierarchy->node || !node_talks(exchange, first, ranks, true))
-            continue;
-        size_t most = node_head(exchange, ranks) + (size_t)exchange->here * (size_t)ranks * PL_HIERARCHY_BLOCK;
-        messages[node] = pl_schedule_temp(&schedule, most);
-        pl_schedule_recv(&schedule, pl_block_bytes(messages[node], most), first);
-    }
-    for (int node = 0; node < hierarchy->run_count; node++) {
-        int first = pl_hierarchy_first(hierarchy, node), ranks = pl_hierarchy_ranks(hierarchy, node);
-        if (node != hierarchy->node && node_talks(exchange, first, ranks, false))
-            node_send(exchange, &schedule, first, ranks);
-        else
-            for (int i = 0; i < exchange->here; i++)
-                exchange->next[i] += (MPI_Aint)sum_of(amounts_of(exchange, i).out + first, ranks);
-    }
-    int rc = pl_hierarchy_may_continue(exchange->call) ? pl_schedule_run(&schedule) : MPI_SUCCESS;
-    exchange->call->rc = exchange->call->rc ? exchange->call->rc : rc;
-    if (exchange->call->rc == MPI_SUCCESS)
-        leader_sort(exchange, messages);
-    pl_schedule_fini(&schedule);
-    free(messages);
-}
-
-/* Memory for the amounts of the node's ranks, and where their blocks are. */
-static bool leader_make(struct exchange *exchange)
-{
-    size_t here = (size_t)exchange->here, all = (size_t)exchange->all;
-    size_t places = here * (sizeof *exchange->counts + 2 * sizeof *exchange->displs);
-    exchange->counts = pl_malloc(places + here * AMOUNTS * all * sizeof *exchange->told);
-    if (!exchange->counts)
-        return false;
-    exchange->displs = (MPI_Aint *)(exchange->counts + here);
-    exchange->next = exchange->displs + here;
-    exchange->told = (uint32_t *)(exchange->next + here);
-    exchange->given = exchange->told + here * TOLD * all;
     return true;
 }
 
-/* --- the steps ---------------------------------------------------------------------------------------------------- */
-
-static void exchange_collect(struct exchange *exchange)
+static void own_pack(struct pl_hierarchy_call *call, const struct pl_exchange *exchange)
 {
-    struct pl_comm *here = exchange->call->hierarchy->here;
-    MPI_Count bytes = (MPI_Count)(TOLD * (size_t)exchange->all * sizeof(uint32_t));
-    if (!here)
-        memcpy(exchange->told, exchange->own.out, (size_t)bytes);
-    pl_hierarchy_step(exchange->call, here,
+    char *to = exchange->letter + PL_EXCHANGE_TOLD * pl_exchange_head(exchange);
+    for (int i = 0; i < exchange->all; i++) {
+        size_t bytes = pl_hierarchy_short(exchange->own.out[i]);
+        if (bytes > 0)
+            pl_hierarchy_copy(call, pl_send_block(call->coll, i), pl_block_bytes(to, bytes));
+        to += bytes;
+    }
+}
+
+/* Until a rank knows what it is given, one block that is too long means that some ranks wait in vain. */
+static int own_begin(struct pl_schedule *schedule, void *context)
+{
+    (void)context;
+    schedule->cut_from = 0;
+    return MPI_SUCCESS;
+}
+
+/* The sender decides which blocks come directly: some that are expected to, and some that are not. */
+static void own_expect(const struct pl_exchange *exchange, struct pl_schedule *schedule)
+{
+    for (int i = 1; i < exchange->all; i++) {
+        int from = pl_exchange_source(exchange, i), step = exchange->direct[from];
+        uint32_t expected = exchange->own.in[from];
+        bool direct = exchange->own.given[from] == PL_HIERARCHY_DIRECT;
+        struct pl_block block = exchange->expected[from];
+        if (expected == PL_HIERARCHY_DIRECT && !direct)
+            pl_schedule_drop(schedule, step);
+        if (expected != PL_HIERARCHY_DIRECT && expected > 0)
+            pl_schedule_change(schedule, step, direct ? PL_STEP_RECV : PL_STEP_SKIP, block.buf, block.count);
+    }
+}
+
+/* All blocks are taken, also behind one that is too long. */
+static int own_take(struct pl_schedule *schedule, void *context)
+{
+    const struct pl_exchange *exchange = context;
+    const char *from = exchange->taken;
+    int rc = MPI_SUCCESS;
+    schedule->cut_from = SIZE_MAX;
+    for (int i = 0; i < exchange->all; i++) {
+        struct pl_block block = exchange->expected[i];
+        size_t bytes = pl_hierarchy_short(exchange->own.given[i]), capacity = pl_block_size(block),
+               some = pl_least(bytes, capacity);
+        if (some > 0)
+            pl_type_copy(from, (MPI_Count)some, PL_TYPE_BYTE, block.buf, block.count, block.type);
+        if (bytes > capacity && capacity > 0 && rc == MPI_SUCCESS) {
+            schedule->wrong = bytes;
+            rc = pl_coll_fail_amount(i, bytes, capacity);
+        }
+        from += bytes;
+    }
+    own_expect(exchange, schedule);
+    return rc;
+}
+
+/* Takes what came through the leaders, and the blocks that are left. */
+static void own_exchange(struct pl_hierarchy_call *call, struct pl_exchange *exchange, int tag)
+{
+    int rank = exchange->rank;
+    struct pl_schedule memory, *schedule = pl_hierarchy_begin(call, &memory, tag);
+    pl_schedule_verify(schedule, own_take, exchange);
+    for (int i = 1; i < exchange->all; i++) {
+        int from = pl_exchange_source(exchange, i);
+        if (exchange->own.in[from] == 0 || exchange->own.in[from] == PL_HIERARCHY_DIRECT)
+            continue;
+        exchange->direct[from] = pl_schedule_mark(schedule);
+        pl_schedule_recv(schedule, exchange->expected[from], from);
+    }
+    pl_exchange_direct(call, exchange, schedule, PL_EXCHANGE_LAST);
+    pl_schedule_hold(schedule, exchange->expected[rank].type);
+    if (exchange->own.out[rank] == PL_HIERARCHY_DIRECT)
+        pl_schedule_copy(schedule, pl_send_block(call->coll, rank), exchange->expected[rank]);
+    pl_hierarchy_run(call, schedule);
+}
+
+/* --- within a node, at once --------------------------------------------------------------------------------------- */
+
+static void node_collect(struct pl_hierarchy_call *call, struct pl_exchange *exchange)
+{
+    size_t told = PL_EXCHANGE_TOLD * pl_exchange_head(exchange), at = 0;
+    char *packed = exchange->letter + told, *blocks = NULL;
+    pl_hierarchy_step(call, call->hierarchy->here,
                       (struct pl_coll){ .kind = PL_COLL_GATHER,
-                                        .sendbuf = exchange->own.out,
-                                        .sendcount = bytes,
+                                        .sendbuf = exchange->letter,
+                                        .sendcount = (MPI_Count)told,
                                         .sendtype = PL_TYPE_BYTE,
                                         .recvbuf = exchange->told,
-                                        .recvcount = bytes,
+                                        .recvcount = (MPI_Count)told,
                                         .recvtype = PL_TYPE_BYTE });
-    if (exchange->told && exchange->call->rc == MPI_SUCCESS) {
-        exchange->blocks = pl_malloc(node_place(exchange, false) + 1);
-        if (!exchange->blocks)
-            exchange->call->rc = pl_fail_memory("the blocks of a node's ranks");
+    for (int i = 0; exchange->members && i < exchange->here && call->rc == MPI_SUCCESS; i++) {
+        uint32_t *out = exchange->told + (size_t)i * PL_EXCHANGE_TOLD * (size_t)exchange->all;
+        exchange->displs[i] = (MPI_Aint)at;
+        at += pl_exchange_sum(out, exchange->all);
+        exchange->counts[i] = (MPI_Count)at - exchange->displs[i];
     }
-    MPI_Count out = (MPI_Count)sum_of(exchange->own.out, exchange->all);
-    if (!here && exchange->blocks)
-        pl_copy_bytes(exchange->blocks, exchange->packed, (size_t)out);
-    pl_hierarchy_step(exchange->call, here,
+    if (exchange->members && call->rc == MPI_SUCCESS) {
+        blocks = pl_exchange_reserve(exchange, PL_EXCHANGE_BLOCKS, at);
+        call->rc = blocks ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
+    for (int i = 0; blocks && i < exchange->here; i++)
+        pl_exchange_hear(exchange, i, exchange->told + (size_t)i * PL_EXCHANGE_TOLD * (size_t)exchange->all,
+                         blocks + exchange->displs[i]);
+    pl_hierarchy_step(call, call->hierarchy->here,
                       (struct pl_coll){ .kind = PL_COLL_GATHERV,
-                                        .sendbuf = exchange->packed,
-                                        .sendcount = out,
+                                        .sendbuf = packed,
+                                        .sendcount = (MPI_Count)pl_exchange_sum(exchange->own.out, exchange->all),
                                         .sendtype = PL_TYPE_BYTE,
-                                        .recvbuf = exchange->blocks,
+                                        .recvbuf = blocks,
                                         .recvtype = PL_TYPE_BYTE,
                                         .recvcounts.wide = exchange->counts,
                                         .recvdispls.wide = exchange->displs });
 }
 
 /* What each rank is given, and then the blocks, for which it now has memory. */
-static void exchange_spread(struct exchange *exchange)
+static void node_spread(struct pl_hierarchy_call *call, struct pl_exchange *exchange)
 {
-    struct pl_comm *here = exchange->call->hierarchy->here;
-    MPI_Count bytes = (MPI_Count)((size_t)exchange->all * sizeof(uint32_t));
-    if (!here)
-        memcpy(exchange->own.given, exchange->given, (size_t)bytes);
-    pl_hierarchy_step(exchange->call, here,
+    size_t bytes = pl_exchange_head(exchange);
+    exchange->own.given = pl_exchange_reserve(exchange, PL_EXCHANGE_GIVEN, bytes);
+    call->rc = exchange->own.given ? call->rc : MPI_ERR_NO_MEM;
+    pl_hierarchy_step(call, call->hierarchy->here,
                       (struct pl_coll){ .kind = PL_COLL_SCATTER,
                                         .sendbuf = exchange->given,
-                                        .sendcount = bytes,
+                                        .sendcount = (MPI_Count)bytes,
                                         .sendtype = PL_TYPE_BYTE,
                                         .recvbuf = exchange->own.given,
-                                        .recvcount = bytes,
+                                        .recvcount = (MPI_Count)bytes,
                                         .recvtype = PL_TYPE_BYTE });
-    if (!pl_hierarchy_may_continue(exchange->call))
+    if (!pl_hierarchy_may_continue(call))
         return;
-    size_t in = sum_of(exchange->own.given, exchange->all);
-    free(exchange->packed);
-    exchange->packed = pl_malloc(in + 1);
-    if (!exchange->packed) {
-        exchange->call->rc = pl_fail_memory("the blocks of a rank");
-        return;
-    }
-    if (!here)
-        pl_copy_bytes(exchange->packed, exchange->result, in);
-    pl_hierarchy_step(exchange->call, here,
+    size_t in = pl_exchange_sum(exchange->own.given, exchange->all);
+    char *taken = pl_exchange_reserve(exchange, PL_EXCHANGE_TAKEN, in);
+    call->rc = taken ? call->rc : MPI_ERR_NO_MEM;
+    exchange->taken = taken;
+    pl_hierarchy_step(call, call->hierarchy->here,
                       (struct pl_coll){ .kind = PL_COLL_SCATTERV,
                                         .sendbuf = exchange->result,
                                         .sendtype = PL_TYPE_BYTE,
                                         .sendcounts.wide = exchange->counts,
                                         .senddispls.wide = exchange->displs,
-                                        .recvbuf = exchange->packed,
+                                        .recvbuf = taken,
                                         .recvcount = (MPI_Count)in,
                                         .recvtype = PL_TYPE_BYTE });
 }
 
-static void exchange_run(struct exchange *exchange, int tag)
+/* --- within a node, by messages ----------------------------------------------------------------------------------- */
+
+/* A letter and a reply are as long as the rank makes them that sends them. */
+static void node_append_letters(struct pl_exchange *exchange)
 {
-    exchange_collect(exchange);
-    if (exchange->blocks)
-        leader_exchange(exchange, tag);
-    if (exchange->call->rc) /* the others learn that the communicator is broken */
+    size_t most = pl_exchange_letter(exchange);
+    for (int i = 0; i < exchange->here; i++) {
+        char *letter = exchange->letter + (size_t)i * most;
+        pl_exchange_hear(exchange, i, (uint32_t *)letter, letter + PL_EXCHANGE_TOLD * pl_exchange_head(exchange));
+        if (i > 0)
+            pl_schedule_recv(exchange->schedule, pl_block_bytes(letter, most), exchange->first + i);
+    }
+}
+
+static void node_append_reply(struct pl_exchange *exchange)
+{
+    struct pl_schedule *schedule = exchange->schedule;
+    size_t head = pl_exchange_head(exchange), most = head + (size_t)exchange->all * PL_HIERARCHY_BLOCK;
+    char *reply = pl_exchange_reserve(exchange, PL_EXCHANGE_GIVEN, most);
+    if (!reply)
         return;
-    exchange_spread(exchange);
-    if (exchange->packed)
-        own_unpack(exchange);
-    if (pl_hierarchy_may_continue(exchange->call))
-        own_exchange_direct(exchange, tag);
+    exchange->own.given = (uint32_t *)reply;
+    exchange->taken = reply + head;
+    pl_schedule_recv(schedule, pl_block_bytes(reply, most), exchange->first);
+    pl_schedule_send(schedule,
+                     pl_block_bytes(exchange->letter,
+                                    PL_EXCHANGE_TOLD * head + pl_exchange_sum(exchange->own.out, exchange->all)),
+                     exchange->first);
+}
+
+/* --- the steps ---------------------------------------------------------------------------------------------------- */
+
+static void exchange_append_collect(struct pl_hierarchy_call *call, struct pl_exchange *exchange)
+{
+    struct pl_schedule *schedule = exchange->schedule;
+    pl_schedule_verify(schedule, own_begin, NULL);
+    if (exchange->members) {
+        node_append_letters(exchange);
+    } else {
+        own_pack(call, exchange);
+        node_append_reply(exchange);
+    }
+    int mark = pl_schedule_mark(schedule);
+    pl_exchange_direct(call, exchange, schedule, PL_EXCHANGE_FIRST);
+    if (exchange->members)
+        own_pack(call, exchange);
+    pl_schedule_wait_until(schedule, mark);
+}
+
+static void exchange_collect(struct pl_hierarchy_call *call, struct pl_exchange *exchange)
+{
+    own_pack(call, exchange);
+    if (call->hierarchy->here)
+        node_collect(call, exchange);
+    else
+        pl_exchange_hear(exchange, 0, exchange->own.out,
+                         exchange->letter + PL_EXCHANGE_TOLD * pl_exchange_head(exchange));
+}
+
+static void exchange_run(struct pl_hierarchy_call *call, struct pl_exchange *exchange, int tag)
+{
+    if (exchange->schedule)
+        exchange_append_collect(call, exchange);
+    else
+        exchange_collect(call, exchange);
+    if (exchange->members && call->rc == MPI_SUCCESS)
+        pl_exchange_nodes(call, exchange, tag);
+    if (call->rc) /* the others learn that the communicator is broken */
+        return;
+    if (!exchange->schedule && call->hierarchy->here)
+        node_spread(call, exchange);
+    if (pl_hierarchy_may_continue(call))
+        own_exchange(call, exchange, tag);
 }
 
 void pl_hierarchy_alltoallv(struct pl_hierarchy_call *call)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
-    struct exchange exchange = { .call = call,
-                                 .here = pl_hierarchy_ranks(hierarchy, hierarchy->node),
-                                 .all = call->coll->comm->size,
-                                 .first = pl_hierarchy_first(hierarchy, hierarchy->node) };
+    struct pl_exchange memory, *exchange = call->schedule ? pl_schedule_temp(call->schedule, sizeof memory) : &memory;
     int tag = pl_hierarchy_tag(call);
-    if (own_pack(&exchange) && (!hierarchy->leaders || leader_make(&exchange)))
-        exchange_run(&exchange, tag);
+    if (!exchange)
+        return;
+    *exchange = (struct pl_exchange){ .hierarchy = hierarchy,
+                                      .schedule = call->schedule,
+                                      .rank = call->coll->comm->rank,
+                                      .all = call->coll->comm->size,
+                                      .first = pl_hierarchy_first(hierarchy, hierarchy->node),
+                                      .here = pl_hierarchy_ranks(hierarchy, hierarchy->node) };
+    if ((!hierarchy->leaders || pl_exchange_lead(exchange)) && own_make(exchange, call->coll))
+        exchange_run(call, exchange, tag);
     else
-        call->rc = pl_fail_memory("the blocks of a node's ranks");
-    free(exchange.result);
-    free(exchange.blocks);
-    free(exchange.counts);
-    free(exchange.packed);
-    free(exchange.own.out);
+        call->rc = MPI_ERR_NO_MEM;
+    for (int i = 0; i < PL_EXCHANGE_SPACES && !call->schedule; i++)
+        free(exchange->spaces[i].memory);
 }

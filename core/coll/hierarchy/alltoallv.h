@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Alltoallv and alltoallw by a node hierarchy, blocking and not in place. */
+/* Alltoallv and alltoallw by a node hierarchy, not in place. */
 #ifndef PLENUM_CORE_COLL_HIERARCHY_ALLTOALLV_H
 #define PLENUM_CORE_COLL_HIERARCHY_ALLTOALLV_H
 

@@ -259,17 +259,19 @@ bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
 
 bool pl_hierarchy_is_for(const struct pl_coll *coll)
 {
-    return is_worth_it(coll, true) && is_public(coll->kind);
+    return is_worth_it(coll, true);
 }
 
 /* A leader that got a wrong amount would pass on blocks that are not there: all ranks must learn of it. In a bcast
- * other ranks may have found it too long for this way. */
+ * other ranks may have found it too long for this way. Where not all ranks know the amounts, each takes what comes. */
 bool pl_hierarchy_append(struct pl_schedule *schedule, const struct pl_coll *coll, const struct pl_hierarchy *hierarchy)
 {
     if (!pl_hierarchy_is_for(coll) || !is_placed_for(hierarchy, coll))
         return false;
     struct pl_hierarchy_call call = { coll, hierarchy, schedule, MPI_SUCCESS };
     hierarchy_rules[coll->kind].run(&call);
+    if (!is_public(coll->kind))
+        return true;
     schedule->exact = true;
     schedule->part = false;
     if (!coll->op)

@@ -10,6 +10,7 @@
 #include "core/coll/hierarchy/gather.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
@@ -137,14 +138,14 @@ static void gatherv_at_leader(struct pl_hierarchy_call *call, int tag)
 {
     const struct pl_coll *coll = call->coll;
     struct pl_block own = pl_coll_sent(coll), through = own;
-    size_t bytes = pl_block_size(own);
-    bool direct = bytes > PL_HIERARCHY_BLOCK;
+    uint32_t amount = pl_hierarchy_amount(own);
+    bool direct = amount == PL_HIERARCHY_DIRECT;
     struct pl_hierarchy_blocks blocks;
     if (!pl_hierarchy_blocks_make(call, &blocks))
         return;
     if (direct)
         through.count = 0;
-    gatherv_collect(call, &blocks, direct ? PL_HIERARCHY_DIRECT : (uint32_t)bytes, through);
+    gatherv_collect(call, &blocks, amount, through);
     if (call->hierarchy->leaders)
         gather_send(call, tag, pl_block_bytes(blocks.amounts, blocks.head + pl_hierarchy_blocks_place(call, &blocks)),
                     direct);
@@ -152,6 +153,91 @@ static void gatherv_at_leader(struct pl_hierarchy_call *call, int tag)
         gather_send(call, tag, own, false);
     free(blocks.memory);
 }
+
+/* The same by messages. What a rank sends to its leader is its amount and then its data. */
+enum { LETTER_MOST = sizeof(uint32_t) + PL_HIERARCHY_BLOCK };
+struct letters {
+    int ranks;
+    int send; /* the step that sends to the root */
+    char *each, *message;
+};
+
+static int gatherv_pack(struct pl_schedule *schedule, void *context)
+{
+    const struct letters *letters = context;
+    char *data = letters->message + (size_t)letters->ranks * sizeof(uint32_t);
+    for (int i = 0; i < letters->ranks; i++) {
+        const char *letter = letters->each + (size_t)i * LETTER_MOST;
+        uint32_t amount;
+        memcpy(&amount, letter, sizeof amount);
+        memcpy(letters->message + (size_t)i * sizeof amount, &amount, sizeof amount);
+        pl_copy_bytes(data, letter + sizeof amount, pl_hierarchy_short(amount));
+        data += pl_hierarchy_short(amount);
+    }
+    pl_schedule_change(schedule, letters->send, PL_STEP_SEND, letters->message, data - letters->message);
+    return MPI_SUCCESS;
+}
+
+static struct letters *gatherv_append_letters(struct pl_schedule *schedule, int first, int ranks)
+{
+    struct letters *letters = pl_schedule_temp(schedule, sizeof *letters);
+    char *memory = pl_schedule_temp(schedule, 2 * (size_t)ranks * LETTER_MOST);
+    if (!letters || !memory)
+        return NULL;
+    *letters = (struct letters){ .ranks = ranks, .each = memory, .message = memory + (size_t)ranks * LETTER_MOST };
+    for (int i = 1; i < ranks; i++)
+        pl_schedule_recv(schedule, pl_block_bytes(memory + (size_t)i * LETTER_MOST, LETTER_MOST), first + i);
+    return letters;
+}
+
+static void gatherv_append_at_leader(struct pl_hierarchy_call *call)
+{
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
+    struct pl_schedule *schedule = call->schedule;
+    struct pl_block own = pl_coll_sent(call->coll);
+    int root = call->coll->root, first = pl_hierarchy_first(hierarchy, hierarchy->node);
+    uint32_t amount = pl_hierarchy_amount(own);
+    size_t bytes = pl_hierarchy_short(amount);
+    struct letters *letters = NULL;
+    if (hierarchy->leaders)
+        letters = gatherv_append_letters(schedule, first, pl_hierarchy_ranks(hierarchy, hierarchy->node));
+    char *letter = letters ? letters->each : pl_schedule_temp(schedule, sizeof amount + bytes);
+    if (schedule->broken)
+        return;
+    memcpy(letter, &amount, sizeof amount);
+    if (amount != PL_HIERARCHY_DIRECT)
+        pl_schedule_copy(schedule, own, pl_block_bytes(letter + sizeof amount, bytes));
+    if (letters) {
+        pl_schedule_wait(schedule);
+        pl_schedule_verify(schedule, gatherv_pack, letters);
+        letters->send = pl_schedule_mark(schedule);
+    }
+    pl_schedule_send(schedule, pl_block_bytes(letter, sizeof amount + bytes), letters ? root : first);
+    if (amount == PL_HIERARCHY_DIRECT)
+        pl_schedule_send(schedule, own, root);
+}
+
+/* At the root: the data of its node's ranks. */
+static void gatherv_append_here(struct pl_hierarchy_call *call)
+{
+    const struct pl_coll *coll = call->coll;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
+    for (int i = pl_hierarchy_first(hierarchy, hierarchy->node); i <= pl_hierarchy_last(hierarchy, hierarchy->node);
+         i++)
+        if (i != coll->root)
+            pl_schedule_recv(call->schedule, pl_recv_block(coll, i), i);
+    if (!pl_coll_in_place(coll))
+        pl_schedule_copy(call->schedule, pl_coll_sent(coll), pl_recv_block(coll, coll->root));
+}
+
+/* At the root: what came from the other nodes. */
+struct gathered {
+    const struct pl_coll *coll;
+    const struct pl_hierarchy *hierarchy;
+    int direct;    /* the first of the steps that receive data directly that is expected to be long */
+    bool appended; /* those that receive other data directly */
+    const char *messages[];
+};
 
 /* The most bytes that the leader of a node sends. */
 static size_t gatherv_most(const struct pl_coll *coll, int first, int ranks)
@@ -162,72 +248,122 @@ static size_t gatherv_most(const struct pl_coll *coll, int first, int ranks)
     return most;
 }
 
-/* Takes the data of a node's ranks from the leader's message, and appends the receives of data that comes directly. */
-static void gatherv_take(struct pl_hierarchy_call *call, struct pl_schedule *direct, int first, int ranks,
-                         const char *message)
+/* Where a rank's data is, is what the rank decides: `step` receives it directly if it is expected to be long. */
+static void gatherv_take_direct(const struct gathered *gathered, struct pl_schedule *schedule, int rank, bool direct,
+                                int *step)
 {
-    const char *data = message + (size_t)ranks * sizeof(uint32_t);
-    for (int i = 0; i < ranks && pl_hierarchy_may_continue(call); i++) {
-        struct pl_block block = pl_recv_block(call->coll, first + i);
-        uint32_t amount;
-        memcpy(&amount, message + (size_t)i * sizeof amount, sizeof amount);
-        if (amount == PL_HIERARCHY_DIRECT) {
-            pl_schedule_recv(direct, block, first + i);
-        } else if (amount > pl_block_size(block)) {
-            call->rc = pl_coll_fail_amount(first + i, amount, pl_block_size(block));
-            return; /* where the data of the next rank is may be cut off */
-        } else {
-            pl_type_copy(data, amount, PL_TYPE_BYTE, block.buf, block.count, block.type);
-            data += amount;
-        }
+    struct pl_block block = pl_recv_block(gathered->coll, rank);
+    if (pl_hierarchy_amount(block) != PL_HIERARCHY_DIRECT) {
+        if (direct && !gathered->appended)
+            pl_schedule_recv(schedule, block, rank);
+        return;
     }
+    if (!direct)
+        pl_schedule_drop(schedule, *step);
+    ++*step;
+}
+
+/* Takes the data of a node's ranks from the leader's message. The end of one that is too long is cut off. */
+static int gatherv_take_node(const struct gathered *gathered, struct pl_schedule *schedule, int node, int *step)
+{
+    const struct pl_coll *coll = gathered->coll;
+    int first = pl_hierarchy_first(gathered->hierarchy, node), ranks = pl_hierarchy_ranks(gathered->hierarchy, node);
+    int rc = MPI_SUCCESS;
+    size_t at = (size_t)ranks * sizeof(uint32_t), end = gatherv_most(coll, first, ranks);
+    for (int i = 0; i < ranks; i++) {
+        struct pl_block block = pl_recv_block(coll, first + i);
+        uint32_t amount;
+        memcpy(&amount, gathered->messages[node] + (size_t)i * sizeof amount, sizeof amount);
+        size_t bytes = pl_hierarchy_short(amount), expected = pl_block_size(block);
+        gatherv_take_direct(gathered, schedule, first + i, amount == PL_HIERARCHY_DIRECT, step);
+        if (bytes > expected && rc == MPI_SUCCESS) {
+            schedule->wrong = bytes;
+            rc = pl_coll_fail_amount(first + i, bytes, expected);
+        }
+        size_t some = pl_least(pl_least(bytes, expected), end - at);
+        if (some > 0)
+            pl_type_copy(gathered->messages[node] + at, (MPI_Count)some, PL_TYPE_BYTE, block.buf, block.count,
+                         block.type);
+        at += pl_least(bytes, end - at);
+    }
+    return rc;
+}
+
+static int gatherv_take(struct pl_schedule *schedule, void *context)
+{
+    struct gathered *gathered = context;
+    int mark = pl_schedule_mark(schedule), step = gathered->direct, rc = MPI_SUCCESS;
+    for (int node = 0; node < gathered->hierarchy->run_count; node++)
+        if (node != gathered->hierarchy->node) {
+            int error = gatherv_take_node(gathered, schedule, node, &step);
+            rc = rc ? rc : error;
+        }
+    gathered->appended = true;
+    schedule->part = false;
+    int broken = pl_schedule_grown(schedule, mark);
+    return broken ? broken : rc;
+}
+
+/* What the leaders send, and then long data, which arrives meanwhile. */
+static struct gathered *gatherv_append_receives(struct pl_schedule *schedule, const struct pl_coll *coll,
+                                                const struct pl_hierarchy *hierarchy)
+{
+    size_t nodes = (size_t)hierarchy->run_count;
+    struct gathered *gathered = pl_schedule_temp(schedule, sizeof *gathered + nodes * sizeof *gathered->messages);
+    if (!gathered || !coll)
+        return NULL;
+    *gathered = (struct gathered){ .coll = coll, .hierarchy = hierarchy };
+    pl_schedule_hold(schedule, coll->recvtype);
+    for (int node = 0; node < hierarchy->run_count; node++) {
+        int first = pl_hierarchy_first(hierarchy, node);
+        size_t most = gatherv_most(coll, first, pl_hierarchy_ranks(hierarchy, node));
+        if (node == hierarchy->node)
+            continue;
+        char *message = pl_schedule_temp(schedule, most);
+        gathered->messages[node] = message;
+        pl_schedule_recv(schedule, pl_block_bytes(message, most), first);
+    }
+    gathered->direct = pl_schedule_mark(schedule);
+    for (int rank = 0; rank < coll->comm->size; rank++)
+        if (pl_hierarchy_node_of(hierarchy, rank) != hierarchy->node &&
+            pl_hierarchy_amount(pl_recv_block(coll, rank)) == PL_HIERARCHY_DIRECT)
+            pl_schedule_recv(schedule, pl_recv_block(coll, rank), rank);
+    return gathered;
 }
 
 static void gatherv_receive(struct pl_hierarchy_call *call, int tag)
 {
     const struct pl_coll *coll = call->coll;
-    const struct pl_hierarchy *hierarchy = call->hierarchy;
-    struct pl_schedule schedule, direct;
-    const char **messages = pl_calloc((size_t)hierarchy->run_count, sizeof *messages);
-    if (!messages) {
-        call->rc = pl_fail_memory("the messages of nodes");
-        return;
+    struct pl_schedule own, *schedule = pl_hierarchy_begin(call, &own, tag);
+    schedule->part = true;
+    struct gathered *gathered =
+        gatherv_append_receives(schedule, call->schedule ? pl_hierarchy_keep(schedule, coll) : coll, call->hierarchy);
+    if (gathered && call->schedule)
+        gatherv_append_here(call);
+    if (gathered) {
+        pl_schedule_wait_until(schedule, gathered->direct);
+        pl_schedule_verify(schedule, gatherv_take, gathered);
     }
-    pl_schedule_init(&schedule, coll->comm, tag);
-    schedule.part = true;
-    for (int node = 0; node < hierarchy->run_count; node++) {
-        int first = pl_hierarchy_first(hierarchy, node), ranks = pl_hierarchy_ranks(hierarchy, node);
-        size_t most = gatherv_most(coll, first, ranks);
-        if (node == hierarchy->node)
-            continue;
-        messages[node] = pl_schedule_temp(&schedule, most);
-        pl_schedule_recv(&schedule, pl_block_bytes(messages[node], most), first);
-    }
-    if (pl_hierarchy_may_continue(call)) {
-        int rc = pl_schedule_run(&schedule);
-        call->rc = call->rc ? call->rc : rc;
-    }
-    pl_schedule_init(&direct, coll->comm, tag);
-    for (int node = 0; node < hierarchy->run_count && call->rc == MPI_SUCCESS; node++)
-        if (messages[node])
-            gatherv_take(call, &direct, pl_hierarchy_first(hierarchy, node), pl_hierarchy_ranks(hierarchy, node),
-                         messages[node]);
-    pl_schedule_fini(&schedule);
-    pl_hierarchy_run(call, &direct);
-    free(messages);
+    if (!call->schedule)
+        pl_hierarchy_run(call, schedule);
 }
 
 void pl_hierarchy_gatherv(struct pl_hierarchy_call *call)
 {
     const struct pl_coll *coll = call->coll;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
     int tag = pl_hierarchy_tag(call);
-    if (call->hierarchy->node != pl_hierarchy_node_of(call->hierarchy, coll->root)) {
-        gatherv_at_leader(call, tag);
-        return;
-    }
-    gather_at_root(call);
+    bool here = hierarchy->node == pl_hierarchy_node_of(hierarchy, coll->root);
+    if (here && !call->schedule)
+        gather_at_root(call);
     if (coll->comm->rank == coll->root)
         gatherv_receive(call, tag);
+    else if (!here && !call->schedule)
+        gatherv_at_leader(call, tag);
+    else if (!here)
+        gatherv_append_at_leader(call);
+    else if (call->schedule)
+        pl_schedule_send(call->schedule, pl_coll_sent(coll), coll->root);
 }
 
 /* --- allgatherv --------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "core/coll/hierarchy/scatter.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/coll/area/call.h"
 #include "core/coll/schedule.h"
@@ -95,42 +96,59 @@ void pl_hierarchy_scatter(struct pl_hierarchy_call *call)
 
 /* --- scatterv ----------------------------------------------------------------------------------------------------- */
 
-/* Appends the message of a node, and those of its ranks that get theirs without the leader. */
-static void scatterv_append(struct pl_schedule *schedule, const struct pl_coll *coll, int first, int ranks)
+/* The message of a node, and its data. */
+struct packet {
+    const struct pl_coll *coll;
+    int first, ranks;
+    char *message;
+};
+
+static int scatterv_pack(struct pl_schedule *schedule, void *context)
 {
-    size_t head = (size_t)ranks * sizeof(uint32_t), all = head, bytes;
-    for (int i = first; i < first + ranks; i++)
-        if ((bytes = pl_block_size(pl_send_block(coll, i))) <= PL_HIERARCHY_BLOCK)
-            all += bytes;
-    char *message = pl_schedule_temp(schedule, all), *data = message + head;
-    if (!message)
-        return;
-    for (int i = 0; i < ranks; i++) {
-        struct pl_block block = pl_send_block(coll, first + i);
-        bytes = pl_block_size(block);
-        uint32_t amount = bytes <= PL_HIERARCHY_BLOCK ? (uint32_t)bytes : PL_HIERARCHY_DIRECT;
-        memcpy(message + (size_t)i * sizeof amount, &amount, sizeof amount);
+    const struct packet *packet = context;
+    char *data = packet->message + (size_t)packet->ranks * sizeof(uint32_t);
+    (void)schedule;
+    for (int i = 0; i < packet->ranks; i++) {
+        struct pl_block block = pl_send_block(packet->coll, packet->first + i);
+        uint32_t amount = pl_hierarchy_amount(block);
+        memcpy(packet->message + (size_t)i * sizeof amount, &amount, sizeof amount);
         if (amount == PL_HIERARCHY_DIRECT)
             continue;
         pl_type_copy(block.buf, block.count, block.type, data, amount, PL_TYPE_BYTE);
         data += amount;
     }
+    return MPI_SUCCESS;
+}
+
+/* Appends the message of a node, and those of its ranks that get theirs without the leader. */
+static void scatterv_append(struct pl_schedule *schedule, const struct pl_coll *coll, int first, int ranks)
+{
+    size_t all = (size_t)ranks * sizeof(uint32_t);
+    for (int i = first; i < first + ranks; i++)
+        all += pl_hierarchy_short(pl_hierarchy_amount(pl_send_block(coll, i)));
+    struct packet *packet = pl_schedule_temp(schedule, sizeof *packet);
+    char *message = pl_schedule_temp(schedule, all);
+    if (!packet || !message)
+        return;
+    *packet = (struct packet){ coll, first, ranks, message };
+    pl_schedule_verify(schedule, scatterv_pack, packet);
     pl_schedule_send(schedule, pl_block_bytes(message, all), first);
     for (int i = first; i < first + ranks; i++)
-        if (pl_block_size(pl_send_block(coll, i)) > PL_HIERARCHY_BLOCK)
+        if (pl_hierarchy_amount(pl_send_block(coll, i)) == PL_HIERARCHY_DIRECT)
             pl_schedule_send(schedule, pl_send_block(coll, i), i);
 }
 
 static void scatterv_send(struct pl_hierarchy_call *call, int tag)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
-    struct pl_schedule schedule;
-    pl_schedule_init(&schedule, call->coll->comm, tag);
-    for (int node = 0; node < hierarchy->run_count; node++)
+    struct pl_schedule own, *schedule = pl_hierarchy_begin(call, &own, tag);
+    const struct pl_coll *coll = call->schedule ? pl_hierarchy_keep(schedule, call->coll) : call->coll;
+    pl_schedule_hold(schedule, call->coll->sendtype);
+    for (int node = 0; node < hierarchy->run_count && coll; node++)
         if (node != hierarchy->node)
-            scatterv_append(&schedule, call->coll, pl_hierarchy_first(hierarchy, node),
-                            pl_hierarchy_ranks(hierarchy, node));
-    pl_hierarchy_run(call, &schedule);
+            scatterv_append(schedule, coll, pl_hierarchy_first(hierarchy, node), pl_hierarchy_ranks(hierarchy, node));
+    if (!call->schedule)
+        pl_hierarchy_run(call, schedule);
 }
 
 /* Scatters the amounts, and then the data. This rank's amount. */
@@ -197,12 +215,118 @@ static void scatterv_at_leader(struct pl_hierarchy_call *call, int tag)
     free(blocks.memory);
 }
 
+/* The same by messages. What a leader sends to a rank is its amount and then its data. */
+enum { LETTER_MOST = sizeof(uint32_t) + PL_HIERARCHY_BLOCK };
+struct letters {
+    struct pl_block own; /* of this rank */
+    int root;
+    const char *amount, *data; /* where this rank's are */
+    int direct;                /* the step that receives the data directly */
+    bool early;                /* it comes before the amount, since the data is expected to be long */
+    /* of a leader */
+    int ranks;
+    int sends; /* the first of the steps that send them */
+    char *message, *each;
+};
+
+static int scatterv_sort(struct pl_schedule *schedule, void *context)
+{
+    const struct letters *letters = context;
+    const char *data = letters->data;
+    for (int i = 0; i < letters->ranks; i++) {
+        char *letter = letters->each + (size_t)i * LETTER_MOST;
+        uint32_t amount;
+        memcpy(&amount, letters->message + (size_t)i * sizeof amount, sizeof amount);
+        size_t bytes = pl_hierarchy_short(amount);
+        if (i > 0) {
+            memcpy(letter, &amount, sizeof amount);
+            pl_copy_bytes(letter + sizeof amount, data, bytes);
+            pl_schedule_change(schedule, letters->sends + i - 1, PL_STEP_SEND, letter,
+                               (MPI_Count)(sizeof amount + bytes));
+        }
+        data += bytes;
+    }
+    return MPI_SUCCESS;
+}
+
+static int scatterv_take(struct pl_schedule *schedule, void *context)
+{
+    const struct letters *letters = context;
+    struct pl_block own = letters->own;
+    uint32_t amount;
+    memcpy(&amount, letters->amount, sizeof amount);
+    size_t bytes = pl_hierarchy_short(amount), expected = pl_block_size(own), some = pl_least(bytes, expected);
+    if (!letters->early)
+        pl_schedule_change(schedule, letters->direct, amount == PL_HIERARCHY_DIRECT ? PL_STEP_RECV : PL_STEP_SKIP,
+                           own.buf, own.count);
+    else if (amount != PL_HIERARCHY_DIRECT)
+        pl_schedule_drop(schedule, letters->direct);
+    if (some > 0)
+        pl_type_copy(letters->data, (MPI_Count)some, PL_TYPE_BYTE, own.buf, own.count, own.type);
+    schedule->wrong = bytes;
+    return bytes > expected ? pl_coll_fail_amount(letters->root, bytes, expected) : MPI_SUCCESS;
+}
+
+/* Receives from the leader, or from the root; early, the data itself, too. */
+static void scatterv_append_receive(struct pl_schedule *schedule, struct letters *letters, struct pl_block letter,
+                                    int from)
+{
+    pl_schedule_recv(schedule, letter, from);
+    letters->direct = pl_schedule_mark(schedule);
+    if (letters->early)
+        pl_schedule_recv(schedule, letters->own, letters->root);
+    pl_schedule_wait_until(schedule, letters->direct);
+}
+
+static void scatterv_append_letters(struct pl_schedule *schedule, struct letters *letters, int first, int ranks)
+{
+    size_t head = (size_t)ranks * sizeof(uint32_t), most = head + (size_t)ranks * PL_HIERARCHY_BLOCK;
+    letters->ranks = ranks;
+    letters->message = pl_schedule_temp(schedule, most);
+    letters->each = pl_schedule_temp(schedule, (size_t)ranks * LETTER_MOST);
+    letters->amount = letters->message;
+    letters->data = letters->message ? letters->message + head : NULL;
+    scatterv_append_receive(schedule, letters, pl_block_bytes(letters->message, most), letters->root);
+    pl_schedule_verify(schedule, scatterv_sort, letters);
+    letters->sends = pl_schedule_mark(schedule);
+    for (int i = 1; i < ranks; i++)
+        pl_schedule_send(schedule, pl_block_bytes(NULL, 0), first + i);
+}
+
+static void scatterv_append_at_leader(struct pl_hierarchy_call *call)
+{
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
+    struct pl_schedule *schedule = call->schedule;
+    int first = pl_hierarchy_first(hierarchy, hierarchy->node);
+    struct letters *letters = pl_schedule_temp(schedule, sizeof *letters);
+    if (!letters)
+        return;
+    *letters = (struct letters){ .own = pl_coll_received(call->coll), .root = call->coll->root };
+    letters->early = pl_hierarchy_amount(letters->own) == PL_HIERARCHY_DIRECT;
+    if (hierarchy->leaders) {
+        scatterv_append_letters(schedule, letters, first, pl_hierarchy_ranks(hierarchy, hierarchy->node));
+    } else {
+        char *letter = pl_schedule_temp(schedule, LETTER_MOST);
+        letters->amount = letter;
+        letters->data = letter ? letter + sizeof(uint32_t) : NULL;
+        scatterv_append_receive(schedule, letters, pl_block_bytes(letter, LETTER_MOST), first);
+    }
+    pl_schedule_verify(schedule, scatterv_take, letters);
+    if (letters->early)
+        return;
+    letters->direct = pl_schedule_mark(schedule);
+    pl_schedule_recv(schedule, letters->own, letters->root);
+}
+
 void pl_hierarchy_scatterv(struct pl_hierarchy_call *call)
 {
     const struct pl_coll *coll = call->coll;
     int tag = pl_hierarchy_tag(call);
     if (call->hierarchy->node != pl_hierarchy_node_of(call->hierarchy, coll->root)) {
-        scatterv_at_leader(call, tag);
+        if (call->schedule)
+            scatterv_append_at_leader(call);
+        else
+            scatterv_at_leader(call, tag);
         return;
     }
     if (coll->comm->rank == coll->root)

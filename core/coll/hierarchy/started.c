@@ -8,6 +8,7 @@
 #include "core/coll/algorithm.h"
 #include "core/coll/hierarchy/collectives.h"
 #include "core/coll/hierarchy/hierarchy.h"
+#include "core/coll/hierarchy/step.h"
 #include "core/coll/schedule.h"
 #include "core/coll/select.h"
 
@@ -73,36 +74,17 @@ static int nodes_append_coll(struct pl_schedule *schedule, void *context)
     if (rc)
         return rc;
     const struct pl_hierarchy *hierarchy = coll->comm->coll.started_hierarchy;
+    schedule->part = false;
     if (!hierarchy || !pl_hierarchy_append(schedule, coll, hierarchy))
         pl_coll_append(schedule, coll);
     return pl_schedule_came(schedule, mark);
 }
 
-/* The counts and displacements that all ranks give in the same way. */
-static void keep_counts(struct pl_schedule *schedule, struct pl_coll *coll)
-{
-    size_t size = (size_t)coll->comm->size;
-    MPI_Count *counts = pl_schedule_temp(schedule, size * (sizeof(MPI_Count) + sizeof(MPI_Aint)));
-    MPI_Aint *displs = (MPI_Aint *)(counts + size);
-    if (!counts)
-        return;
-    for (int i = 0; i < coll->comm->size; i++) {
-        counts[i] = pl_count_at(coll->recvcounts, i);
-        displs[i] = coll->kind == PL_COLL_ALLGATHERV ? pl_displ_at(coll->recvdispls, i) : 0;
-    }
-    coll->recvcounts = (struct pl_counts){ .wide = counts };
-    coll->recvdispls = (struct pl_displs){ .wide = displs };
-}
-
 static void append_later(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
-    struct pl_coll *kept = pl_schedule_temp(schedule, sizeof *kept);
-    if (!kept)
-        return;
-    *kept = *coll;
-    if (pl_has_counts(coll->recvcounts))
-        keep_counts(schedule, kept);
-    pl_schedule_later(schedule, nodes_append_coll, kept, coll);
+    struct pl_coll *kept = pl_hierarchy_keep(schedule, coll);
+    if (kept)
+        pl_schedule_later(schedule, nodes_append_coll, kept, coll);
 }
 
 bool pl_hierarchy_append_started(struct pl_schedule *schedule, const struct pl_coll *coll)

@@ -104,6 +104,56 @@ void pl_hierarchy_do(struct pl_hierarchy_call *call, int (*run)(struct pl_schedu
         run(NULL, (void *)context);
 }
 
+static struct pl_counts keep_counts(struct pl_schedule *schedule, struct pl_counts counts, int n)
+{
+    MPI_Count *kept = pl_has_counts(counts) ? pl_schedule_temp(schedule, (size_t)n * sizeof *kept) : NULL;
+    for (int i = 0; kept && i < n; i++)
+        kept[i] = pl_count_at(counts, i);
+    return (struct pl_counts){ .wide = kept };
+}
+
+static struct pl_displs keep_displs(struct pl_schedule *schedule, struct pl_displs displs, int n)
+{
+    bool given = displs.narrow || displs.wide;
+    MPI_Aint *kept = given ? pl_schedule_temp(schedule, (size_t)n * sizeof *kept) : NULL;
+    for (int i = 0; kept && i < n; i++)
+        kept[i] = pl_displ_at(displs, i);
+    return (struct pl_displs){ .wide = kept };
+}
+
+/* The blocks of an alltoallv or alltoallw. The handles of their types may be gone by then, but not the types. */
+static void keep_blocks(struct pl_schedule *schedule, struct pl_coll *coll)
+{
+    int size = coll->comm->size;
+    struct pl_block *out = pl_schedule_temp(schedule, 2 * (size_t)size * sizeof *out), *in = out + size;
+    for (int i = 0; out && i < size; i++) {
+        out[i] = pl_send_block(coll, i);
+        in[i] = pl_recv_block(coll, i);
+        pl_schedule_hold(schedule, out[i].type);
+        pl_schedule_hold(schedule, in[i].type);
+    }
+    coll->sendblocks = out;
+    coll->recvblocks = in;
+}
+
+struct pl_coll *pl_hierarchy_keep(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int size = coll->comm->size;
+    struct pl_coll *kept = pl_schedule_temp(schedule, sizeof *kept);
+    if (!kept)
+        return NULL;
+    *kept = *coll;
+    if (coll->kind == PL_COLL_ALLTOALLV || coll->kind == PL_COLL_ALLTOALLW) {
+        keep_blocks(schedule, kept);
+    } else {
+        kept->sendcounts = keep_counts(schedule, coll->sendcounts, size);
+        kept->recvcounts = keep_counts(schedule, coll->recvcounts, size);
+        kept->senddispls = keep_displs(schedule, coll->senddispls, size);
+        kept->recvdispls = keep_displs(schedule, coll->recvdispls, size);
+    }
+    return schedule->broken ? NULL : kept;
+}
+
 void *pl_hierarchy_borrow(struct pl_hierarchy_call *call, struct pl_hierarchy_buffer *buffer, size_t bytes)
 {
     buffer->memory = call->schedule || bytes <= sizeof buffer->few ? buffer->few : pl_malloc(bytes);
@@ -145,9 +195,8 @@ size_t pl_hierarchy_blocks_place(const struct pl_hierarchy_call *call, struct pl
     MPI_Aint at = 0;
     int ranks = pl_hierarchy_ranks(call->hierarchy, call->hierarchy->node);
     for (int i = 0; blocks->memory && i < ranks; i++) {
-        uint32_t amount = blocks->amounts[i];
         blocks->displs[i] = at;
-        at += blocks->counts[i] = amount <= PL_HIERARCHY_BLOCK ? amount : 0;
+        at += blocks->counts[i] = (MPI_Count)pl_hierarchy_short(blocks->amounts[i]);
     }
     return (size_t)at;
 }

@@ -58,12 +58,28 @@ void pl_hierarchy_apply(struct pl_hierarchy_call *call, const void *in, struct p
 void pl_hierarchy_do(struct pl_hierarchy_call *call, int (*run)(struct pl_schedule *schedule, void *context),
                      const void *context, size_t bytes);
 
+/* A copy of the arguments and their arrays, for functions in the schedule, which run when the caller's are gone. NULL:
+ * the schedule is broken. */
+struct pl_coll *pl_hierarchy_keep(struct pl_schedule *schedule, const struct pl_coll *coll);
+
 /*
  * Data of a node's ranks with an amount for each, as one message: [ranks] amounts, then the data. Blocks of more bytes
  * than PL_HIERARCHY_BLOCK are not in it, as PL_HIERARCHY_DIRECT says in place of their amount.
  */
 enum { PL_HIERARCHY_BLOCK = 4096 };
 #define PL_HIERARCHY_DIRECT UINT32_MAX
+
+static inline uint32_t pl_hierarchy_amount(struct pl_block block)
+{
+    size_t bytes = pl_block_size(block);
+    return bytes <= PL_HIERARCHY_BLOCK ? (uint32_t)bytes : PL_HIERARCHY_DIRECT;
+}
+
+/* The bytes that go through the leaders. Another rank's amounts are not trusted. */
+static inline size_t pl_hierarchy_short(uint32_t amount)
+{
+    return amount <= PL_HIERARCHY_BLOCK ? amount : 0;
+}
 
 struct pl_hierarchy_blocks {
     size_t head;       /* bytes of the amounts */
@@ -78,7 +94,7 @@ struct pl_hierarchy_blocks {
 /* Memory for the message of this rank's node. False: there is none, which is recorded. */
 bool pl_hierarchy_blocks_make(struct pl_hierarchy_call *call, struct pl_hierarchy_blocks *blocks);
 
-/* From the amounts. The bytes of the data. Another rank's amounts are not trusted. */
+/* From the amounts. The bytes of the data. */
 size_t pl_hierarchy_blocks_place(const struct pl_hierarchy_call *call, struct pl_hierarchy_blocks *blocks);
 
 /* Memory for data under way; NULL: there is none, which is recorded. Appended steps have memory of their schedule. */

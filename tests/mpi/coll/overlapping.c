@@ -8,7 +8,7 @@
 #include "mtest.h"
 #include "pattern.h"
 
-enum { COMMS = 3, ROUNDS = 20, KINDS = 6, ALL = COMMS * KINDS };
+enum { COMMS = 3, ROUNDS = 20, KINDS = 7, ALL = COMMS * KINDS };
 
 static void add(void *in, void *inout, int *count, MPI_Datatype *datatype)
 {
@@ -21,7 +21,62 @@ static void add(void *in, void *inout, int *count, MPI_Datatype *datatype)
 struct work {
     int bcast[100], sum_in[8], sum_out[8], scan_in, scan_out;
     int *gathered, *sent, *received;
+    int *pairs_sent, *pairs_received; /* [3 pairs for each rank] */
+    int *counts, *places;             /* [2][ranks] of these, out and in */
+    MPI_Datatype *types;
 };
+
+static void make(struct work *work)
+{
+    size_t n = (size_t)mtest_size;
+    work->gathered = malloc(19 * n * sizeof(int));
+    work->sent = work->gathered + n;
+    work->received = work->sent + n;
+    work->pairs_sent = work->received + n;
+    work->pairs_received = work->pairs_sent + 6 * n;
+    work->counts = work->pairs_received + 6 * n;
+    work->places = work->counts + 2 * n;
+    work->types = malloc(2 * n * sizeof *work->types);
+}
+
+/* Pairs of ints from one rank to another. */
+static int pairs(int from, int to)
+{
+    return (from + 2 * to) % 3;
+}
+
+/* Counts and displacements of those that this rank sends, or receives, in bytes. */
+static void place_pairs(int *counts, int *places, MPI_Datatype pair, MPI_Datatype *types, int in)
+{
+    for (int i = 0; i < mtest_size; i++) {
+        counts[i] = in ? pairs(i, mtest_rank) : pairs(mtest_rank, i);
+        places[i] = i * 6 * (int)sizeof(int);
+        types[i] = pair;
+    }
+}
+
+static void start_pairs(MPI_Comm comm, struct work *work, int seed, MPI_Datatype pair, MPI_Request *request)
+{
+    int n = mtest_size;
+    place_pairs(work->counts, work->places, pair, work->types, 0);
+    place_pairs(work->counts + n, work->places + n, pair, work->types + n, 1);
+    for (int i = 0; i < 6 * mtest_size; i++) {
+        work->pairs_sent[i] = seed + mtest_rank * 1000 + i;
+        work->pairs_received[i] = -1;
+    }
+    CHECK_OK(MPI_Ialltoallw(work->pairs_sent, work->counts, work->places, work->types, work->pairs_received,
+                            work->counts + n, work->places + n, work->types + n, comm, request));
+}
+
+static int pairs_are_right(const struct work *work, int seed)
+{
+    int right = 1;
+    for (int from = 0; from < mtest_size; from++)
+        for (int i = 0; i < 6; i++)
+            right &= work->pairs_received[6 * from + i] ==
+                     (i < 2 * pairs(from, mtest_rank) ? seed + from * 1000 + 6 * mtest_rank + i : -1);
+    return right;
+}
 
 static void start(MPI_Comm comm, struct work *work, int seed, MPI_Request *requests)
 {
@@ -44,6 +99,7 @@ static void start(MPI_Comm comm, struct work *work, int seed, MPI_Request *reque
     CHECK_OK(MPI_Ialltoall(work->sent, 1, MPI_INT, work->received, 1, MPI_INT, comm, &requests[3]));
     CHECK_OK(MPI_Iscan(&work->scan_in, &work->scan_out, 1, MPI_INT, MPI_SUM, comm, &requests[4]));
     CHECK_OK(MPI_Ibarrier(comm, &requests[5]));
+    start_pairs(comm, work, seed, pair, &requests[6]);
     CHECK_OK(MPI_Type_free(&pair));
     CHECK_OK(MPI_Op_free(&op));
 }
@@ -59,6 +115,7 @@ static void check(const struct work *work, int seed)
         right &= work->gathered[i] == i + seed && work->received[i] == seed + i * 100 + mtest_rank;
     right &= work->scan_out == mtest_rank * (mtest_rank + 1) / 2 + (mtest_rank + 1) * seed;
     CHECK(right);
+    CHECK(pairs_are_right(work, seed));
 }
 
 /* Completes all, in each rank's own order, sometimes only by testing. */
@@ -97,11 +154,8 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     for (int i = 1; i < COMMS; i++)
         CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));
-    for (int i = 0; i < COMMS; i++) {
-        work[i].gathered = malloc((size_t)mtest_size * sizeof(int));
-        work[i].sent = malloc((size_t)mtest_size * sizeof(int));
-        work[i].received = malloc((size_t)mtest_size * sizeof(int));
-    }
+    for (int i = 0; i < COMMS; i++)
+        make(&work[i]);
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < COMMS; i++)
             start(comms[(i + round) % COMMS], &work[i], round * 10 + i, &requests[i * KINDS]);
@@ -111,8 +165,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < COMMS; i++) {
         free(work[i].gathered);
-        free(work[i].sent);
-        free(work[i].received);
+        free(work[i].types);
     }
     for (int i = 1; i < COMMS; i++)
         CHECK_OK(MPI_Comm_free(&comms[i]));

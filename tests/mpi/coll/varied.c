@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocking collectives whose blocks have different lengths (MPI-5.0 sections 6.5 to 6.8), in random sequences without
- * synchronization, so that ranks run ahead. Blocks are empty, of few bytes, around the limit of short data and around
- * that of a slot of the collective area, also in one call. All roots, MPI_IN_PLACE, dense types and types with gaps
- * that differ between ranks, int and _c forms, communicators of several sizes. Every byte of the buffers is compared.
- * And blocks that are longer than the receiver expects.
+ * Collectives whose blocks have different lengths (MPI-5.0 sections 6.5 to 6.8), in random sequences without
+ * synchronization, so that ranks run ahead; most are blocking, and a rank waits at once for the others. Blocks are
+ * empty, of few bytes, around the limit of short data and around that of a slot of the collective area, also in one
+ * call. All roots, MPI_IN_PLACE, dense types and types with gaps that differ between ranks, int and _c forms,
+ * communicators of several sizes. Every byte of the buffers is compared. And blocks that are longer than the receiver
+ * expects.
  */
 #include "coll.h"
 
@@ -19,9 +20,19 @@ struct blocks {
     MPI_Aint place[RANKS_MAX], far[RANKS_MAX];
 };
 
+/* Operation `n`: every third one is nonblocking. */
+#define DO(blocking, nonblocking, ...)                                                                                 \
+    CHECK_OK(n % 3 < 2 ? MPI_##blocking(__VA_ARGS__) : finish(MPI_##nonblocking(__VA_ARGS__, &request)))
+
+static MPI_Request request;
 static MPI_Datatype types[TYPES];
 static int rank, size, even; /* even: as many from one rank to another as back */
 static int values[LONGEST * PER_TYPE];
+
+static int finish(int rc)
+{
+    return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
+}
 
 /* Elements from one rank to another in call n; every rank knows all. */
 static int length(int n, int from, int to)
@@ -79,9 +90,9 @@ static int gatherv(MPI_Comm comm, int n, int root, int in_place, MPI_Datatype se
     for (int i = 0; is_root && i < size; i++)
         blocks_put(&to, i, n, i, root, in_place && i == rank);
     if (n & 8)
-        CHECK_OK(MPI_Gatherv_c(send, count, sent, recv, to.wide, to.place, received, root, comm));
+        DO(Gatherv_c, Igatherv_c, send, count, sent, recv, to.wide, to.place, received, root, comm);
     else
-        CHECK_OK(MPI_Gatherv(send, count, sent, recv, to.count, to.displ, received, root, comm));
+        DO(Gatherv, Igatherv, send, count, sent, recv, to.count, to.displ, received, root, comm);
     return memory_check(&from) & memory_check(&to.memory);
 }
 
@@ -96,9 +107,9 @@ static int scatterv(MPI_Comm comm, int n, int root, int in_place, MPI_Datatype s
     if (!is_root || !in_place)
         memory_put(&to, 0, data_of(n, root, rank, count), count, 0);
     if (n & 8)
-        CHECK_OK(MPI_Scatterv_c(send, from.wide, from.place, sent, recv, count, received, root, comm));
+        DO(Scatterv_c, Iscatterv_c, send, from.wide, from.place, sent, recv, count, received, root, comm);
     else
-        CHECK_OK(MPI_Scatterv(send, from.count, from.displ, sent, recv, count, received, root, comm));
+        DO(Scatterv, Iscatterv, send, from.count, from.displ, sent, recv, count, received, root, comm);
     return memory_check(&to) & memory_check(&from.memory);
 }
 
@@ -113,9 +124,9 @@ static int allgatherv(MPI_Comm comm, int n, int other, int in_place, MPI_Datatyp
     for (int i = 0; i < size; i++)
         blocks_put(&to, i, n, i, other, in_place && i == rank);
     if (n & 8)
-        CHECK_OK(MPI_Allgatherv_c(send, count, sent, recv, to.wide, to.place, received, comm));
+        DO(Allgatherv_c, Iallgatherv_c, send, count, sent, recv, to.wide, to.place, received, comm);
     else
-        CHECK_OK(MPI_Allgatherv(send, count, sent, recv, to.count, to.displ, received, comm));
+        DO(Allgatherv, Iallgatherv, send, count, sent, recv, to.count, to.displ, received, comm);
     return memory_check(&from) & memory_check(&to.memory);
 }
 
@@ -131,13 +142,13 @@ static int alltoallv(MPI_Comm comm, int n, int each, int in_place, MPI_Datatype 
     }
     even = 0;
     if (each && n & 8)
-        CHECK_OK(MPI_Alltoallw_c(send, from.wide, from.far, from.types, recv, to.wide, to.far, to.types, comm));
+        DO(Alltoallw_c, Ialltoallw_c, send, from.wide, from.far, from.types, recv, to.wide, to.far, to.types, comm);
     else if (each)
-        CHECK_OK(MPI_Alltoallw(send, from.count, from.bytes, from.types, recv, to.count, to.bytes, to.types, comm));
+        DO(Alltoallw, Ialltoallw, send, from.count, from.bytes, from.types, recv, to.count, to.bytes, to.types, comm);
     else if (n & 8)
-        CHECK_OK(MPI_Alltoallv_c(send, from.wide, from.place, sent, recv, to.wide, to.place, received, comm));
+        DO(Alltoallv_c, Ialltoallv_c, send, from.wide, from.place, sent, recv, to.wide, to.place, received, comm);
     else
-        CHECK_OK(MPI_Alltoallv(send, from.count, from.displ, sent, recv, to.count, to.displ, received, comm));
+        DO(Alltoallv, Ialltoallv, send, from.count, from.displ, sent, recv, to.count, to.displ, received, comm);
     return memory_check(&from.memory) & memory_check(&to.memory);
 }
 
@@ -189,6 +200,13 @@ static void too_much(void)
         CHECK_CLASS(MPI_Alltoallv(in, rank == 0 ? twos : ones, displs, MPI_INT, out, rank == 0 ? twos : ones, displs,
                                   MPI_INT, comm),
                     rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+        int *give = rank == 0 ? twos : ones, none = rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+        CHECK_OK(MPI_Ialltoallv(in, give, displs, MPI_INT, out, give, displs, MPI_INT, comm, &request));
+        CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), none);
+        CHECK_OK(MPI_Iscatterv(in, give, displs, MPI_INT, out, *give, MPI_INT, 0, comm, &request));
+        CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), none);
+        CHECK_OK(MPI_Igatherv(in, root ? 1 : 2, MPI_INT, out, ones, displs, MPI_INT, last, comm, &request));
+        CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), root ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
         in[2 * last] = n + rank;
         CHECK_OK(MPI_Alltoallv(in, twos, displs, MPI_INT, out, twos, displs, MPI_INT, comm));
         for (int i = 0; root && i < size; i++)
