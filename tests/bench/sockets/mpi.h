@@ -390,6 +390,14 @@ static inline void MPI_Alltoallv(const void *from, const int *counts, const int 
     MPI_Alltoall(from, counts[0], type, to, its_counts[0], its_type, comm);
 }
 
+static inline void MPI_Ialltoallv(const void *from, const int *counts, const int *places, MPI_Datatype type, void *to,
+                                  const int *its_counts, const int *its_places, MPI_Datatype its_type, MPI_Comm comm,
+                                  MPI_Request *request)
+{
+    MPI_Alltoallv(from, counts, places, type, to, its_counts, its_places, its_type, comm);
+    request->left = 0;
+}
+
 /* Equal parts. */
 static inline void MPI_Reduce_scatter(const void *from, void *to, const int *counts, MPI_Datatype type, MPI_Op op,
                                       MPI_Comm comm)
