@@ -55,12 +55,22 @@ static struct pl_ucx_rndv *ucx_rndv_create(struct pl_ucx_link *link, const struc
     rndv->descriptor = descriptor;
     rndv->number = wire->number;
     rndv->size = wire->header.size;
+    pl_list_init(&rndv->put_off);
     pl_list_append(&link->rndvs, &rndv->entry);
     return rndv;
 }
 
+/* It is put off no more. */
+static void ucx_rndv_take_up(struct pl_ucx_rndv *rndv)
+{
+    if (!pl_list_empty(&rndv->put_off))
+        rndv->link->put_off--;
+    pl_list_remove(&rndv->put_off);
+}
+
 static void ucx_rndv_free(struct pl_ucx_rndv *rndv)
 {
+    ucx_rndv_take_up(rndv);
     pl_list_remove(&rndv->entry);
     free(rndv);
 }
@@ -108,24 +118,19 @@ static void ucx_receive_on_fetched(void *request, ucs_status_t status, size_t le
     ucx_rndv_free(rndv);
 }
 
-/* Data goes straight into the user's buffer if that is one run with space for all of it, else through the cursor. */
-int pl_ucx_fetch(void *self, struct pl_rndv *handle, struct pl_incoming *message)
+/* Data goes straight into the user's buffer if that is one run with space for all of it, else through the cursor.
+ * PL_PENDING, or MPI_SUCCESS: it has ended, well or not. */
+static int ucx_fetch_start(struct pl_ucx_rndv *rndv)
 {
-    struct pl_ucx *ucx = self;
-    struct pl_ucx_rndv *rndv = (struct pl_ucx_rndv *)handle;
-    if (rndv->link->error) {
-        int err = rndv->link->error;
-        pl_ucx_rndv_release(rndv);
-        return ucx->host->fail(err, "the sender of this message has failed");
-    }
-    void *direct = message->data.total >= rndv->size ? pl_cursor_direct(&message->data) : NULL;
+    struct pl_ucx *ucx = rndv->link->ucx;
+    struct pl_cursor *data = &rndv->message->data;
+    void *direct = data->total >= rndv->size ? pl_cursor_direct(data) : NULL;
     ucp_request_param_t params = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE,
         .cb.recv_am = ucx_receive_on_fetched,
         .user_data = rndv,
         .datatype = direct ? ucp_dt_make_contig(1) : ucx->fetch_type,
     };
-    rndv->message = message;
     rndv->fetching = true;
     rndv->starting = true;
     ucs_status_ptr_t request =
@@ -133,10 +138,76 @@ int pl_ucx_fetch(void *self, struct pl_rndv *handle, struct pl_incoming *message
     rndv->starting = false;
     if (UCS_PTR_IS_PTR(request) && !rndv->done)
         return PL_PENDING;
-    ucs_status_t status = rndv->done ? rndv->status : UCS_PTR_STATUS(request);
+    if (!rndv->done)
+        rndv->status = UCS_PTR_STATUS(request);
+    rndv->done = true;
+    return MPI_SUCCESS;
+}
+
+/* The result of one that has ended at once. */
+static int ucx_fetch_end(struct pl_ucx_rndv *rndv)
+{
+    ucs_status_t status = rndv->status;
     struct pl_ucx_link *link = rndv->link;
     ucx_rndv_free(rndv);
     return status == UCS_OK ? MPI_SUCCESS : ucx_receive_failed(link, status);
+}
+
+/*
+ * Ranks that exchange long messages often post the receive first, and the message may be there. If it were fetched at
+ * once, the peer would send its data before it hears of the message that this side is about to send. Over TCP its
+ * request for that one then waits behind the data, and the two messages go one after the other, not in both directions
+ * at once. So where this side, too, sends long messages, it fetches after it has sent as many, or in progress().
+ */
+int pl_ucx_fetch(void *self, struct pl_rndv *handle, struct pl_incoming *message)
+{
+    struct pl_ucx *ucx = self;
+    struct pl_ucx_rndv *rndv = (struct pl_ucx_rndv *)handle;
+    struct pl_ucx_link *link = rndv->link;
+    if (link->error) {
+        int err = link->error;
+        pl_ucx_rndv_release(rndv);
+        return ucx->host->fail(err, "the sender of this message has failed");
+    }
+    rndv->message = message;
+    if (ucx->tcp_only && link->exchanges && !ucx->progressing) {
+        link->sent_since = link->put_off++ > 0 ? link->sent_since : 0;
+        pl_list_append(&ucx->put_off, &rndv->put_off);
+        return PL_PENDING;
+    }
+    return ucx_fetch_start(rndv) == PL_PENDING ? PL_PENDING : ucx_fetch_end(rndv);
+}
+
+void pl_ucx_fetch_after_send(struct pl_ucx_link *link)
+{
+    link->exchanges = true;
+    if (link->put_off == 0 || ++link->sent_since < link->put_off)
+        return;
+    PL_LIST_EACH(rndv, &link->ucx->put_off, struct pl_ucx_rndv, put_off)
+        if (rndv->link == link && rndv->message && !rndv->done && ucx_fetch_start(rndv) == PL_PENDING)
+            ucx_rndv_take_up(rndv);
+}
+
+int pl_ucx_fetch_put_off(struct pl_ucx *ucx)
+{
+    int events = 0;
+    PL_LIST_EACH(rndv, &ucx->put_off, struct pl_ucx_rndv, put_off) {
+        struct pl_incoming *message = rndv->message;
+        if (rndv->link->sent_since == 0)
+            rndv->link->exchanges = false;
+        if (message && rndv->link->error)
+            continue; /* about to be given up */
+        events++;
+        if (!message && !rndv->done)
+            pl_ucx_rndv_release(rndv); /* given up */
+        else if (!rndv->done && ucx_fetch_start(rndv) == PL_PENDING)
+            ucx_rndv_take_up(rndv);
+        else if (message)
+            ucx->host->fetched(ucx->engine, message, ucx_fetch_end(rndv));
+        else
+            ucx_fetch_end(rndv);
+    }
+    return events;
 }
 
 /* A cancelled message is kept until the sender answers FORGOTTEN. If it were released at once, the send could complete

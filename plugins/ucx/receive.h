@@ -18,6 +18,11 @@ void pl_ucx_receive_fini(struct pl_ucx *ucx);
 int pl_ucx_fetch(void *self, struct pl_rndv *rndv, struct pl_incoming *message);
 void pl_ucx_drop(void *self, struct pl_rndv *rndv, bool cancelled);
 
+/* This side has sent a rendezvous message. */
+void pl_ucx_fetch_after_send(struct pl_ucx_link *link);
+/* In progress(): fetches what was put off. Returns the number of events. */
+int pl_ucx_fetch_put_off(struct pl_ucx *ucx);
+
 /* Discards a message that is not being fetched; its send completes. Steals `rndv`. */
 void pl_ucx_rndv_release(struct pl_ucx_rndv *rndv);
 /* Gives up a message at close(). */

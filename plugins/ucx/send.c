@@ -7,6 +7,7 @@
 
 #include "core/base/memory.h"
 #include "plugins/ucx/link.h"
+#include "plugins/ucx/receive.h"
 
 enum { PACKED = 1024 }; /* bytes of data */
 
@@ -213,9 +214,11 @@ int pl_ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     void *direct = packs ? NULL : pl_cursor_direct(&message->data);
     if (size == 0 && !packs)
         return ucx_send_start(send, NULL, 0, ucp_dt_make_contig(1), false);
-    if (direct)
-        return ucx_send_start(send, direct, size, ucp_dt_make_contig(1), message->rndv);
-    return ucx_send_start(send, send, 1, ucx->send_type, message->rndv);
+    int rc = direct ? ucx_send_start(send, direct, size, ucp_dt_make_contig(1), message->rndv)
+                    : ucx_send_start(send, send, 1, ucx->send_type, message->rndv);
+    if (rc == PL_PENDING && message->rndv)
+        pl_ucx_fetch_after_send(link);
+    return rc;
 }
 
 int pl_ucx_post(struct pl_ucx_link *link, enum pl_ucx_control control, uint64_t token, const void *data, size_t bytes)

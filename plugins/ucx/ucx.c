@@ -387,6 +387,7 @@ static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void *
     pl_list_init(&ucx->links);
     pl_list_init(&ucx->failed);
     pl_list_init(&ucx->spare);
+    pl_list_init(&ucx->put_off);
     pl_ucx_gate_init(&ucx->gate);
     pl_ucx_log_open(host);
 
@@ -514,13 +515,17 @@ static void ucx_claim_connections(struct pl_ucx *ucx)
 static int ucx_progress(void *self)
 {
     struct pl_ucx *ucx = self;
+    ucx->progressing = true;
     ucx->events = pl_ucx_gate_progress(ucx, false);
+    if (pl_unlikely(!pl_list_empty(&ucx->put_off)))
+        ucx->events += pl_ucx_fetch_put_off(ucx);
     bool all_is_read = ucp_worker_progress(ucx->worker) == 0;
     ucx->events += !all_is_read;
     if (pl_unlikely(ucx->unclaimed))
         ucx_claim_connections(ucx);
     if (!pl_list_empty(&ucx->failed))
         ucx->events += pl_ucx_links_report(ucx, all_is_read);
+    ucx->progressing = false;
     return ucx->events;
 }
 
@@ -533,7 +538,8 @@ static bool ucx_arm(void *self)
 {
     struct pl_ucx *ucx = self;
     pl_ucx_links_check(ucx, true);
-    return pl_ucx_gate_progress(ucx, true) == 0 && pl_list_empty(&ucx->failed) && ucp_worker_arm(ucx->worker) == UCS_OK;
+    return pl_ucx_gate_progress(ucx, true) == 0 && pl_list_empty(&ucx->failed) && pl_list_empty(&ucx->put_off) &&
+           ucp_worker_arm(ucx->worker) == UCS_OK;
 }
 
 static void ucx_sleep(void *self, long microseconds)

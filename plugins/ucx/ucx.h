@@ -81,6 +81,8 @@ struct pl_ucx {
     struct pl_list failed;            /* of pl_ucx_link.failure: to be reported in progress() */
     struct pl_list spare;             /* of pl_ucx_send.entry: unused records */
     struct pl_ucx_rndv *arriving;     /* the message that UCX's callback is handing to the engine */
+    struct pl_list put_off;           /* of pl_ucx_rndv.put_off: fetched once this side has sent (receive.c) */
+    bool progressing;                 /* inside progress() */
     int events;                       /* since progress() began */
     int64_t check_at;                 /* ms; when pl_ucx_links_check() checks the peers next */
     bool ending;                      /* close() has begun: nothing more is handed to the engine */
@@ -115,7 +117,10 @@ struct pl_ucx_link {
     int64_t gone_at;            /* ms: its lock was first found free; 0: never */
     bool abandoned;             /* then: the process had died, not closed */
 
-    size_t ahead; /* bytes of collectives' longer messages that went eagerly since the peer last fetched one */
+    size_t ahead;   /* bytes of collectives' longer messages that went eagerly since the peer last fetched one */
+    bool exchanges; /* this side, too, has sent a rendezvous message, unless it was waited for in vain since */
+    int put_off;    /* messages of the peer in ucx->put_off that are not being fetched */
+    int sent_since; /* rendezvous messages sent since the first of these was put off */
 
     uint32_t next_out;     /* number of the next outgoing message */
     uint32_t due;          /* one past the number of the engine's last message */
@@ -154,7 +159,8 @@ struct pl_ucx_rndv {
     struct pl_incoming *message; /* while it is fetched; NULL: the engine does not wait for it */
     bool starting;               /* inside ucp_am_recv_data_nbx() */
     bool fetching, done;
-    bool cancelled; /* released when FORGOTTEN arrives */
+    bool cancelled;         /* released when FORGOTTEN arrives */
+    struct pl_list put_off; /* in ucx->put_off */
     ucs_status_t status;
 };
 

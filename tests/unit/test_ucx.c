@@ -174,6 +174,69 @@ START_TEST(test_cancel)
 }
 END_TEST
 
+/* What fetches the next message of the inbox. */
+static struct pl_incoming *fetch_next(struct node *node, struct node *other, unsigned char *to, size_t bytes)
+{
+    static struct pl_incoming incoming[2];
+    struct pl_incoming *next = &incoming[node == b];
+    NODE_UNTIL(node, other, !pl_list_empty(&node->inbox));
+    struct arrival *arrival = PL_CONTAINER(pl_list_pop(&node->inbox), struct arrival, link);
+    *next = (struct pl_incoming){ .data = node_cursor(to, bytes, &node_solid), .size = bytes };
+    ck_assert_int_eq(ops->fetch(node->self, arrival->rndv, next), PL_PENDING);
+    free(arrival);
+    return next;
+}
+
+/* Long messages in both directions over TCP: one that has come is fetched once the other is sent, or in progress(). */
+START_TEST(test_exchange)
+{
+    enum { BYTES = 500000 };
+    open_pair(1);
+    one_message(BYTES, 1, &node_solid, &node_solid);
+    for (unsigned i = 0; i < 6; i++) {
+        struct message *to_a = message_send(b, ba, 2 + i, BYTES, &node_solid), *to_b = NULL;
+        struct pl_incoming *at_a = fetch_next(a, b, received, BYTES), *at_b = NULL;
+        for (int rounds = 0; rounds < 1000; rounds++)
+            ops->progress(b->self);
+        if (i != 3) /* in the round before, this side has not sent */
+            ck_assert(!at_a->transport[5]);
+        if (i != 2) {
+            to_b = message_send(a, ab, 20 + i, BYTES, &node_solid);
+            NODE_UNTIL(b, NULL, !pl_list_empty(&b->inbox) || message_done(to_a)); /* without progress at a */
+            at_b = fetch_next(b, a, received + LARGEST, BYTES);
+        }
+        NODE_UNTIL(a, b,
+                   at_a->transport[5] && message_done(to_a) && (!to_b || (at_b->transport[5] && message_done(to_b))));
+        ck_assert(node_intact(received, BYTES, 1, 2 + i));
+        message_free(to_a);
+        if (to_b) {
+            ck_assert(node_intact(received + LARGEST, BYTES, 1, 20 + i));
+            message_free(to_b);
+        }
+    }
+    close_pair();
+}
+END_TEST
+
+/* The sender closes meanwhile. */
+START_TEST(test_exchange_lost)
+{
+    enum { BYTES = 500000 };
+    open_pair(1);
+    one_message(BYTES, 1, &node_solid, &node_solid);
+    struct message *to_a = message_send(b, ba, 2, BYTES, &node_solid);
+    struct pl_incoming *at_a = fetch_next(a, b, received, BYTES);
+    ops->disconnect(ba);
+    node_close(b);
+    NODE_UNTIL(a, NULL, at_a->transport[5]);
+    ck_assert_int_eq(a->last_error, MPI_ERR_PROC_ABORTED);
+    message_free(to_a);
+    ops->disconnect(ab);
+    node_close(a);
+    free(received);
+}
+END_TEST
+
 /* An engine that sends to itself. */
 START_TEST(test_self)
 {
@@ -199,6 +262,8 @@ int main(void)
     add(suite, "test_truncation", test_truncation, CHOICES);
     add(suite, "test_drop", test_drop, CHOICES);
     add(suite, "test_cancel", test_cancel, CHOICES);
+    add(suite, "test_exchange", test_exchange, 1);
+    add(suite, "test_exchange_lost", test_exchange_lost, 1);
     add(suite, "test_self", test_self, CHOICES);
     return unit_end(suite);
 }
