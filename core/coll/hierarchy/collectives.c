@@ -171,10 +171,9 @@ static const struct hierarchy_rule {
     size_t started;  /* the same of a nonblocking one, whose ranks of a node send messages */
     bool contiguous; /* only where the ranks of each node follow each other */
     int ranks_each;  /* ranks that nodes must have on average */
-    bool cut;        /* a blocking one is done for one segment of the vector after the other */
 } hierarchy_rules[PL_COLL_KINDS] = {
     [PL_COLL_BARRIER] = { hierarchy_coll_barrier, 0, 0, false, 1 },
-    [PL_COLL_BCAST] = { hierarchy_coll_bcast, 2 * M, M / 2, false, 1, true },
+    [PL_COLL_BCAST] = { hierarchy_coll_bcast, 2 * M, M / 2, false, 1 },
     [PL_COLL_GATHER] = { pl_hierarchy_gather, 16 << 10, 16 << 10, true, 1 },
     [PL_COLL_GATHERV] = { pl_hierarchy_gatherv, 0, 0, true, 1 },
     [PL_COLL_SCATTER] = { pl_hierarchy_scatter, 16 << 10, 16 << 10, true, 2 },
@@ -184,12 +183,12 @@ static const struct hierarchy_rule {
     [PL_COLL_ALLTOALL] = { pl_hierarchy_alltoall, M / 8, M / 32, true, 1 },
     [PL_COLL_ALLTOALLV] = { pl_hierarchy_alltoallv, 0, 0, true, 2 },
     [PL_COLL_ALLTOALLW] = { pl_hierarchy_alltoallv, 0, 0, true, 2 },
-    [PL_COLL_REDUCE] = { pl_hierarchy_reduce, 4 * M, M, false, 1, true },
+    [PL_COLL_REDUCE] = { pl_hierarchy_reduce, 4 * M, M, false, 1 },
     [PL_COLL_ALLREDUCE] = { pl_hierarchy_allreduce, 4 * M, M, false, 1 },
     [PL_COLL_REDUCE_SCATTER_BLOCK] = { pl_hierarchy_reduce_scatter, 4 * M, M / 2, true, 1 },
     [PL_COLL_REDUCE_SCATTER] = { pl_hierarchy_reduce_scatter, 4 * M, M / 2, true, 1 },
-    [PL_COLL_SCAN] = { pl_hierarchy_scan, 4 * M, M, true, 1, true },
-    [PL_COLL_EXSCAN] = { pl_hierarchy_scan, 4 * M, M, true, 1, true },
+    [PL_COLL_SCAN] = { pl_hierarchy_scan, 4 * M, M, true, 1 },
+    [PL_COLL_EXSCAN] = { pl_hierarchy_scan, 4 * M, M, true, 1 },
 };
 
 /* Do all ranks know the amount of each rank? */
@@ -224,16 +223,18 @@ static bool is_placed_for(const struct pl_hierarchy *hierarchy, const struct pl_
     return !rule->contiguous || (hierarchy->contiguous && coll->comm->size >= rule->ranks_each * hierarchy->run_count);
 }
 
+/* A blocking one. */
 static void hierarchy_run(struct pl_hierarchy_call *call)
 {
-    const struct pl_coll *coll = call->coll;
-    const struct hierarchy_rule *rule = &hierarchy_rules[coll->kind];
-    if (!rule->cut || pl_block_size(pl_coll_received(coll)) <= SEGMENT)
-        rule->run(call);
-    else if (coll->kind == PL_COLL_BCAST)
+    enum pl_coll_kind kind = call->coll->kind;
+    pl_hierarchy_algorithm *run = hierarchy_rules[kind].run;
+    bool flows = kind == PL_COLL_BCAST || kind == PL_COLL_REDUCE || kind == PL_COLL_SCAN || kind == PL_COLL_EXSCAN;
+    if (!flows || pl_block_size(pl_coll_received(call->coll)) <= SEGMENT)
+        run(call);
+    else if (kind == PL_COLL_BCAST)
         hierarchy_bcast_in_segments(call);
     else
-        hierarchy_run_in_segments(call, rule->run);
+        hierarchy_run_in_segments(call, run);
 }
 
 bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
