@@ -477,7 +477,7 @@ static void check_barrier(const struct pl_algorithm *algorithm, int size)
     ranks_open(size);
     for (int rank = 0; rank < size; rank++)
         coll[rank] = (struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = &ranks_comm[rank] };
-    ranks_algorithm = algorithm;
+    ranks_algorithm = !algorithm->fits || algorithm->fits(&coll[0]) ? algorithm : NULL;
     ranks_run(coll, errors);
 }
 

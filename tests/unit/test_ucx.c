@@ -218,25 +218,6 @@ START_TEST(test_exchange)
 }
 END_TEST
 
-/* The sender closes meanwhile. */
-START_TEST(test_exchange_lost)
-{
-    enum { BYTES = 500000 };
-    open_pair(1);
-    one_message(BYTES, 1, &node_solid, &node_solid);
-    struct message *to_a = message_send(b, ba, 2, BYTES, &node_solid);
-    struct pl_incoming *at_a = fetch_next(a, b, received, BYTES);
-    ops->disconnect(ba);
-    node_close(b);
-    NODE_UNTIL(a, NULL, at_a->transport[5]);
-    ck_assert_int_eq(a->last_error, MPI_ERR_PROC_ABORTED);
-    message_free(to_a);
-    ops->disconnect(ab);
-    node_close(a);
-    free(received);
-}
-END_TEST
-
 /* An engine that sends to itself. */
 START_TEST(test_self)
 {
@@ -263,7 +244,6 @@ int main(void)
     add(suite, "test_drop", test_drop, CHOICES);
     add(suite, "test_cancel", test_cancel, CHOICES);
     add(suite, "test_exchange", test_exchange, 1);
-    add(suite, "test_exchange_lost", test_exchange_lost, 1);
     add(suite, "test_self", test_self, CHOICES);
     return unit_end(suite);
 }
