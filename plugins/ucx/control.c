@@ -106,7 +106,7 @@ static int ucx_control_on_forget(struct pl_ucx_link *link, uint64_t number)
 static void ucx_control_on_forgotten(struct pl_ucx_link *link, uint64_t number)
 {
     PL_LIST_EACH(rndv, &link->rndvs, struct pl_ucx_rndv, entry)
-        if (rndv->number == number && rndv->cancelled)
+        if (rndv->number == number && rndv->state == PL_UCX_RNDV_CANCELLED)
             pl_ucx_rndv_release(rndv);
 }
 

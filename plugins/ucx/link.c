@@ -237,7 +237,7 @@ static int ucx_link_give_up(struct pl_ucx_link *link)
         rndv->message = NULL;
         if (message && ++ended)
             ucx->host->fetched(ucx->engine, message, link->error);
-        ended += !rndv->fetching && !rndv->cancelled;
+        ended += rndv->state == PL_UCX_RNDV_WAITING || rndv->state == PL_UCX_RNDV_PUT_OFF;
     }
     ended += pl_ucx_transfers_give_up(link);
     ucx_link_free_early(link);
@@ -392,7 +392,7 @@ static bool ucx_link_has_unfinished(const struct pl_ucx_link *link)
 {
     bool unfinished = !pl_list_empty(&link->transfers) || !pl_list_empty(&link->sends);
     PL_LIST_EACH(rndv, &link->rndvs, struct pl_ucx_rndv, entry)
-        unfinished |= rndv->fetching;
+        unfinished |= rndv->state == PL_UCX_RNDV_FETCHING;
     return unfinished;
 }
 

@@ -64,7 +64,7 @@ static struct pl_ucx_rndv *ucx_rndv_create(struct pl_ucx_link *link, const struc
 static void ucx_rndv_take_up(struct pl_ucx_rndv *rndv)
 {
     if (!pl_list_empty(&rndv->put_off))
-        rndv->link->put_off--;
+        rndv->link->put_off_count--;
     pl_list_remove(&rndv->put_off);
 }
 
@@ -88,7 +88,7 @@ void pl_ucx_rndv_release(struct pl_ucx_rndv *rndv)
 void pl_ucx_rndv_abandon(struct pl_ucx_rndv *rndv)
 {
     rndv->message = NULL;
-    if (!rndv->fetching)
+    if (rndv->state < PL_UCX_RNDV_STARTING)
         pl_ucx_rndv_release(rndv);
 }
 
@@ -105,11 +105,12 @@ static void ucx_receive_on_fetched(void *request, ucs_status_t status, size_t le
     (void)length;
     struct pl_ucx_rndv *rndv = argument;
     struct pl_ucx *ucx = rndv->link->ucx;
+    bool at_once = rndv->state == PL_UCX_RNDV_STARTING;
     ucp_request_free(request);
-    rndv->done = true;
+    rndv->state = PL_UCX_RNDV_FETCHED;
     rndv->status = status;
     ucx->events++;
-    if (rndv->starting)
+    if (at_once)
         return;
     struct pl_incoming *message = rndv->message;
     if (message)
@@ -131,16 +132,17 @@ static int ucx_fetch_start(struct pl_ucx_rndv *rndv)
         .user_data = rndv,
         .datatype = direct ? ucp_dt_make_contig(1) : ucx->fetch_type,
     };
-    rndv->fetching = true;
-    rndv->starting = true;
+    rndv->state = PL_UCX_RNDV_STARTING;
     ucs_status_ptr_t request =
         ucp_am_recv_data_nbx(ucx->worker, rndv->descriptor, direct ? direct : rndv, direct ? rndv->size : 1, &params);
-    rndv->starting = false;
-    if (UCS_PTR_IS_PTR(request) && !rndv->done)
+    if (rndv->state == PL_UCX_RNDV_FETCHED)
+        return MPI_SUCCESS;
+    if (UCS_PTR_IS_PTR(request)) {
+        rndv->state = PL_UCX_RNDV_FETCHING;
         return PL_PENDING;
-    if (!rndv->done)
-        rndv->status = UCS_PTR_STATUS(request);
-    rndv->done = true;
+    }
+    rndv->state = PL_UCX_RNDV_FETCHED;
+    rndv->status = UCS_PTR_STATUS(request);
     return MPI_SUCCESS;
 }
 
@@ -171,7 +173,8 @@ int pl_ucx_fetch(void *self, struct pl_rndv *handle, struct pl_incoming *message
     }
     rndv->message = message;
     if (ucx->tcp_only && link->exchanges && !ucx->progressing) {
-        link->sent_since = link->put_off++ > 0 ? link->sent_since : 0;
+        link->sent_since = link->put_off_count++ > 0 ? link->sent_since : 0;
+        rndv->state = PL_UCX_RNDV_PUT_OFF;
         pl_list_append(&ucx->put_off, &rndv->put_off);
         return PL_PENDING;
     }
@@ -181,10 +184,11 @@ int pl_ucx_fetch(void *self, struct pl_rndv *handle, struct pl_incoming *message
 void pl_ucx_fetch_after_send(struct pl_ucx_link *link)
 {
     link->exchanges = true;
-    if (link->put_off == 0 || ++link->sent_since < link->put_off)
+    if (link->put_off_count == 0 || ++link->sent_since < link->put_off_count)
         return;
     PL_LIST_EACH(rndv, &link->ucx->put_off, struct pl_ucx_rndv, put_off)
-        if (rndv->link == link && rndv->message && !rndv->done && ucx_fetch_start(rndv) == PL_PENDING)
+        if (rndv->link == link && rndv->message && rndv->state == PL_UCX_RNDV_PUT_OFF &&
+            ucx_fetch_start(rndv) == PL_PENDING)
             ucx_rndv_take_up(rndv);
 }
 
@@ -193,14 +197,15 @@ int pl_ucx_fetch_put_off(struct pl_ucx *ucx)
     int events = 0;
     PL_LIST_EACH(rndv, &ucx->put_off, struct pl_ucx_rndv, put_off) {
         struct pl_incoming *message = rndv->message;
+        bool ended = rndv->state == PL_UCX_RNDV_FETCHED; /* at once, after a send */
         if (rndv->link->sent_since == 0)
             rndv->link->exchanges = false;
         if (message && rndv->link->error)
             continue; /* about to be given up */
         events++;
-        if (!message && !rndv->done)
+        if (!message && !ended)
             pl_ucx_rndv_release(rndv); /* given up */
-        else if (!rndv->done && ucx_fetch_start(rndv) == PL_PENDING)
+        else if (!ended && ucx_fetch_start(rndv) == PL_PENDING)
             ucx_rndv_take_up(rndv);
         else if (message)
             ucx->host->fetched(ucx->engine, message, ucx_fetch_end(rndv));
@@ -217,7 +222,8 @@ void pl_ucx_drop(void *self, struct pl_rndv *handle, bool cancelled)
     (void)self;
     struct pl_ucx_rndv *rndv = (struct pl_ucx_rndv *)handle;
     struct pl_ucx_link *link = rndv->link;
-    rndv->cancelled = cancelled;
+    if (cancelled)
+        rndv->state = PL_UCX_RNDV_CANCELLED;
     if (!cancelled || pl_ucx_link_open(link) || !link->ep || pl_ucx_post(link, PL_UCX_FORGET, rndv->number, NULL, 0))
         pl_ucx_rndv_release(rndv);
 }

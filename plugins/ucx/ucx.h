@@ -117,10 +117,10 @@ struct pl_ucx_link {
     int64_t gone_at;            /* ms: its lock was first found free; 0: never */
     bool abandoned;             /* then: the process had died, not closed */
 
-    size_t ahead;   /* bytes of collectives' longer messages that went eagerly since the peer last fetched one */
-    bool exchanges; /* this side, too, has sent a rendezvous message, unless it was waited for in vain since */
-    int put_off;    /* messages of the peer in ucx->put_off that are not being fetched */
-    int sent_since; /* rendezvous messages sent since the first of these was put off */
+    size_t ahead;      /* bytes of collectives' longer messages that went eagerly since the peer last fetched one */
+    bool exchanges;    /* this side, too, has sent a rendezvous message, unless it was waited for in vain since */
+    int put_off_count; /* messages of the peer in ucx->put_off */
+    int sent_since;    /* rendezvous messages sent since the first of these was put off */
 
     uint32_t next_out;     /* number of the next outgoing message */
     uint32_t due;          /* one past the number of the engine's last message */
@@ -148,6 +148,16 @@ struct pl_ucx_send {
     bool done;
 };
 
+/* How far a rendezvous message is. */
+enum pl_ucx_rndv_state {
+    PL_UCX_RNDV_WAITING,   /* at its sender, until the engine fetches or drops it */
+    PL_UCX_RNDV_CANCELLED, /* released when FORGOTTEN arrives */
+    PL_UCX_RNDV_PUT_OFF,   /* to be fetched later */
+    PL_UCX_RNDV_STARTING,  /* inside ucp_am_recv_data_nbx() */
+    PL_UCX_RNDV_FETCHING,
+    PL_UCX_RNDV_FETCHED, /* or failed, as its status says */
+};
+
 /* A rendezvous message, whose data waits at the sender or is being fetched. */
 struct pl_ucx_rndv {
     struct pl_rndv rndv; /* first */
@@ -157,11 +167,9 @@ struct pl_ucx_rndv {
     uint32_t number;  /* of its message */
     uint64_t size;
     struct pl_incoming *message; /* while it is fetched; NULL: the engine does not wait for it */
-    bool starting;               /* inside ucp_am_recv_data_nbx() */
-    bool fetching, done;
-    bool cancelled;         /* released when FORGOTTEN arrives */
-    struct pl_list put_off; /* in ucx->put_off */
-    ucs_status_t status;
+    enum pl_ucx_rndv_state state;
+    struct pl_list put_off; /* in ucx->put_off: since it was put off until it is being fetched, or has been */
+    ucs_status_t status;    /* UCX's; valid when fetched */
 };
 
 /* A message that arrived before its turn, with a copy of its data. */
