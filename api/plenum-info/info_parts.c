@@ -51,7 +51,7 @@ static void info_parts_try_transport(struct part *part)
 /* Tests the kernel's copy between sibling processes, as ranks of a job are: a copy from a child needs fewer rights. */
 static void info_parts_try_cma(struct part *part)
 {
-    static char sent[16] = "copied by kernel", received[16];
+    static char sent[] = "copied by the kernel", received[sizeof sent];
     char ready;
     int ends[2];
     struct iovec local = { received, sizeof received }, remote = { sent, sizeof sent };
