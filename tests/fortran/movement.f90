@@ -78,9 +78,11 @@ contains
   ! Any procedure may change a variable of a module that it can use.
   subroutine in_module()
     type(MPI_Request) :: request
+    integer :: sent
     shared_value = -1
+    sent = rank + 5
     call MPI_Irecv(shared_value, 1, MPI_INTEGER, prev, 4, MPI_COMM_WORLD, request)
-    call MPI_Send(rank + 5, 1, MPI_INTEGER, next, 4, MPI_COMM_WORLD)
+    call MPI_Send(sent, 1, MPI_INTEGER, next, 4, MPI_COMM_WORLD)
     call MPI_Wait(request, MPI_STATUS_IGNORE)
     call MPI_F_sync_reg(shared_value)
     call expect(shared_value == prev + 5, 'a variable of a module')

@@ -104,8 +104,9 @@ contains
   ! An operation without gaps has done something on some rank.
   subroutine changed(what)
     character(len=*), intent(in) :: what
-    integer :: sum
-    call MPI_Allreduce(count(b /= before), sum, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+    integer :: mine, sum
+    mine = count(b /= before)
+    call MPI_Allreduce(mine, sum, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
     call expect(sum > 0, what // ': nothing was received')
   end subroutine
 end program

@@ -5,6 +5,7 @@
       include 'mpif.h'
       integer comm, type, op, number
       integer total(2), sent(2), ranks, error, request
+      asynchronous total
       call MPI_COMM_SIZE(comm, ranks, error)
       sent(1) = number
       sent(2) = 2 * number
