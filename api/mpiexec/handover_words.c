@@ -225,6 +225,21 @@ static const char *slurm_add_programs(struct handover *h)
     return NULL;
 }
 
+/* PMIx, unless this Slurm has PMI-2 instead. */
+static const char *slurm_choose_interface(void)
+{
+    char line[256];
+    bool pmix = false, pmi2 = false;
+    FILE *list = popen("srun --mpi=list 2>&1", "re");
+    while (list && fgets(line, sizeof line, list)) {
+        pmix |= strstr(line, "pmix") != NULL;
+        pmi2 |= strstr(line, "pmi2") != NULL;
+    }
+    if (list)
+        pclose(list);
+    return pmi2 && !pmix ? "--mpi=pmi2" : "--mpi=pmix";
+}
+
 const char *handover_words_slurm(struct handover *h)
 {
     const struct options *o = h->options;
@@ -238,7 +253,7 @@ const char *handover_words_slurm(struct handover *h)
         ranks += o->section[i].ranks;
         counted |= o->section[i].counted;
     }
-    handover_add(h, "--mpi=pmix");
+    handover_add(h, slurm_choose_interface());
     handover_add(h, "--overcommit"); /* mpiexec always allows more processes than processors */
     if (counted || o->sections > 1 || !o->section[0].per_node)
         handover_addf(h, "--ntasks=%d", ranks);

@@ -186,6 +186,11 @@ START_TEST(words_slurm)
     refused("--launcher slurm -env A b p : q", "--env for one");
     ck_assert(hand_over("--launcher slurm --grace 3 --pmix off p"));
     ck_assert_str_eq(made.not_passed, "--grace, --pmix");
+    have("srun",
+         "#!/bin/sh\n[ $1 = --mpi=list ] && printf 'MPI plugin types are...\n\tnone\n\tcray_shasta\n\tpmi2\n'\n");
+    gives("--launcher slurm -n 2 p", "srun --mpi=pmi2 --overcommit --ntasks=2 --kill-on-bad-exit=1 --input=0 p");
+    have("srun", "#!/bin/sh\n[ $1 = --mpi=list ] && printf '\tpmi2\n\tpmix\nspecific versions: pmix_v4\n' >&2\n");
+    gives("--launcher slurm -n 2 p", SRUN "--ntasks=2 --kill-on-bad-exit=1 --input=0 p");
     end();
 }
 END_TEST
