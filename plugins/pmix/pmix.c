@@ -201,20 +201,37 @@ static void pmix_finalize_at_exit(void)
         PMIx_Finalize(NULL, 0);
 }
 
-/* Is there an Open MPI 5.0 in this process that is still to be initialized? It does not call PMIx_Init() if another
- * library has, does not know its own rank then, and fails. */
+/* Open MPI that is loaded in this process, of version 5.0 or later: unlike 4.1 it has sessions. In version 6 its library
+ * of the standard ABI may be the one that is. A handle to close, or NULL. */
+static void *pmix_find_open_mpi(void)
+{
+    static const struct {
+        const char *library, *beside;
+    } names[] = { { "libmpi.so.40", NULL }, { "libmpi_abi.so.1", "libopen_mpi.so.40" } };
+    for (int i = 0; i < 2; i++) {
+        void *beside = dlopen(names[i].beside, RTLD_LAZY | RTLD_NOLOAD); /* without a name, the program */
+        void *library = beside ? dlopen(names[i].library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+        if (beside)
+            dlclose(beside);
+        if (library && dlsym(library, "MPI_Session_init"))
+            return library;
+        if (library)
+            dlclose(library);
+    }
+    return NULL;
+}
+
+/* Is there an Open MPI 5.0 or later in this process that is still to be initialized? It does not call PMIx_Init() if
+ * another library has, does not know its own rank then, and fails. */
 static bool pmix_open_mpi_waits(void)
 {
-    void *runtime = dlopen("libopen-pal.so.80", RTLD_LAZY | RTLD_NOLOAD);
-    void *library = runtime ? dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *library = pmix_find_open_mpi();
     int (*ask)(int *) = library ? (int (*)(int *))dlsym(library, "MPI_Initialized") : NULL;
     int initialized = 1;
     if (ask)
         ask(&initialized);
     if (library)
         dlclose(library);
-    if (runtime)
-        dlclose(runtime);
     return !initialized && !PMIx_Initialized();
 }
 
@@ -226,7 +243,7 @@ static int pmix_initialize(void)
     if (pmix_open_mpi_waits()) {
         return pl_pmix_copy->host->fail(
             MPI_ERR_OTHER,
-            "Open MPI 5.0 (libmpi.so.40) is in this process, and cannot be initialized after another library has "
+            "Open MPI, of version 5.0 or later, is in this process, and cannot be initialized after another library has "
             "joined the job: call its MPI_Init first (to run alone, set PLENUM_ALONE=1)");
     }
     pid_t owner = pl_pmix_claim_take(secure_getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
