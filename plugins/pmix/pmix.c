@@ -201,8 +201,8 @@ static void pmix_finalize_at_exit(void)
         PMIx_Finalize(NULL, 0);
 }
 
-/* Open MPI that is loaded in this process, of version 5.0 or later: unlike 4.1 it has sessions. In version 6 its library
- * of the standard ABI may be the one that is. A handle to close, or NULL. */
+/* Open MPI of version 5.0 or later in this process: unlike 4.1 it has sessions. From version 6 on its library of the
+ * standard ABI may be the one that is loaded. A handle to close, or NULL. */
 static void *pmix_find_open_mpi(void)
 {
     static const struct {
@@ -243,8 +243,8 @@ static int pmix_initialize(void)
     if (pmix_open_mpi_waits()) {
         return pl_pmix_copy->host->fail(
             MPI_ERR_OTHER,
-            "Open MPI, of version 5.0 or later, is in this process, and cannot be initialized after another library has "
-            "joined the job: call its MPI_Init first (to run alone, set PLENUM_ALONE=1)");
+            "Open MPI, of version 5.0 or later, is in this process, and cannot be initialized after another library "
+            "has joined the job: call its MPI_Init first (to run alone, set PLENUM_ALONE=1)");
     }
     pid_t owner = pl_pmix_claim_take(secure_getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
     if (owner) {
