@@ -190,7 +190,7 @@ check-ucx: deps-tests all $(call programs,$(MPI_TESTS))
 	$(Q)PLENUM_TRANSPORT=ucx $(MPIRUN) $(MPI_TESTS)
 # Models of many cores and many ranks: one thread after the other, each for minutes under valgrind or ThreadSanitizer.
 # AddressSanitizer runs those that count no loads and stores.
-MODELS := $(patsubst %,tests/unit/test_%.c,area_lines area_tree collectives hierarchy)
+MODELS := $(patsubst %,tests/unit/test_%.c,area_lines area_tree collectives hierarchy hierarchy_model hierarchy_pairs)
 # Without UCX, which does not free some memory before the process ends.
 check-valgrind: deps-tests all $(call programs,$(UNIT_SRC))
 	$(Q)$(RUN) --slow 10 --wrap 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
