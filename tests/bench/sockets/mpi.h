@@ -301,38 +301,32 @@ static inline void MPI_Allreduce(const void *from, void *to, int count, MPI_Data
     }
 }
 
+/* The root has a block of each rank, and gathers the blocks or scatters them; `own` is that of this rank. */
+static inline void sockets_move_blocks(char *blocks, char *own, size_t bytes, bool gathers)
+{
+    if (sockets_rank != 0) {
+        sockets_do((MPI_Request){ own, bytes, 0, gathers });
+        return;
+    }
+    MPI_Request request[SOCKETS_MOST];
+    for (int peer = 1; peer < sockets_size; peer++)
+        request[peer - 1] = (MPI_Request){ blocks + (size_t)peer * bytes, bytes, peer, !gathers };
+    memcpy(gathers ? blocks : own, gathers ? own : blocks, bytes);
+    MPI_Waitall(sockets_size - 1, request, MPI_STATUSES_IGNORE);
+}
+
 static inline void MPI_Gather(const void *from, int count, MPI_Datatype type, void *to, int its_count,
                               MPI_Datatype its_type, int root, MPI_Comm comm)
 {
     (void)its_count, (void)its_type, (void)root, (void)comm;
-    size_t bytes = (size_t)count * (size_t)type;
-    MPI_Request request[SOCKETS_MOST];
-    int requests = 0;
-    if (sockets_rank != 0) {
-        sockets_do(sockets_out(from, bytes, 0));
-        return;
-    }
-    for (int peer = 1; peer < sockets_size; peer++)
-        request[requests++] = sockets_in((char *)to + (size_t)peer * bytes, bytes, peer);
-    memcpy(to, from, bytes);
-    MPI_Waitall(requests, request, MPI_STATUSES_IGNORE);
+    sockets_move_blocks(to, (char *)from, (size_t)count * (size_t)type, true);
 }
 
 static inline void MPI_Scatter(const void *from, int count, MPI_Datatype type, void *to, int its_count,
                                MPI_Datatype its_type, int root, MPI_Comm comm)
 {
     (void)its_count, (void)its_type, (void)root, (void)comm;
-    size_t bytes = (size_t)count * (size_t)type;
-    MPI_Request request[SOCKETS_MOST];
-    int requests = 0;
-    if (sockets_rank != 0) {
-        sockets_do(sockets_in(to, bytes, 0));
-        return;
-    }
-    for (int peer = 1; peer < sockets_size; peer++)
-        request[requests++] = sockets_out((const char *)from + (size_t)peer * bytes, bytes, peer);
-    memcpy(to, from, bytes);
-    MPI_Waitall(requests, request, MPI_STATUSES_IGNORE);
+    sockets_move_blocks((char *)from, to, (size_t)count * (size_t)type, false);
 }
 
 /* Short: a tree. Long: each sums a part, and the root collects the parts. */
