@@ -141,7 +141,7 @@ $(B)/tests/fortran/threads: FORT_STD := -fopenmp
 $(B)/tests/fortran/movement: FORT_STD := -O3
 $(B)/tests/fortran/actuals: FORT_STD := $(if $(GFORTRAN),-Wno-maybe-uninitialized)
 $(addprefix $(B)/tests/fortran/,sections_all sections_large absent): %: %.inc
-$(B)/tests/fortran/absent.inc: tests/fortran/absent.py api/fortran/procedures.txt api/fortran/generate.py
+$(B)/tests/fortran/absent.inc: tests/fortran/absent.py api/fortran/procedures.txt api/fortran/table.py
 	@mkdir -p $(@D)
 	$(Q)python3 -B $(wordlist 1,2,$^) $@
 $(B)/tests/fortran/sections_%.inc: tests/fortran/sections_all.py api/fortran/procedures.txt

@@ -28,9 +28,10 @@ fortran:
 endif
 
 # One run writes all; it leaves files that do not change alone, so a stamp stands for them.
-$(FORT)/generated: api/fortran/generate.py api/fortran/procedures.txt api/mpi.h
+FORT_PY := $(addprefix api/fortran/,generate.py table.py declarations.py bodies.py)
+$(FORT)/generated: $(FORT_PY) api/fortran/procedures.txt api/mpi.h
 	$(call say,GEN,$(FORT))
-	$(Q)python3 api/fortran/generate.py api/fortran/procedures.txt api/mpi.h $(FORT) && touch $@
+	$(Q)python3 -B api/fortran/generate.py api/fortran/procedures.txt api/mpi.h $(FORT) && touch $@
 $(FORT_GEN): $(FORT)/generated ;
 
 $(FORT)/procedures_%.o: PROTECT = $(PROTECT_FAST)

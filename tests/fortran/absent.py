@@ -10,7 +10,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(sys.argv[1]))))
-from generate import HANDLES, INTEGERS, read_table
+from table import HANDLES, INTEGERS, read_table
 
 # Called by the program itself, or not to be called with what this test has.
 OTHERWISE = {'Init', 'Init_thread', 'Finalize', 'Abort', 'Comm_join'}
