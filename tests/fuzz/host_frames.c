@@ -2,16 +2,11 @@
 /* Frames of the agents of two hosts to a runtime that runs a job of three ranks on them, which may spawn others: valid
  * ones in any order, damaged ones, and anything. Whatever comes, the job ends once when the hosts are lost, and each
  * rank once if it has started. No process is started. */
-#include "fuzz.h"
+#include "fuzz_unit.h"
 
-#include <fcntl.h>
-#include <sys/socket.h>
-
-#include "api/plenum.h"
 #include "core/job/question.h"
+#include "fake_host.h"
 #include "world/runtime/event/event_pack.h"
-#include "world/runtime/guard.h"
-#include "world/runtime/job/host_life.h"
 #include "world/runtime/job/span.h"
 
 enum { HOSTS = 2, RANKS = 3, FRAMES_MAX = 24, BODY_MAX = 512 };
@@ -29,28 +24,6 @@ static void start(void)
 FUZZ(start, "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18",
      "\x01\x01\x01\x01\x02\x02\x02\x02\x03\x03\x03\x03\x04\x04\x04\x04\x05\x05\x05\x05\x06\x06\x06\x06\x07\x07\x07\x07",
      "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz")
-
-static void add_host(int number)
-{
-    int pair[2];
-    struct pl_host *host = calloc(1, sizeof *host);
-    FUZZ_CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
-    pl_wire_open(&host->wire, pair[0], pair[0]);
-    pl_wire_open(&agent[number], pair[1], pair[1]);
-    host->runtime = runtime;
-    host->slots = 2;
-    host->errors = -1;
-    host->source.ready = pl_host_ready;
-    host->errors_source.ready = pl_host_errors_ready;
-    pl_wire_flush(&host->wire); /* the greeting, as host_add.c sends it before any job */
-    host->name = strdup(number ? "b" : "a");
-    host->command = strdup("a command");
-    FUZZ_CHECK(pl_runtime_enter(runtime) == PLENUM_OK);
-    FUZZ_CHECK(pl_runtime_watch(runtime, pair[0], &host->source) == PLENUM_OK);
-    pl_list_append(&runtime->hosts, &host->node);
-    pl_runtime_leave(runtime, PLENUM_OK);
-    hosts[number] = host;
-}
 
 static struct plenum_job *start_job(struct fuzz *from)
 {
@@ -212,28 +185,12 @@ static void take_events(struct told *told)
     }
 }
 
-static void lose_host(struct pl_host *host)
-{
-    FUZZ_CHECK(pl_runtime_enter(runtime) == PLENUM_OK);
-    host->over = true;
-    pl_hosts_advance(runtime);
-    pl_runtime_leave(runtime, PLENUM_OK);
-}
-
-static void remove_hosts(void)
-{
-    FUZZ_CHECK(pl_runtime_enter(runtime) == PLENUM_OK);
-    for (int i = 0; i < HOSTS; i++)
-        pl_host_free(hosts[i]);
-    pl_runtime_leave(runtime, PLENUM_OK);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz from = fuzz_begin(data, size);
     struct told told = { 0 };
     for (int i = 0; i < HOSTS; i++)
-        add_host(i);
+        hosts[i] = fake_host_add(runtime, i ? "b" : "a", &agent[i]);
     struct plenum_job *job = start_job(&from);
     for (int i = 0; i < FRAMES_MAX && fuzz_left(&from) > 0; i++) {
         struct pl_wire *wire = &agent[fuzz_byte(&from) % HOSTS];
@@ -249,14 +206,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         pl_wire_flush(&agent[i]);
         pl_wire_close(&agent[i]);
         take_events(&told);
-        lose_host(hosts[i]);
+        fake_host_lose(hosts[i]);
         take_events(&told);
     }
     FUZZ_CHECK(told.finished == 1 && told.started <= 1);
     for (int r = 0; r < RANKS; r++)
         FUZZ_CHECK(told.ended[r] <= 1 && told.ended[r] >= told.started);
     plenum_job_close(job);
-    remove_hosts();
+    for (int i = 0; i < HOSTS; i++)
+        fake_host_remove(hosts[i]);
     take_events(&told);
     return 0;
 }

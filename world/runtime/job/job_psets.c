@@ -116,12 +116,13 @@ static const char *job_psets_change(struct plenum_job *job, const char *name, co
 {
     bool spread = pl_job_is_spread(job);
     struct pl_job_table table = spread ? pl_span_sets_need_table(job) : job_psets_table(job);
-    if (!table.memory)
+    if (!table.memory || (spread && !pl_span_sets_reserve(job)))
         return "out of memory for the job's table of process sets";
     uint64_t before = pl_job_sets_version(&table);
     const char *wrong = pl_job_sets_change(&table, name, ranges, count, version);
     if (!wrong && spread && *version != before)
         pl_span_sets_send(job);
+    pl_memory_free_reserve();
     pl_job_psets_check(job);
     return wrong;
 }

@@ -41,6 +41,12 @@ struct pl_job_table pl_span_sets_need_table(struct plenum_job *job)
     return pl_span_sets_table(job);
 }
 
+/* A copy takes a buffer, and for each set a struct of at most twice the bytes that the set has there. */
+bool pl_span_sets_reserve(const struct plenum_job *job)
+{
+    return pl_memory_reserve(4 * (size_t)pl_job_segment_table_capacity(job));
+}
+
 void pl_span_sets_free(struct pl_span_parts *parts)
 {
     PL_LIST_EACH(waiting, &parts->set_changes, struct sets_waiting, node)
@@ -67,7 +73,7 @@ void pl_span_sets_send(struct plenum_job *job)
     struct pl_job_sets sets;
     struct pl_job_table table = pl_span_sets_table(job);
     if (pl_job_sets_open(&table, &sets))
-        return; /* out of memory: the next change tells of this one, too */
+        return; /* another thread has taken what was set aside: the next change tells of this one, too */
     for (int h = 0; h < job->launch.span->hosts; h++) {
         struct pl_host *host = pl_span_host_of(job, h);
         if (!host)

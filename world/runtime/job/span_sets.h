@@ -21,6 +21,10 @@ struct pl_job_table pl_span_sets_table(const struct plenum_job *job);
 /* Makes the table, if there is none. Its memory is NULL: out of memory. */
 struct pl_job_table pl_span_sets_need_table(struct plenum_job *job);
 
+/* Sets memory of this thread aside for pl_span_sets_send(), before a change: if that could not tell the agents, the
+ * rank that asked for the change would wait for ever. False: out of memory. */
+bool pl_span_sets_reserve(const struct plenum_job *job);
+
 /* The table has changed: tells the agents. */
 void pl_span_sets_send(struct plenum_job *job);
 
