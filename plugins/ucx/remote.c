@@ -78,15 +78,21 @@ void pl_ucx_forget(void *imported)
 
 /* --- transfers --------------------------------------------------------------------------------------------------- */
 
-static struct pl_ucx_transfer *ucx_transfer_create(struct pl_ucx_link *link, struct pl_moving *owner)
+/* PL_AGAIN: it cannot begin yet. */
+static int ucx_transfer_create(struct pl_ucx_link *link, struct pl_moving *owner, struct pl_ucx_transfer **transfer)
 {
-    struct pl_ucx_transfer *transfer = pl_calloc(1, sizeof *transfer);
-    if (!transfer)
-        return NULL;
-    transfer->link = link;
-    transfer->owner = owner;
-    transfer->starting = true;
-    return transfer;
+    if (link->error || link->departed)
+        return pl_ucx_link_open(link); /* which says why not */
+    if (!link->ep)
+        return PL_AGAIN;
+    struct pl_ucx_transfer *made = pl_calloc(1, sizeof *made);
+    if (!made)
+        return link->ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a one-sided transfer");
+    made->link = link;
+    made->owner = owner;
+    made->starting = true;
+    *transfer = made;
+    return MPI_SUCCESS;
 }
 
 static void ucx_transfer_on_done(void *request, ucs_status_t status, void *argument)
@@ -132,23 +138,13 @@ static ucp_request_param_t ucx_transfer_params(struct pl_ucx_transfer *transfer)
     };
 }
 
-/* May it begin? PL_AGAIN: not yet. */
-static int ucx_transfer_check(struct pl_ucx_link *link)
-{
-    if (link->error || link->departed)
-        return pl_ucx_link_open(link);
-    return link->ep ? MPI_SUCCESS : PL_AGAIN;
-}
-
 int pl_ucx_move(struct pl_endpoint *owner, const struct pl_move *move, struct pl_moving *transfer)
 {
     struct pl_ucx_link *link = (struct pl_ucx_link *)owner;
-    int err = ucx_transfer_check(link);
+    struct pl_ucx_transfer *made = NULL;
+    int err = ucx_transfer_create(link, transfer, &made);
     if (err)
         return err;
-    struct pl_ucx_transfer *made = ucx_transfer_create(link, transfer);
-    if (!made)
-        return link->ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a one-sided transfer");
     ucp_request_param_t params = ucx_transfer_params(made);
     return ucx_transfer_started(made, move->write ? ucp_put_nbx(link->ep, move->here, move->bytes, move->there,
                                                                 move->imported, &params)
@@ -159,12 +155,10 @@ int pl_ucx_move(struct pl_endpoint *owner, const struct pl_move *move, struct pl
 int pl_ucx_complete(struct pl_endpoint *owner, struct pl_moving *transfer)
 {
     struct pl_ucx_link *link = (struct pl_ucx_link *)owner;
-    int err = ucx_transfer_check(link);
+    struct pl_ucx_transfer *made = NULL;
+    int err = ucx_transfer_create(link, transfer, &made);
     if (err)
         return err;
-    struct pl_ucx_transfer *made = ucx_transfer_create(link, transfer);
-    if (!made)
-        return link->ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a one-sided transfer");
     ucp_request_param_t params = ucx_transfer_params(made);
     return ucx_transfer_started(made, ucp_ep_flush_nbx(link->ep, &params));
 }

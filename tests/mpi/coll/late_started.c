@@ -6,23 +6,14 @@
  */
 /* ranks: 4 5 */
 /* sleeps: 14 */
-#include <time.h>
+#define LATE_LONG 6000
+#include "late.h"
 
-#include "mtest.h"
-
-enum { SHORT = 3, LONG = 6000, RANKS_MAX = 16, KINDS = 19, CARTESIAN = 13, INTER = 16, STARTS = 2 };
+enum { KINDS = 19, CARTESIAN = KINDS_OF_ALL, INTER = 16, STARTS = 2 };
 enum how { NONBLOCKING, PERSISTENT };
 
-static int in[RANKS_MAX * LONG], out[KINDS][RANKS_MAX * LONG], counts[RANKS_MAX], places[RANKS_MAX], rank, size;
+static int out[KINDS][RANKS_MAX * LONG];
 static MPI_Comm comms[KINDS];
-
-static void share_out(void)
-{
-    for (int i = 0, at = 0; i < size; at += counts[i++]) {
-        counts[i] = i % 2 ? LONG : SHORT;
-        places[i] = at;
-    }
-}
 
 /* An intercommunicator of the even and the odd ranks. */
 static void make_inter(MPI_Comm *inter)
@@ -50,7 +41,6 @@ static void make_comms(void)
     CHECK_OK(how == PERSISTENT ? persistent(__VA_ARGS__, comms[kind], MPI_INFO_NULL, request)                          \
                                : nonblocking(__VA_ARGS__, comms[kind], request))
 
-/* All ranks have their own number in all of `in`. */
 static void begin(enum how how, int kind, int root, MPI_Request *request)
 {
     int *to = out[kind], mine = counts[rank];
@@ -84,70 +74,31 @@ static void begin(enum how how, int kind, int root, MPI_Request *request)
     }
 }
 
-static int wrong_from(const int *at, int count, int from)
-{
-    int wrong = 0;
-    for (int i = 0; i < count; i++)
-        wrong += at[i] != from;
-    return wrong;
-}
-
-/* Blocks of `count` ints, the first from rank `from`, each next one from `step` ranks higher. */
-static int wrong_blocks(const int *at, int blocks, int count, int from, int step)
-{
-    int wrong = 0;
-    for (int i = 0; i < blocks; i++)
-        wrong += wrong_from(at + i * count, count, from + i * step);
-    return wrong;
-}
-
-static int wrong_varied(const int *at)
-{
-    int wrong = 0;
-    for (int i = 0; i < size; i++)
-        wrong += wrong_from(at + places[i], counts[i], i);
-    return wrong;
-}
-
 /* The number of wrong values. */
 static int wrong(int kind, int root)
 {
     const int *at = out[kind], lower = (rank + size - 1) % size, higher = (rank + 1) % size, first = 1 - rank % 2;
-    int sum = size * (size - 1) / 2, before = rank * (rank - 1) / 2, others = (size + rank % 2) / 2;
+    int others = (size + rank % 2) / 2;
     switch (kind) {
-    case 0: return 0;
-    case 1: return rank == root ? 0 : wrong_from(at, LONG, root);
-    case 2: return rank == root ? wrong_blocks(at, size, LONG, 0, 1) : 0;
-    case 3: return rank == root ? wrong_varied(at) : 0;
-    case 4: return wrong_from(at, SHORT, root);
-    case 5: return wrong_from(at, counts[rank], root);
-    case 6: return wrong_varied(at);
-    case 7: return wrong_blocks(at, size, LONG, 0, 1);
-    case 8: return rank == root ? wrong_from(at, LONG, sum) : 0;
-    case 9: return wrong_from(at, LONG, sum);
-    case 10: return wrong_from(at, counts[rank], sum);
-    case 11: return wrong_from(at, LONG, before + rank);
-    case 12: return rank ? wrong_from(at, LONG, before) : 0;
     case 13:
     case 15: return wrong_from(at, LONG, lower) + wrong_from(at + LONG, LONG, higher);
     case 14: return wrong_from(at, SHORT, lower) + wrong_from(at + SHORT, SHORT, higher);
     case 16: return wrong_from(at, LONG, first * others + others * (others - 1));
     case 17: return wrong_blocks(at, others, SHORT, first, 2);
-    default: return wrong_blocks(at, others, LONG, first, 2);
+    case 18: return wrong_blocks(at, others, LONG, first, 2);
+    default: return wrong_of_all(kind, root, at, LONG);
     }
 }
 
 static void come(enum how how, int late)
 {
-    const struct timespec pause = { 1, 400000000 };
     MPI_Request requests[KINDS];
     int root = (late + 1) % size;
     for (int kind = 0; kind < KINDS && how == PERSISTENT; kind++)
         begin(how, kind, root, &requests[kind]);
     for (int start = 0; start < STARTS; start++) {
         CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); /* no rank is early */
-        if (rank == late)
-            nanosleep(&pause, NULL);
+        sleep_if_late(late);
         memset(out, 0, sizeof out);
         if (how == PERSISTENT)
             CHECK_OK(MPI_Startall(KINDS, requests));
@@ -163,14 +114,7 @@ static void come(enum how how, int late)
 
 int main(int argc, char **argv)
 {
-    mtest_init(&argc, &argv);
-    rank = mtest_rank;
-    size = mtest_size;
-    if (size > RANKS_MAX)
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    for (int i = 0; i < size * LONG; i++)
-        in[i] = rank;
-    share_out();
+    open_late(&argc, &argv);
     make_comms();
     for (int late = 0; late < size; late++)
         come(late % 2 ? PERSISTENT : NONBLOCKING, late);
