@@ -12,7 +12,6 @@
  *     versions  all print why they cannot attach
  */
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <limits.h>
 #include <mpi-ext.h>
 #include <netinet/in.h>
@@ -23,6 +22,8 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../mpi/usage.h"
 
 enum { PORT = 7711, MOST = 16, LONG = 300000, SETTLE = 5 };
 static int rank, size, machines, failures, rounds, round_bytes[3];
@@ -226,17 +227,6 @@ static void use(int cycle)
 
 /* --- what is left ------------------------------------------------------------------------------------------------- */
 
-static int count_entries(const char *path)
-{
-    int count = 0;
-    DIR *dir = opendir(path);
-    while (dir && readdir(dir))
-        count++;
-    if (dir)
-        closedir(dir);
-    return count;
-}
-
 static int count_mappings(void)
 {
     int count = 0;
@@ -281,7 +271,7 @@ static void run_cycles(int cycles)
         CHECK_OK(MPIX_Detach());
         if (i != settled)
             continue;
-        fds = count_entries("/proc/self/fd");
+        fds = usage_entries("/proc/self/fd");
         mappings = count_mappings();
         memory = kilobytes();
     }
@@ -292,10 +282,10 @@ static void run_cycles(int cycles)
         attach();
         CHECK_OK(MPIX_Detach());
         barrier();
-        int open = count_entries("/proc/self/fd");
+        int open = usage_entries("/proc/self/fd");
         least = open < least ? open : least;
     }
-    CHECK(count_entries("/dev/shm") == 2);
+    CHECK(usage_entries("/dev/shm") == 2);
     CHECK(least <= fds);
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* these keep what has been freed */
     CHECK(count_mappings() <= mappings + 4);
@@ -303,7 +293,7 @@ static void run_cycles(int cycles)
 #endif
     if (failures)
         fprintf(stderr, "rank %d: descriptors %d -> %d, mappings %d -> %d, memory %ld -> %ld kB\n", rank, fds,
-                count_entries("/proc/self/fd"), mappings, count_mappings(), memory, kilobytes());
+                usage_entries("/proc/self/fd"), mappings, count_mappings(), memory, kilobytes());
 }
 
 /* --- death -------------------------------------------------------------------------------------------------------- */
@@ -366,7 +356,7 @@ static void run_death(int early)
     go_on(world, victim);
     session_close(&session, &world);
     CHECK_OK(MPIX_Detach());
-    CHECK(count_entries("/dev/shm") == 2);
+    CHECK(usage_entries("/dev/shm") == 2);
 }
 
 /* --- mistakes ----------------------------------------------------------------------------------------------------- */
@@ -404,7 +394,7 @@ static void run_mistakes(void)
     use(0);
     barrier();
     CHECK_OK(MPIX_Detach());
-    CHECK(count_entries("/dev/shm") == 2);
+    CHECK(usage_entries("/dev/shm") == 2);
 }
 
 static void run_versions(void)

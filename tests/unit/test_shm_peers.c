@@ -4,7 +4,6 @@
 #include "shm_sandbox.h"
 #include "unit.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -118,17 +117,6 @@ START_TEST(to_itself)
 }
 END_TEST
 
-static int entries(const char *directory)
-{
-    int count = 0;
-    DIR *dir = opendir(directory);
-    ck_assert_ptr_nonnull(dir);
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count;
-}
-
 static int mappings(void)
 {
     int count = 0;
@@ -145,7 +133,7 @@ START_TEST(opened_and_closed_again_and_again)
     int descriptors = 0;
     for (int i = 0; i < 1000; i++) {
         if (i == 10)
-            descriptors = entries("/proc/self/fd");
+            descriptors = unit_entries("/proc/self/fd");
         struct node *x = node_new(1), *y = node_new(2);
         struct pl_endpoint *xy = node_join(x, y);
         exchange_one(x, xy, y, 100, 1);
@@ -154,7 +142,7 @@ START_TEST(opened_and_closed_again_and_again)
         node_close(i % 2 ? y : x);
         ck_assert_int_eq(mappings(), 0);
     }
-    ck_assert_int_eq(entries("/proc/self/fd"), descriptors);
+    ck_assert_int_eq(unit_entries("/proc/self/fd"), descriptors);
 }
 END_TEST
 
@@ -363,7 +351,7 @@ START_TEST(wrong_addresses)
     struct node *x = node_new(1), *y = node_new(2);
     const struct pl_shm_address good = inside(y)->address;
     struct pl_shm_address bad = good;
-    int descriptors = entries("/proc/self/fd");
+    int descriptors = unit_entries("/proc/self/fd");
     bad.cookie ^= 1;
     unreachable(x, bad, "not the one");
     bad = good;
@@ -404,7 +392,7 @@ START_TEST(wrong_addresses)
     ck_assert_int_eq(ftruncate(bad.fd, 1 << 20), 0);
     unreachable(x, bad, "another version");
     close(bad.fd);
-    ck_assert_int_eq(entries("/proc/self/fd"), descriptors);
+    ck_assert_int_eq(unit_entries("/proc/self/fd"), descriptors);
 
     node_close(y);
     unreachable(x, good, "");

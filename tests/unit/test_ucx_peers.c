@@ -145,12 +145,12 @@ START_TEST(test_cycles)
         one_message(100000, 1, &node_solid, &node_solid);
         close_pair();
         if (cycle == 1) {
-            descriptors = entries("/proc/self/fd");
-            threads = entries("/proc/self/task");
+            descriptors = unit_entries("/proc/self/fd");
+            threads = unit_entries("/proc/self/task");
             shared = unheld_files();
         }
     }
-    ck_assert_int_le(entries("/proc/self/fd"), descriptors);
+    ck_assert_int_le(unit_entries("/proc/self/fd"), descriptors);
     ck_assert_int_le(threads_left(threads), threads);
     ck_assert_int_le(unheld_files(), shared + 60); /* others leave some, too; a leak is 98 */
 }
@@ -318,7 +318,7 @@ START_TEST(test_silent_peer)
     choose(0);
     pid_t child = fork_silent(card, &length);
     node_close(node_open(ops, 0xcc)); /* UCX keeps some descriptors open from the first time on */
-    int descriptors = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+    int descriptors = unit_entries("/proc/self/fd"), threads = unit_entries("/proc/self/task");
     struct node *node = node_open(ops, 0xaa);
     struct pl_endpoint *endpoint = node_connect(node, card, length);
     struct pl_outgoing message = { .data = { .type = &node_solid } };
@@ -336,7 +336,7 @@ START_TEST(test_silent_peer)
     }
     ops->disconnect(endpoint);
     node_close(node);
-    ck_assert_int_eq(entries("/proc/self/fd"), descriptors);
+    ck_assert_int_eq(unit_entries("/proc/self/fd"), descriptors);
     ck_assert_int_le(threads_left(threads), threads);
 }
 END_TEST

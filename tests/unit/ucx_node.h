@@ -5,7 +5,6 @@
 
 #include "transport_pair.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
@@ -79,23 +78,13 @@ static inline size_t size_of(unsigned long n)
     return n % 100 == 99 ? 65537 + spread % 200000 : n % 10 == 9 ? spread % 70000 : spread % 3000;
 }
 
-static inline int entries(const char *directory)
-{
-    int count = 0;
-    DIR *dir = opendir(directory);
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count;
-}
-
 /* The threads of this process, when they are at most `most`, or in the end. The kernel lists a thread for a little
  * while after it was joined. */
 static inline int threads_left(int most)
 {
-    for (int i = 0; i < 2000 && entries("/proc/self/task") > most; i++)
+    for (int i = 0; i < 2000 && unit_entries("/proc/self/task") > most; i++)
         usleep(5000);
-    return entries("/proc/self/task");
+    return unit_entries("/proc/self/task");
 }
 
 /* --- the suite -------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #define PLENUM_TESTS_UNIT_H
 
 #include <check.h>
+#include <dirent.h>
 #include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -82,6 +83,17 @@ static inline const char *unit_directory(void)
     snprintf(name, sizeof name, "%s/XXXXXX", unit_top);
     ck_assert_ptr_nonnull(mkdtemp(name));
     return name;
+}
+
+static inline int unit_entries(const char *directory)
+{
+    int count = 0;
+    DIR *dir = opendir(directory);
+    ck_assert_ptr_nonnull(dir);
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
 }
 
 /*
