@@ -120,6 +120,20 @@ int pl_compose_environment(const struct plenum_job *job, struct pl_vars *vars)
     return pl_vars_apply(vars, &job->desc.env) ? PLENUM_OK : compose_no_memory();
 }
 
+/* What programs of other MPIs need, beyond the variables of their server, to see that they are in this job. */
+static bool compose_hints(const struct plenum_job *job, struct pl_vars *vars)
+{
+    /* Otherwise programs of Open MPI 4 take each process for a job of one: outside of a launcher that they know, and in
+     * an allocation of Slurm. */
+    if (job->launch.registered && !pl_vars_has(vars, "OMPI_MCA_schizo") &&
+        !pl_vars_set(vars, "OMPI_MCA_schizo", "^orte,slurm,flux,jsm,alps"))
+        return false;
+    /* Otherwise programs of MPICH 5 end, as they see PMI-1 and PMIx. The other two are its former names. */
+    return !job->launch.registered || !job->launch.pmi || pl_vars_has(vars, "MPIR_CVAR_PMI_VERSION") ||
+           pl_vars_has(vars, "MPICH_PMI_VERSION") || pl_vars_has(vars, "MPIR_PARAM_PMI_VERSION") ||
+           pl_vars_set(vars, "MPIR_CVAR_PMI_VERSION", "1");
+}
+
 /* The variables that all ranks of a program share. */
 static int compose_program_environment(const struct plenum_job *job, const struct pl_program *program,
                                        struct pl_vars *vars)
@@ -142,12 +156,7 @@ static int compose_program_environment(const struct plenum_job *job, const struc
     if (!pl_vars_apply(vars, &job->desc.env) || !pl_vars_apply(vars, &program->env))
         return compose_no_memory();
     compose_drop(vars, compose_is_identity); /* also from the description: a rank has one identity */
-    /* Otherwise programs of Open MPI 4 take each process for a job of one: outside of a launcher that they know, and in
-     * an allocation of Slurm. */
-    if (job->launch.registered && !pl_vars_has(vars, "OMPI_MCA_schizo") &&
-        !pl_vars_set(vars, "OMPI_MCA_schizo", "^orte,slurm,flux,jsm,alps"))
-        return compose_no_memory();
-    bool whole = pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size) &&
+    bool whole = compose_hints(job, vars) && pl_vars_format(vars, "PLENUM_SIZE", "%d", job->desc.size) &&
                  pl_vars_format(vars, "PLENUM_LOCAL_SIZE", "%d", pl_job_local_rank(job, job->desc.size)) &&
                  pl_vars_format(vars, "PLENUM_NODE", "%d", job->launch.span ? job->launch.span->here : 0);
     return whole ? PLENUM_OK : compose_no_memory();
