@@ -129,8 +129,9 @@ struct pl_job_outcome {
 /* In milliseconds of CLOCK_MONOTONIC; 0: none. */
 struct pl_job_deadline {
     int64_t limit, kill;
-    int64_t abort; /* an abort counts whose cause may be told until then: pl_job_hold_abort() */
-    int64_t rouse; /* while processes are started or ended: continue the keeper, which something may have stopped */
+    int64_t abort;   /* an abort counts whose cause may be told until then: pl_job_hold_abort() */
+    int64_t barrier; /* of PMI-1, to which a rank cannot come: it ends then */
+    int64_t rouse;   /* while processes are started or ended: continue the keeper, which something may have stopped */
 };
 
 /* A job report in preparation (job/job_report.h). */

@@ -129,6 +129,8 @@ void pl_runtime_set_timer(struct plenum_runtime *rt)
             first = job->deadline.kill;
         if (job->deadline.abort && (!first || job->deadline.abort < first))
             first = job->deadline.abort;
+        if (job->deadline.barrier && (!first || job->deadline.barrier < first))
+            first = job->deadline.barrier;
         if (job->deadline.rouse && (!first || job->deadline.rouse < first))
             first = job->deadline.rouse;
         if (job->reporting.check_at && (!first || job->reporting.check_at < first))

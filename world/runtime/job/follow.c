@@ -33,8 +33,6 @@
 #include "world/runtime/report/report.h"
 #include "world/runtime/runtime_error.h"
 
-enum { CAUSE_MS = 200 }; /* for which an abort waits for its cause */
-
 static struct plenum_job *follow_find_job(struct plenum_runtime *rt, uint32_t keeper_id)
 {
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive)
@@ -189,6 +187,8 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now)
             pl_link_kill_held(&job->runtime->keeper.link);
         job->deadline.rouse = job->phase == PL_JOB_ENDING || job->started < job->desc.size ? now + PL_ROUSE_MS : 0;
     }
+    if (job->deadline.barrier && now >= job->deadline.barrier)
+        pl_pmi_end_barrier(job);
     if (job->deadline.abort && now >= job->deadline.abort) {
         pl_job_settle_aborts(job);
         if (job->tree.root && job->tree.outlived)
@@ -281,7 +281,7 @@ bool pl_job_hold_abort(struct plenum_job *job, int code)
         pl_job_root(job)->outcome.failed)
         return false;
     if (!job->deadline.abort)
-        job->deadline.abort = pl_clock_ms() + CAUSE_MS;
+        job->deadline.abort = pl_clock_ms() + PL_CAUSE_MS;
     pl_runtime_set_timer(job->runtime);
     return true;
 }

@@ -5,6 +5,7 @@
 
 #include "world/runtime/job.h"
 
+enum { PL_CAUSE_MS = 200 };  /* for which a consequence of a failure waits for the news of the failure */
 enum { PL_ROUSE_MS = 1000 }; /* between times that the keeper is continued, struct pl_job_deadline */
 
 void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *notice);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See pmi_server.h. All ranks are on this node. A rank that does not take its answers, or sends no lines, loses its
- * socket. So do those that wait in a barrier to which a rank without a socket cannot come. */
+ * socket. So do those that wait in a barrier to which a rank without a socket cannot come, but later: MPICH 5 crashes
+ * then. If that rank has failed, the news of its end, the cause, ends the job first. */
 #include "world/runtime/job/pmi_server.h"
 
 #include <errno.h>
@@ -11,12 +12,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/compiler.h"
 #include "core/base/hash.h"
 #include "core/base/memory.h"
 #include "core/base/table.h"
 #include "core/base/words.h"
 #include "world/runtime/job/follow.h"
+#include "world/runtime/runtime.h"
 #include "world/runtime/runtime_error.h"
 
 enum { LINE_MAX_BYTES = 4096, NAME_BYTES = 256, KEY_BYTES = 64, VALUE_BYTES = 1024 };
@@ -85,13 +88,29 @@ static void pmi_close_socket(struct pl_pmi_rank *r)
     r->waiting = false;
 }
 
-static void pmi_hang_up(struct pl_pmi_rank *r)
+/* If ranks wait in a barrier to which a rank cannot come, their time is limited. */
+static void pmi_limit_barrier(struct plenum_job *job)
 {
-    struct pl_pmi *pmi = r->job->launch.pmi_server;
-    pmi_close_socket(r);
-    for (int i = 0; pmi->waiting > 0 && i < r->job->desc.size; i++)
+    const struct pl_pmi *pmi = job->launch.pmi_server;
+    if (pmi->waiting == 0 || pmi->closed == 0 || job->deadline.barrier)
+        return;
+    job->deadline.barrier = pl_clock_ms() + PL_CAUSE_MS;
+    pl_runtime_set_timer(job->runtime);
+}
+
+void pl_pmi_end_barrier(struct plenum_job *job)
+{
+    struct pl_pmi *pmi = job->launch.pmi_server;
+    job->deadline.barrier = 0;
+    for (int i = 0; pmi && pmi->waiting > 0 && i < job->desc.size; i++)
         if (pmi->ranks[i]->waiting)
             pmi_close_socket(pmi->ranks[i]);
+}
+
+static void pmi_hang_up(struct pl_pmi_rank *r)
+{
+    pmi_close_socket(r);
+    pmi_limit_barrier(r->job);
 }
 
 PL_PRINTF(2, 3)
@@ -173,8 +192,7 @@ static void pmi_serve_barrier(struct pl_pmi_rank *r, const char *line)
     (void)line;
     pmi->waiting += !r->waiting;
     r->waiting = true;
-    if (pmi->closed > 0)
-        pmi_hang_up(r);
+    pmi_limit_barrier(r->job);
     if (pmi->waiting < size)
         return;
     pmi->waiting = 0;

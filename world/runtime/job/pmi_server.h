@@ -19,6 +19,9 @@ void pl_pmi_drain(struct plenum_job *job, int rank);
 /* Has the rank begun to use the server, and not said that it is done? */
 bool pl_pmi_in_use(const struct plenum_job *job, int rank);
 
+/* The sockets of those that wait in a barrier are closed: a rank cannot come to it. */
+void pl_pmi_end_barrier(struct plenum_job *job);
+
 /* Closes the sockets, and frees what the ranks have put. Does nothing for a job without server. */
 void pl_pmi_close(struct plenum_job *job);
 
