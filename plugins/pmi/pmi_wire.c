@@ -257,16 +257,20 @@ static int wire_inherit(const char *text)
     return wire.fd >= 0 ? MPI_SUCCESS : wire_lost(strerror(errno));
 }
 
-static int wire_dial(const char *host, const char *port)
+/* -1: *why tells the reason. */
+static int wire_dial(const char *host, const char *port, const char **why)
 {
     struct addrinfo *all, want = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
-    if (getaddrinfo(host, port, &want, &all) != 0)
+    int err = getaddrinfo(host, port, &want, &all), fd = -1;
+    *why = err ? gai_strerror(err) : "it has no address";
+    if (err)
         return -1;
-    int fd = -1;
     for (struct addrinfo *one = all; one && fd < 0; one = one->ai_next) {
         fd = socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (fd >= 0 && connect(fd, one->ai_addr, one->ai_addrlen) != 0) {
-            close(fd);
+        if (fd < 0 || connect(fd, one->ai_addr, one->ai_addrlen) != 0) {
+            *why = strerror(errno);
+            if (fd >= 0)
+                close(fd);
             fd = -1;
         }
     }
@@ -284,18 +288,18 @@ static int wire_int(long number)
 static int wire_connect(const char *text, const char *id, int *rank, int *size)
 {
     char host[256], claim[80], line[PL_PMI_LINE];
-    const char *colon = strrchr(text, ':');
+    const char *colon = strrchr(text, ':'), *why = "it is not HOST:PORT";
     long number;
     snprintf(claim, sizeof claim, "%.40s.%.30s", text, id);
     if (!wire_claim(claim))
         return PL_UNREACHABLE;
     snprintf(host, sizeof host, "%.*s", colon ? (int)(colon - text) : 0, text);
-    wire.fd = colon ? wire_dial(host, colon + 1) : -1;
+    wire.fd = colon ? wire_dial(host, colon + 1, &why) : -1;
     if (wire.fd < 0)
         return pl_fail(MPI_ERR_OTHER,
-                       "cannot connect to the launcher's PMI server at PMI_PORT=%.200s (to run alone, set "
+                       "cannot connect to the launcher's PMI server at PMI_PORT=%.200s: %s (to run alone, set "
                        "PLENUM_ALONE=1)",
-                       text);
+                       text, why);
     int err = pl_pmi_wire_ask("initack", line, "cmd=initack pmiid=%s", id);
     for (int i = 0; !err && i < 3; i++) {
         err = wire_next(line, ANSWER_MS);
