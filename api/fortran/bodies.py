@@ -20,6 +20,8 @@ TOGETHER = re.compile(COPIED.pattern + r'|I?bcast|File_(open|set_view|set_info|\
                       r'Win_(create|allocate)|Cart_(create|sub)', re.IGNORECASE)
 # These have an error handler among their arguments, and no object yet whose handler could be called.
 UNRAISED = {'Comm_create_from_group', 'Intercomm_create_from_groups'}
+# These call the functions that took the place of deprecated ones, which Open MPI's library of the ABI lacks.
+SUCCESSORS = {'Attr_delete': 'Comm_delete_attr', 'Keyval_free': 'Comm_free_keyval'}
 # A handle that is converted to C: its kind and its name.
 HANDLE_IN_C = re.compile(r'plf_(\w+)_c\(\*(\w+)\)')
 
@@ -316,9 +318,10 @@ class Body:
     def call(self):
         """The call of the C function."""
         name, arguments = 'MPI_' + self.procedure.name, ', '.join(self.arguments)
-        if not self.large:
+        function = 'MPI_' + SUCCESSORS.get(self.procedure.name, self.procedure.name) + '_c' * self.large
+        if function == name:
             return f'{name}({arguments})'
-        return f'PLF_CALL_AS("{name}_c", "{name}", {name}_c({arguments}))'
+        return f'PLF_CALL_AS("{function}", "{name}", {function}({arguments}))'
 
     def statements(self):
         """The body of a subroutine."""
