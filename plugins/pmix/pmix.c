@@ -169,6 +169,8 @@ static int pmix_learn(uint32_t generation)
                                         size);
     long local = pmix_get_number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 1);
     long universe = pmix_get_number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, 0);
+    if (universe > 0 && universe < size) /* Open MPI's slots, with more processes than these */
+        universe = size;
     known.identity = (struct pl_identity){
         .rank = (int)self.rank,
         .size = (int)size,
