@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/base/clock.h"
 #include "core/base/lock.h"
 #include "core/job/segment.h"
 #include "core/object/group.h"
@@ -191,5 +192,14 @@ void pl_process_abort_also(uint64_t proc);
 
 /* Ends this process, and as much of the job as the launcher can, for a reason of one line. Does not return. */
 _Noreturn void pl_process_abort(int code, const char *object, const char *message);
+
+/* For abort() of a bootstrap whose launcher tells no deaths. If this process aborts because another one has died, the
+ * launcher should end the job for that death, not for its consequence: it has a second for it. */
+static inline void pl_process_wait_for_launcher(int code)
+{
+    enum { WAIT_MS = 1000, STEP_MS = 20 };
+    for (int64_t end = pl_clock_ms() + WAIT_MS; code == MPI_ERR_PROC_ABORTED && pl_clock_ms() < end;)
+        pl_clock_sleep_ns(STEP_MS * PL_NS_PER_MS);
+}
 
 #endif

@@ -310,6 +310,7 @@ static void pmi_wait_until_read(int pipe)
 static void pmi_abort(int code, const char *object, const char *message)
 {
     (void)object;
+    pl_process_wait_for_launcher(code);
     fprintf(stderr, "%s\n", message);
     fflush(stderr);
     pmi_wait_until_read(STDERR_FILENO);

@@ -321,6 +321,7 @@ static void pmix_close(void)
 static void pmix_abort_job(int code, const char *object, const char *message)
 {
     (void)object;
+    pl_process_wait_for_launcher(code);
     fprintf(stderr, "%s\n", message);
     fflush(stderr);
     PMIx_Abort(code, message, NULL, 0);

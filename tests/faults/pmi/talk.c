@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usage: talk [world|sessions N|abort|child]
+ * usage: talk [world|sessions N|abort|child|leave|die]
  * What a program under a PMI launcher does; rank 0 prints one line about it.
  */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,10 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 7);
     if (strcmp(what, "abort") == 0)
         MPI_Recv(&rank, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* until the job ends */
+    if (strcmp(what, "leave") == 0 && rank == size - 1)
+        _exit(5);
+    if (strcmp(what, "die") == 0 && rank == size - 1)
+        raise(SIGKILL);
     if (strcmp(what, "child") == 0 && rank == 0)
         bad |= child(argv[0]);
     MPI_Barrier(MPI_COMM_WORLD);
