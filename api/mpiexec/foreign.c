@@ -88,8 +88,8 @@ static size_t foreign_list(const char *loader, const char *file, const char *pat
     int ends[2];
     pid_t pid;
     size_t used = 0;
-    snprintf(variable, sizeof variable, "LD_LIBRARY_PATH=%s", path ? path : "");
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (snprintf(variable, sizeof variable, "LD_LIBRARY_PATH=%s", path ? path : "") >= (int)sizeof variable ||
+        pipe2(ends, O_CLOEXEC) != 0)
         return 0;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -98,8 +98,11 @@ static size_t foreign_list(const char *loader, const char *file, const char *pat
     int err = posix_spawn(&pid, loader, &actions, NULL, argv, env);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    for (ssize_t got = 1; !err && got > 0 && used<bytes; used += got> 0 ? (size_t)got : 0)
+    ssize_t got = err ? 0 : read(ends[0], list, bytes);
+    while (got > 0) {
+        used += (size_t)got;
         got = read(ends[0], list + used, bytes - used);
+    }
     close(ends[0]);
     if (!err)
         waitpid(pid, NULL, 0);
