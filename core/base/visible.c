@@ -27,11 +27,13 @@ static size_t visible_character(const unsigned char *at)
 
 void pl_visible(char *out, size_t size, const char *text)
 {
-    static const char digits[] = "0123456789abcdef";
+    static const char digits[] = "0123456789abcdef", more[] = "...";
     const unsigned char *at = (const unsigned char *)text;
+    char *cut = NULL; /* where a sign still fits that the text goes on */
     while (*at) {
         size_t length = visible_character(at);
         size_t needed = length ? length : 4;
+        cut = size > sizeof more - 1 ? out : cut;
         if (needed >= size)
             break;
         if (length)
@@ -42,6 +44,8 @@ void pl_visible(char *out, size_t size, const char *text)
         out += needed;
         size -= needed;
     }
-    if (size > 0)
+    if (*at && cut)
+        memcpy(cut, more, sizeof more);
+    else if (size > 0)
         *out = '\0';
 }

@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 /*
- * Copies `text` to `out` [size], with a NUL, as far as it fits. Characters that a terminal may obey, and bytes that are
- * not UTF-8, are written as \xNN. Other UTF-8 is kept. `text` and `out` must not overlap.
+ * Copies `text` to `out` [size], with a NUL. A text that does not fit is cut, and then ends with "..." if `size` is at
+ * least 4. Characters that a terminal may obey, and bytes that are not UTF-8, are written as \xNN. Other UTF-8 is kept.
+ * `text` and `out` must not overlap.
  */
 void pl_visible(char *out, size_t size, const char *text);
 

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/memory.h"
+#include "core/base/visible.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/client.h"
 #include "core/engine/comm.h"
@@ -22,7 +23,7 @@
 #include "core/engine/wait.h"
 #include "core/job/process.h"
 
-enum { BREAK_WORDS = 288 };
+enum { BREAK_WORDS = 288, BREAK_CAUSE = 161, BREAK_LINK_CAUSE = 97 };
 
 /* The header's `part`: what is at fault. That rank; the link to it; or that rank has freed the communicator, which it
  * tells only one member: the one that waits for it. */
@@ -163,8 +164,10 @@ void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *w
                                    .made = atomic_load_explicit(&root->coll.made, memory_order_relaxed) };
     if (atomic_load(&root->health.failed))
         return;
-    snprintf(notice.words, sizeof notice.words, "%.64s is broken: an operation failed on rank %d: %.160s",
-             pl_comm_label(root), root->rank, why);
+    char cause[BREAK_CAUSE];
+    pl_visible(cause, sizeof cause, why);
+    snprintf(notice.words, sizeof notice.words, "%.64s is broken: an operation failed on rank %d: %s",
+             pl_comm_label(root), root->rank, cause);
     pl_comm_break(root, root->rank, class, notice.words);
     break_tell_all(root, root->rank, PART_RANK, &notice);
 }
@@ -283,10 +286,11 @@ void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, in
     while ((comm = break_next(engine, peer, &rank)) != NULL) {
         struct pl_comm *root = break_root(comm);
         struct break_notice notice = { .class = class };
+        char cause[BREAK_LINK_CAUSE];
+        pl_visible(cause, sizeof cause, why ? why : "");
         if (why)
-            snprintf(notice.words, sizeof notice.words,
-                     "%.64s is broken: rank %d lost the connection to %srank %d: %.96s", pl_comm_label(root),
-                     root->rank, comm->inter.remote ? "remote " : "", rank, why);
+            snprintf(notice.words, sizeof notice.words, "%.64s is broken: rank %d lost the connection to %srank %d: %s",
+                     pl_comm_label(root), root->rank, comm->inter.remote ? "remote " : "", rank, cause);
         pl_comm_break(root, rank, class, notice.words);
         break_tell_all(root, rank, why ? PART_LINK : PART_RANK, &notice);
     }

@@ -32,7 +32,7 @@ START_TEST(characters)
 }
 END_TEST
 
-/* Whole characters and escapes only; nothing behind the end. */
+/* Whole characters and escapes only, and a sign where the text is cut; nothing behind the end. */
 START_TEST(ends)
 {
     char out[20];
@@ -43,9 +43,9 @@ START_TEST(ends)
                    "b");
         if (size > 0)
             ck_assert_str_eq(out, size < 2   ? ""
-                                  : size < 6 ? "a"
-                                  : size < 8 ? "a\\x1b"
-                                  : size < 9 ? "a\\x1b\xc3\xbc"
+                                  : size < 4 ? "a"
+                                  : size < 5 ? "..."
+                                  : size < 9 ? "a..."
                                              : "a\\x1b\xc3\xbc"
                                                "b");
         ck_assert_int_eq(out[size], '#');

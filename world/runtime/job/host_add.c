@@ -13,6 +13,7 @@
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
 #include "core/base/vec.h"
+#include "core/base/visible.h"
 #include "world/runtime/guard.h"
 #include "world/runtime/job/host_life.h"
 #include "world/runtime/job/host_resources.h"
@@ -302,7 +303,7 @@ int plenum_runtime_host(struct plenum_runtime *rt, int number, struct plenum_hos
             continue;
         struct plenum_host found = { .state = host->state, .slots = host->slots, .ranks = host->ranks };
         snprintf(found.name, sizeof found.name, "%s", host->name);
-        snprintf(found.reason, sizeof found.reason, "%.255s", host->state == PLENUM_HOST_LOST ? host->reason : "");
+        pl_visible(found.reason, sizeof found.reason, host->state == PLENUM_HOST_LOST ? host->reason : "");
         memcpy(found.places, host->places, sizeof host->places);
         memset(out, 0, size);
         memcpy(out, &found, size < sizeof found ? size : sizeof found);

@@ -235,7 +235,7 @@ static bool host_lacks_agent(const struct pl_host *host)
 
 static void host_find_reason(struct pl_host *host)
 {
-    char text[sizeof host->reason];
+    char text[sizeof host->last_line + 80];
     if (host->reason[0])
         return;
     if (host->wire.broken)
