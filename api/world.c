@@ -14,6 +14,7 @@ static int mpi_world_init(struct pl_call *call, const void *caller, int required
         call->err = pl_clash_check(caller, call->function, false);
     if (!call->err)
         call->err = pl_world_init(required, provided);
+    call->err = pl_world_fail(call->err);
     return pl_call_leave(call);
 }
 

@@ -25,6 +25,7 @@ struct request {
     const struct pl_spawn_command *commands;
     int count;
     struct pl_question question;
+    char why[PL_ANSWER_MAX]; /* the processes will not connect */
 };
 
 /* --- numbers of processes ----------------------------------------------------------------------------------------- */
@@ -150,12 +151,13 @@ static int spawn_invite(struct request *request, const char *port)
     return rc ? rc : spawn_await_start(&request->question);
 }
 
-static const char *spawn_failure(const void *context)
+static const char *spawn_failure(void *context)
 {
-    const struct request *request = context;
-    return pl_question_state(&request->question) == PL_QUESTION_ENDED
-               ? "the spawned processes ended before all of them had called MPI_Init"
-               : NULL;
+    struct request *request = context;
+    if (pl_question_state(&request->question) != PL_QUESTION_ENDED)
+        return NULL;
+    pl_question_answer(&request->question, request->why);
+    return request->why[0] ? request->why : "the spawned processes ended before all of them had called MPI_Init";
 }
 
 /* Only Plenum's own runtime can spawn. */
@@ -189,6 +191,8 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
         .start = spawn_ask, .failure = spawn_failure, .context = &request, .far = pl_question_is_for_hosts()
     };
     rc = pl_port_accept_started(&starter, root, comm, made);
+    if (rc == MPI_SUCCESS)
+        pl_question_settle(&request.question);
     pl_question_close(&request.question);
     for (int i = 0; rc && codes && i < processes; i++)
         codes[i] = MPI_ERR_SPAWN;
@@ -199,14 +203,22 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
 
 int pl_spawn_connect_parents(void)
 {
+    static bool failed; /* this copy was the child */
     const struct pl_identity *identity = &pl_process.identity;
     if (!identity->job || identity->attached || !identity->job->parent || identity->generation != 1)
         return MPI_SUCCESS;
-    if (atomic_exchange(&identity->common->ranks[identity->rank].child, 1) != 0)
-        return MPI_SUCCESS; /* another tenant of this process is the child */
+    _Atomic uint32_t *child = &identity->common->ranks[identity->rank].child;
+    uint32_t none = PL_CHILD_NONE;
+    if (!atomic_compare_exchange_strong(child, &none, PL_CHILD_CONNECTS))
+        return failed
+                   ? pl_fail(MPI_ERR_PROC_ABORTED, "connecting to the processes that have spawned this one has failed")
+                   : MPI_SUCCESS; /* another tenant of this process is the child */
     const char *port = (const char *)identity->job + identity->job->parent;
+    failed = true;
     int rc = pl_port_connect(port, NULL, 0, pl_world_comm, &pl_parent_comm);
     if (rc == MPI_SUCCESS) {
+        failed = false;
+        atomic_store(child, PL_CHILD_CONNECTED);
         snprintf(pl_parent_comm->name, sizeof pl_parent_comm->name, "MPI_COMM_PARENT");
     } else if (rc == MPI_ERR_PORT) { /* which the launcher has named: not the port is wrong, its owner has gone */
         char why[PL_DETAIL_MAX];

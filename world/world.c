@@ -2,6 +2,7 @@
 /* See world.h. */
 #include "world/world.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -83,7 +84,9 @@ int pl_world_init(int required, int *provided)
     if (rc)
         return rc;
     const struct pl_identity *identity = &pl_process.identity;
-    rc = world_check_pool(identity);
+    rc = pl_process_check_unable();
+    if (rc == MPI_SUCCESS)
+        rc = world_check_pool(identity);
     if (rc == MPI_SUCCESS)
         rc = world_make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, "MPI_COMM_SELF", &comm_self, &pl_self_comm);
     if (rc == MPI_SUCCESS)
@@ -107,6 +110,19 @@ int pl_world_init(int required, int *provided)
     pl_process.bootstrap->state(PL_PROCESS_INITIALIZED);
     atomic_store(&pl_world_state, PL_WORLD_INITIALIZED);
     return MPI_SUCCESS;
+}
+
+/* The others find this process nowhere; they learn why. */
+int pl_world_fail(int rc)
+{
+    char why[PL_DETAIL_MAX];
+    if (rc == MPI_SUCCESS || atomic_load(&pl_world_state) != PL_WORLD_BEFORE)
+        return rc;
+    int class;
+    snprintf(why, sizeof why, "%s", pl_error_detail(&class));
+    bool recorded = class == rc && why[0];
+    pl_process_tell_unable(rc, recorded ? why : pl_error_class_text(rc));
+    return recorded ? pl_fail(rc, "%s", why) : rc; /* again: telling may have recorded another error */
 }
 
 int pl_world_finalize(void)

@@ -9,6 +9,10 @@
 /* Initializes; local, waits for no other process. MPI_ERR_OTHER: the World was already initialized. */
 int pl_world_init(int required, int *provided);
 
+/* MPI_Init ends with this result. If it has failed, those that wait for this process are told. Returns the result, with
+ * the recorded detail. */
+int pl_world_fail(int rc);
+
 /* Deletes the attributes of MPI_COMM_SELF while MPI is usable, delivers messages under way, frees all resources. */
 int pl_world_finalize(void);
 

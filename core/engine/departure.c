@@ -2,6 +2,8 @@
 /* See departure.h. */
 #include "core/engine/departure.h"
 
+#include <stdio.h>
+
 #include "core/base/error.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
@@ -14,18 +16,32 @@
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 
+/* Why does a process take no part any more, as words? The state of the World says nothing of sessions. */
+static enum pl_absence departure_absence(const struct pl_comm *comm, uint64_t proc, char words[PL_DETAIL_MAX])
+{
+    words[0] = '\0';
+    return comm->instance->world ? pl_process_absence(proc, words) : PL_STAYS;
+}
+
 /* Has a rank that could not be reached departed? One of another job has, since it cannot reach this process either; one
- * of this job, once its process has finalized or ended. */
+ * of this job, once its process has finalized or ended, or could not initialize MPI. */
 static bool departure_explains(const struct pl_comm *comm, uint64_t proc, int rc)
 {
-    bool finalized = comm->instance->world && pl_process_finalized(proc);
+    char words[PL_DETAIL_MAX];
     return rc != MPI_SUCCESS && rc != PL_AGAIN && rc != MPI_ERR_NO_MEM &&
-           (PL_PROC_JOB(proc) != 0 || finalized || pl_process_alive(proc) == MPI_ERR_PROC_ABORTED);
+           (PL_PROC_JOB(proc) != 0 || departure_absence(comm, proc, words) != PL_STAYS ||
+            pl_process_alive(proc) == MPI_ERR_PROC_ABORTED);
 }
 
 static uint64_t departure_proc(const struct pl_comm *comm, int rank)
 {
     return pl_group_proc(comm->inter.remote ? comm->inter.remote : comm->group, rank);
+}
+
+static void departure_note(struct pl_comm *comm, int rank)
+{
+    if (atomic_exchange(&comm->health.departed, rank + 1) != rank + 1)
+        comm->health.departed_how = PL_STAYS;
 }
 
 /* All members of a session's communicator had an engine when it was made. One that cannot be reached has closed it,
@@ -61,15 +77,19 @@ int pl_departure_of_send(struct pl_request *request, int rc)
     struct pl_comm *comm = request->comm;
     bool message = request->kind == PL_REQ_SEND && request->context == PL_MSG_P2P;
     uint64_t proc = comm ? departure_proc(comm, request->args.peer_rank) : UINT64_MAX;
+    char words[PL_DETAIL_MAX];
     if (!message && comm && rc != MPI_ERR_NO_MEM && departure_is_death(proc))
         return MPI_ERR_PROC_ABORTED;
+    if (!message && comm && rc == MPI_ERR_PROC_ABORTED && departure_absence(comm, proc, words) != PL_STAYS)
+        departure_note(comm, request->args.peer_rank); /* the words of the error */
     if (!message || atomic_load(&comm->health.failed) || !departure_explains(comm, proc, rc))
         return rc;
-    if (request->mode != PL_SEND_SYNC && request->out.header.size <= SHORT) {
+    bool never = departure_absence(comm, proc, words) == PL_UNABLE; /* it has never been there to receive */
+    if (!never && request->mode != PL_SEND_SYNC && request->out.header.size <= SHORT) {
         pl_error_clear();
         return MPI_SUCCESS;
     }
-    comm->health.departed = request->args.peer_rank + 1;
+    departure_note(comm, request->args.peer_rank);
     return MPI_ERR_PROC_ABORTED;
 }
 
@@ -84,7 +104,7 @@ static bool all_have_departed(struct pl_comm *comm)
     for (int i = 0; i < group->size; i++)
         if (i != self && !rank_has_departed(comm, i))
             return false;
-    comm->health.departed = self == 0 ? 2 : 1;
+    departure_note(comm, self == 0 ? 1 : 0);
     return true;
 }
 
@@ -94,7 +114,7 @@ bool pl_departure_has(struct pl_comm *comm, int rank)
         return all_have_departed(comm);
     bool has = rank_has_departed(comm, rank);
     if (has)
-        comm->health.departed = rank + 1;
+        departure_note(comm, rank);
     return has;
 }
 
@@ -176,8 +196,19 @@ void pl_departure_check(struct pl_engine *engine, struct pl_request *request, co
         departure_end_collectives(engine);
 }
 
-int pl_departure_record(const struct pl_comm *comm)
+/* A process that dies loses its memory first, and is missed before its end is known. Waits for that once, whatever the
+ * number of operations that miss it. */
+int pl_departure_record(struct pl_comm *comm)
 {
-    return pl_failure_record_about(comm, comm->health.departed - 1,
-                                   "has finalized: it neither sends nor receives any more");
+    int rank = comm->health.departed - 1;
+    uint64_t proc = departure_proc(comm, rank);
+    char words[PL_DETAIL_MAX];
+    if (departure_absence(comm, proc, words) != PL_STAYS)
+        return pl_failure_record_about(comm, rank, words);
+    if (comm->health.departed_how == PL_STAYS)
+        comm->health.departed_how = departure_is_death(proc) ? PL_DIED : PL_DEPARTED;
+    return pl_failure_record_about(comm, rank,
+                                   comm->health.departed_how == PL_DIED
+                                       ? "has died"
+                                       : "has finalized: it neither sends nor receives any more");
 }

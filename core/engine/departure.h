@@ -34,7 +34,8 @@ bool pl_departure_has(struct pl_comm *comm, int rank);
  * for a message that need not be received, else MPI_ERR_PROC_ABORTED. If it has not: `rc`. Lock held. */
 PL_COLD int pl_departure_of_send(struct pl_request *request, int rc);
 
-/* "rank 1 of ocean has finalized", of the rank in comm->health.departed: MPI_ERR_PROC_ABORTED, recorded. */
-PL_COLD int pl_departure_record(const struct pl_comm *comm);
+/* "rank 1 of ocean has finalized", or what else is true of the rank in comm->health.departed: MPI_ERR_PROC_ABORTED,
+ * recorded. */
+PL_COLD int pl_departure_record(struct pl_comm *comm);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,26 @@
 static bool is_notes_pipe(const struct stat *st, const struct pl_job_segment *job)
 {
     return S_ISFIFO(st->st_mode) && st->st_ino == job->note_pipe_inode;
+}
+
+/* A process that is short of descriptors has the most to tell: its soft limit is raised for a moment. */
+static int note_open(const char *path)
+{
+    const int how = O_RDWR | O_NONBLOCK | O_CLOEXEC; /* for reading, too: if the runtime goes now, the pipe still has a
+                                                        reader, and writing raises no SIGPIPE */
+    struct rlimit soft, hard;
+    int fd = open(path, how);
+    if (fd >= 0 || errno != EMFILE || getrlimit(RLIMIT_NOFILE, &soft) != 0 || soft.rlim_cur >= soft.rlim_max)
+        return fd;
+    hard = soft;
+    hard.rlim_cur = soft.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &hard) != 0)
+        return fd;
+    fd = open(path, how);
+    int why = errno;
+    setrlimit(RLIMIT_NOFILE, &soft);
+    errno = why;
+    return fd;
 }
 
 bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note)
@@ -25,8 +46,7 @@ bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)job->runtime_pid, (int)job->note_pipe_fd);
     if (stat(path, &st) != 0 || !is_notes_pipe(&st, job))
         return false;
-    /* Open for reading, too: if the runtime goes now, the pipe still has a reader, and writing raises no SIGPIPE. */
-    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    int fd = note_open(path);
     if (fd < 0)
         return false;
     note->magic = PL_NOTE_MAGIC;

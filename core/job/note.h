@@ -19,6 +19,7 @@ enum pl_note_kind {
     PL_NOTE_SETS,     /* process sets were published, changed or withdrawn */
     PL_NOTE_ERROR,    /* an error was handed to the launcher: the rest of the note */
     PL_NOTE_QUESTION, /* a question: `code` is a descriptor of the process (core/job/question.h) */
+    PL_NOTE_UNABLE,   /* MPI_Init has failed in a spawned process: its slot says why (core/job/unable.h) */
     PL_NOTE_SLOT,     /* of a job over several hosts: the rank's slot has changed; the agent checks all of its host */
 };
 

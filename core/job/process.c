@@ -291,10 +291,30 @@ bool pl_process_sees_lacking(bool now)
     return process_is_of_one_node() && process_replaces_cards() && pl_lacking_ask(pl_process.identity.nspace, now);
 }
 
-bool pl_process_finalized(uint64_t proc)
+enum pl_absence pl_process_absence(uint64_t proc, char words[PL_DETAIL_MAX])
 {
-    return PL_PROC_JOB(proc) == 0 && pl_process.bootstrap->finalized &&
-           pl_process.bootstrap->finalized(PL_PROC_RANK(proc));
+    words[0] = '\0';
+    if (PL_PROC_JOB(proc) != 0 || !pl_process.bootstrap->absence)
+        return PL_STAYS;
+    return pl_process.bootstrap->absence(PL_PROC_RANK(proc), words);
+}
+
+/* PLENUM_ALONE keeps a process out of its launcher's job: the ranks of that do not wait for it. */
+void pl_process_tell_unable(int class, const char *why)
+{
+    const char *alone = secure_getenv("PLENUM_ALONE");
+    if (process_forked() || (alone && *alone && strcmp(alone, "0") != 0))
+        return;
+    pl_lock_take(&pl_process.lock);
+    for (int i = 0; i < BOOTSTRAPS; i++)
+        if (bootstraps[i] && bootstraps[i]->unable)
+            bootstraps[i]->unable(class, why);
+    pl_lock_drop(&pl_process.lock);
+}
+
+int pl_process_check_unable(void)
+{
+    return pl_process.bootstrap->unable ? pl_process.bootstrap->unable(MPI_SUCCESS, NULL) : MPI_SUCCESS;
 }
 
 bool pl_process_died(uint64_t proc)

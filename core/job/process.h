@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "core/base/clock.h"
+#include "core/base/error.h"
 #include "core/base/lock.h"
 #include "core/job/segment.h"
 #include "core/object/group.h"
@@ -45,6 +46,14 @@ struct pl_bootstrap_host {
     int (*fail)(int class, const char *format, ...); /* pl_fail() */
     void (*log)(const char *subsystem, int level, const char *format, ...);
     void (*tenant)(uint32_t number, char *name); /* pl_tenant_name() */
+};
+
+/* How a process is absent from the World. */
+enum pl_absence {
+    PL_STAYS,
+    PL_DEPARTED, /* it has finalized, or ended in good order */
+    PL_DIED,
+    PL_UNABLE, /* it has never been there: its MPI_Init has failed */
 };
 
 /*
@@ -91,13 +100,18 @@ struct pl_bootstrap_ops {
     /* For a process that fails before it has an identity, while no bootstrap is open: tells the launcher why, if this
      * process has such a launcher. False: it has not. Asked of built-in bootstraps only. NULL: it never has. */
     bool (*abort_early)(int code, const char *object, const char *message);
-    /* Has a rank's process finalized the World, though it may be alive? NULL: unknown. */
-    bool (*finalized)(int rank);
+    /* Why does a rank take no part in this World any more, as words behind "rank 3 of MPI_COMM_WORLD"? PL_STAYS, and no
+     * words: it does, as far as is known. NULL: unknown. */
+    enum pl_absence (*absence)(int rank, char words[PL_DETAIL_MAX]);
+    /* MPI_Init has failed in this process with this class, or is called again (MPI_SUCCESS), which is refused if others
+     * have acted on the failure. Also while the bootstrap is not open. Asked of built-in bootstraps only. NULL: the others
+     * do not learn of it. */
+    int (*unable)(int class, const char *why);
     /* Do others see a card that replaces one of this process? It is so as long as this is unknown. NULL: they do. */
     bool (*replaces)(void);
 };
 
-enum { PL_BOOTSTRAP_ABI = 10 };
+enum { PL_BOOTSTRAP_ABI = 11 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 /* What a room above keeps for as long as the process is open. A slot may be NULL. */
@@ -168,8 +182,15 @@ int pl_process_alive(uint64_t proc);
 void pl_process_note_lacking(void);
 bool pl_process_sees_lacking(bool now);
 
-/* Has it finalized the World? Its engine is closed, or about to be. False also if unknown. */
-bool pl_process_finalized(uint64_t proc);
+/* Why does it take no part in the World any more, as words behind its name? PL_STAYS also if that is unknown. */
+enum pl_absence pl_process_absence(uint64_t proc, char words[PL_DETAIL_MAX]);
+
+/* MPI_Init fails in this process: tells the others of its job, and the processes that have spawned it. Nothing happens
+ * where they do not wait for this process, or no launcher can tell them. */
+void pl_process_tell_unable(int class, const char *why);
+
+/* MPI_Init begins, perhaps again. MPI_ERR_OTHER: others have acted on an earlier failure of this process. */
+int pl_process_check_unable(void);
 
 /* Has it ended while it used MPI, and was it not replaced? False also if unknown. */
 bool pl_process_died(uint64_t proc);

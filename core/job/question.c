@@ -130,6 +130,12 @@ int pl_question_await(struct pl_question *question, bool progress)
     return rc;
 }
 
+void pl_question_settle(const struct pl_question *question)
+{
+    if (question->file)
+        atomic_store(&question->file->state, PL_QUESTION_MET);
+}
+
 void pl_question_close(struct pl_question *question)
 {
     if (question->file)

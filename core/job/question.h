@@ -34,7 +34,8 @@ enum pl_question_state {
     PL_QUESTION_OPEN,
     PL_QUESTION_DONE,    /* what was asked for is there; spawned processes are running */
     PL_QUESTION_REFUSED, /* for the reason in `answer` */
-    PL_QUESTION_ENDED,   /* the spawned processes were running, and have ended */
+    PL_QUESTION_ENDED,   /* the spawned processes were running, and have ended, or one will not connect: `answer` */
+    PL_QUESTION_MET,     /* they have connected: the asking process writes it */
 };
 
 enum { PL_QUESTION_MAX = 16 << 20 /* bytes of data */, PL_ANSWER_MAX = 1024 };
@@ -77,6 +78,9 @@ enum pl_question_state pl_question_state(const struct pl_question *question);
 
 /* Copies the text of the answer. */
 void pl_question_answer(const struct pl_question *question, char answer[PL_ANSWER_MAX]);
+
+/* The spawned processes have connected to this one: the launcher need not tell it of their failures any more. */
+void pl_question_settle(const struct pl_question *question);
 
 void pl_question_close(struct pl_question *question);
 

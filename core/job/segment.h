@@ -38,7 +38,7 @@
 #define PL_JOB_ENV   "PLENUM_JOB"
 #define PL_JOB_MAGIC 0x31424f4a4e454c50ull /* "PLENJOB1" */
 #ifndef PL_JOB_VERSION                     /* a build for tests may have another one */
-#define PL_JOB_VERSION 15u
+#define PL_JOB_VERSION 16u
 #endif
 #define PL_CARD_MAX 472u /* bytes of one address card */
 
@@ -73,15 +73,19 @@ struct pl_job_rank {
     _Atomic uint64_t copy;     /* the owner's copy of the library (core/job/tenant.h); 0: none yet */
     _Atomic uint32_t cards;    /* number of cards that were written so far */
     _Atomic uint32_t apart;    /* of the first tenant: 1: its pid means nothing to other processes (home, below) */
-    _Atomic uint32_t child;    /* of the first tenant: 1: a World has connected to the processes that spawned the job */
+    _Atomic uint32_t child; /* of the first tenant: how far a World has come with the processes that spawned the job */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
+
+enum pl_child_state { PL_CHILD_NONE, PL_CHILD_CONNECTS, PL_CHILD_CONNECTED };
 
 enum pl_process_state {
     PL_PROCESS_STARTED,
     PL_PROCESS_INITIALIZED,
     PL_PROCESS_FINALIZED,
-    PL_PROCESS_ABORTED, /* it ends itself: for the reason in `abort`, or its own if another rank was first */
+    PL_PROCESS_ABORTED,  /* it ends itself: for the reason in `abort`, or its own if another rank was first */
+    PL_PROCESS_UNABLE,   /* its MPI_Init has failed (core/job/unable.h), which it may try again */
+    PL_PROCESS_GIVEN_UP, /* ... and another process has acted on that */
 };
 
 /* A process that aborts stores PL_PROCESS_ABORTED as its state. The first one wins `claimed`, fills in the rest, then

@@ -27,8 +27,12 @@
 #include "core/job/note.h"
 #include "core/job/process.h"
 #include "core/job/tenant.h"
+#include "core/job/unable.h"
 
-enum { CLAIMS = 100 }; /* tries to claim a rank whose owner changes all the time */
+enum {
+    CLAIMS = 100,      /* tries to claim a rank whose owner changes all the time */
+    NOTE_TRIES = 5000, /* a millisecond apart, to write a note into a pipe that is full */
+};
 
 static const struct pl_job_segment *job; /* mapped for reading */
 static struct pl_job_shared *common;     /* the first tenant's part */
@@ -159,17 +163,26 @@ static int32_t inherited_claim_rank(struct pl_job_rank *rank)
     return holder == self || atomic_load(&rank->process) == self ? 0 : holder;
 }
 
+/* The program before it has finalized, or could not initialize MPI. */
+static void inherited_begin_state(struct pl_job_rank *rank)
+{
+    static const uint32_t past[] = { PL_PROCESS_FINALIZED, PL_PROCESS_UNABLE, PL_PROCESS_GIVEN_UP };
+    for (size_t i = 0; i < sizeof past / sizeof *past; i++) {
+        uint32_t earlier = past[i];
+        atomic_compare_exchange_strong(&rank->state, &earlier, PL_PROCESS_STARTED);
+    }
+}
+
 /* Numbers the claim. If the claim before it in this program did not use the World, the number stays: a rank that loads
  * a library once more than the others remains in step with them. */
 static void inherited_number_claim(struct pl_job_rank *rank, bool same_program)
 {
-    static int32_t claimed_by;               /* the process that this copy last claimed it for */
-    uint32_t earlier = PL_PROCESS_FINALIZED; /* the program before it has */
+    static int32_t claimed_by; /* the process that this copy last claimed it for */
     bool again = claimed_by == (int32_t)getpid() && atomic_load(&rank->claims) > 0;
     if (again || (same_program && atomic_load(&rank->state) == PL_PROCESS_STARTED)) {
         generation = atomic_load(&rank->claims);
     } else {
-        atomic_compare_exchange_strong(&rank->state, &earlier, PL_PROCESS_STARTED);
+        inherited_begin_state(rank);
         generation = atomic_fetch_add(&rank->claims, 1) + 1;
     }
     claimed_by = (int32_t)getpid();
@@ -358,10 +371,17 @@ static int inherited_open(struct pl_identity *identity)
     return MPI_SUCCESS;
 }
 
+static bool inherited_is_unable(const struct pl_job_rank *rank)
+{
+    uint32_t state = atomic_load(&rank->state);
+    return state == PL_PROCESS_UNABLE || state == PL_PROCESS_GIVEN_UP;
+}
+
 static void inherited_close(void)
 {
-    for (int i = 0; i < PL_CARD_SLOTS; i++)
-        pl_job_card_withdraw(&own->card[i]);
+    pl_job_card_withdraw(&own->card[PL_CARD_LISTENER]);
+    if (!inherited_is_unable(own))
+        pl_job_card_withdraw(&own->card[PL_CARD_WORLD]);
     atomic_store(&own->owner, -(int32_t)getpid());
     inherited_tell_hosts();
     inherited_unmap();
@@ -379,25 +399,11 @@ static int inherited_publish(enum pl_card_slot slot, const void *card, size_t le
     return inherited_tell_hosts();
 }
 
-/* Did the program of this claim finalize, or has a later one claimed the rank? */
-static bool inherited_finalized(int rank)
+/* The World's card of a rank, or what is there in place of one. False: it has none for this claim. */
+static bool inherited_read_world(int rank, void *card, size_t *length)
 {
-    const struct pl_job_rank *peer = &shared->ranks[rank];
-    uint32_t claims = atomic_load(&peer->claims);
-    return claims > generation || (claims == generation && atomic_load(&peer->state) == PL_PROCESS_FINALIZED);
-}
-
-static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
-{
-    const struct pl_job_rank *peer = &shared->ranks[rank];
-    uint32_t number = pl_job_card_read(&peer->card[slot], card, length);
-    if (slot == PL_CARD_LISTENER ? number != 0 : (number & PL_CARD_CLAIM) == (generation & PL_CARD_CLAIM))
-        return MPI_SUCCESS;
-    if (atomic_load(&pl_job_told(job, rank)->gone))
-        return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", rank);
-    if (slot == PL_CARD_WORLD && inherited_finalized(rank))
-        return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d has finalized", rank);
-    return PL_AGAIN;
+    uint32_t number = pl_job_card_read(&shared->ranks[rank].card[PL_CARD_WORLD], card, length);
+    return number != 0 && (number & PL_CARD_CLAIM) == (generation & PL_CARD_CLAIM);
 }
 
 /* Called often, so it does not read /proc. A rank that its owner has released is not dead: the next program of a script
@@ -415,6 +421,57 @@ static int inherited_alive(int rank)
 static bool inherited_died(int rank)
 {
     return atomic_load(&shared->ranks[rank].owner) > 0 && inherited_alive(rank) != MPI_SUCCESS;
+}
+
+/* Has MPI_Init failed there? Then this process acts on it. */
+static bool inherited_misses(int rank, struct pl_job_unable *unable)
+{
+    unsigned char card[PL_CARD_MAX];
+    size_t length;
+    return inherited_read_world(rank, card, &length) && pl_job_unable_is(card, length, unable) &&
+           pl_job_unable_settle(&shared->ranks[rank]);
+}
+
+static enum pl_absence inherited_absence(int rank, char words[PL_DETAIL_MAX])
+{
+    const struct pl_job_rank *peer = &shared->ranks[rank];
+    uint32_t claims = atomic_load(&peer->claims);
+    bool ended =
+        atomic_load(&pl_job_told(job, rank)->gone) != 0; /* read before its state, which it cannot change then */
+    struct pl_job_unable unable;
+    if (claims > generation) {
+        snprintf(words, PL_DETAIL_MAX, "has ended or finalized: another program has its rank now");
+    } else if (claims == generation && atomic_load(&peer->state) == PL_PROCESS_FINALIZED) {
+        snprintf(words, PL_DETAIL_MAX, "has finalized: it neither sends nor receives any more");
+    } else if (inherited_died(rank)) {
+        snprintf(words, PL_DETAIL_MAX, "has died");
+        return PL_DIED;
+    } else if (inherited_misses(rank, &unable)) {
+        snprintf(words, PL_DETAIL_MAX, "takes no part, because its MPI_Init has failed: %s", unable.why);
+        return PL_UNABLE;
+    } else if (ended) {
+        snprintf(words, PL_DETAIL_MAX, "has ended, and had not initialized MPI");
+    } else {
+        return PL_STAYS;
+    }
+    return PL_DEPARTED;
+}
+
+static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
+{
+    char words[PL_DETAIL_MAX];
+    struct pl_job_unable unable;
+    if (slot == PL_CARD_LISTENER) {
+        if (pl_job_card_read(&shared->ranks[rank].card[slot], card, length) != 0)
+            return MPI_SUCCESS;
+    } else if (inherited_read_world(rank, card, length) && !pl_job_unable_is(card, *length, &unable)) {
+        return MPI_SUCCESS;
+    }
+    if (atomic_load(&pl_job_told(job, rank)->gone))
+        return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", rank);
+    if (slot == PL_CARD_WORLD && inherited_absence(rank, words) != PL_STAYS)
+        return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d %s", rank, words);
+    return PL_AGAIN;
 }
 
 /* Has another rank's process ended without having finalized or aborted? */
@@ -491,6 +548,54 @@ static void inherited_state(enum pl_process_state state)
         inherited_tell_hosts();
 }
 
+/* --- MPI_Init fails ------------------------------------------------------------------------------------------- */
+
+/* A pipe that is full is read soon. */
+static void inherited_tell_parents(void)
+{
+    struct pl_job_note note = { .kind = PL_NOTE_UNABLE, .rank = held };
+    for (int tries = 0; tries < NOTE_TRIES && !pl_job_note_send(job, &note) && errno == EAGAIN; tries++)
+        pl_clock_sleep_ns(PL_NS_PER_MS);
+}
+
+/* The card is withdrawn before the state says that it is another one, and written afterwards. */
+static void inherited_mark_unable(int class, const char *why)
+{
+    struct pl_job_unable unable = pl_job_unable(why, class == MPI_ERR_PROC_ABORTED);
+    pl_job_card_withdraw(&own->card[PL_CARD_WORLD]);
+    /* A process of another host that acts on it cannot say so here. */
+    atomic_store(&own->state, job->hosts > 1 ? PL_PROCESS_GIVEN_UP : PL_PROCESS_UNABLE);
+    inherited_publish(PL_CARD_WORLD, &unable, sizeof unable);
+    if (shared == common && job->parent)
+        inherited_tell_parents();
+}
+
+static int inherited_begin_again(void)
+{
+    uint32_t unable = PL_PROCESS_UNABLE;
+    if (!shared || atomic_compare_exchange_strong(&own->state, &unable, PL_PROCESS_STARTED) ||
+        unable != PL_PROCESS_GIVEN_UP)
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_OTHER, "it has failed in this process before, and other processes have been told: they wait "
+                                  "for this one no more");
+}
+
+static int inherited_unable(int class, const char *why)
+{
+    struct pl_identity identity;
+    if (class == MPI_SUCCESS)
+        return inherited_begin_again();
+    bool opened = shared != NULL;
+    int rc = opened ? MPI_SUCCESS : inherited_open(&identity);
+    if (rc)
+        return rc; /* this process is not the rank's, or cannot find out */
+    if (!inherited_is_unable(own))
+        inherited_mark_unable(class, why);
+    if (!opened)
+        inherited_close();
+    return MPI_SUCCESS;
+}
+
 const struct pl_bootstrap_ops pl_bootstrap_inherited = {
     .abi = PL_BOOTSTRAP_ABI,
     .name = "inherited",
@@ -503,6 +608,7 @@ const struct pl_bootstrap_ops pl_bootstrap_inherited = {
     .state = inherited_state,
     .alive = inherited_alive,
     .died = inherited_died,
-    .finalized = inherited_finalized,
+    .absence = inherited_absence,
+    .unable = inherited_unable,
     .abort_early = inherited_abort_early,
 };

@@ -25,7 +25,7 @@ int pl_port_connect(const char *name, struct pl_info *info, int root, struct pl_
  * failure() says why they will not connect any more; NULL: they may still. */
 struct pl_port_starter {
     int (*start)(void *context, const char *port_name);
-    const char *(*failure)(const void *context);
+    const char *(*failure)(void *context);
     void *context;
     bool far; /* they may be on other hosts */
 };

@@ -22,8 +22,8 @@ struct pl_port_negotiation {
     char why[PL_DETAIL_MAX]; /* why it has no network, as far as the root knows */
 
     /* When accepting: says why no process will connect any more; NULL: it may still. The slot may be NULL. */
-    const char *(*failure)(const void *context);
-    const void *context;
+    const char *(*failure)(void *context);
+    void *context;
 
     /* The result. */
     struct pl_comm_id id;

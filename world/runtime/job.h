@@ -161,7 +161,7 @@ struct pl_job_tree {
     int pending;             /* of the root: spawned jobs that are about to be launched */
     bool outlived;     /* its own processes have ended, and spawned ones run; of a spawned job: its aborts are held */
     bool parents_told; /* of a spawned job: the parents know that it runs, */
-    bool parents_refused;    /* ... or that it does not */
+    bool parents_refused;    /* ... or that it does not; if both, that it has missed them (pl_job_has_missed()) */
     struct pl_asker parents; /* of a spawned job: the rank that has asked for it */
     char *port;              /* of a spawned job: where it connects to its parents; NULL: it was not spawned */
 };
@@ -241,6 +241,13 @@ static inline struct plenum_job *pl_job_root(struct plenum_job *job)
 static inline bool pl_job_is_starting(const struct plenum_job *job)
 {
     return job->tree.parents.job && !job->tree.parents_told;
+}
+
+/* Do the parents of a spawned job know that it will not connect to them, though it was started? What its processes do
+ * concerns no others any more. */
+static inline bool pl_job_has_missed(const struct plenum_job *job)
+{
+    return job->tree.parents_told && job->tree.parents_refused;
 }
 
 /* The value of an option of plenum_job_set() that is not set. */

@@ -15,7 +15,8 @@ enum {
     PL_EVENT_FINALIZED = 1 << 16, /* EXITED, LOST: the World was finalized */
     PL_EVENT_SOME = 1 << 17,      /* ABORTED: only the ranks that are said to end are to end */
     PL_EVENT_ABORTED = 1 << 18,   /* EXITED, LOST: it ended itself in an abort */
-    PL_EVENT_CODE = 24,           /* UNSTARTED: the exit code of the job, from this bit on */
+    PL_EVENT_UNMET = 1 << 19, /* EXITED, LOST: it had not connected to its parents; ERROR: it will not, for `text` */
+    PL_EVENT_CODE = 24,       /* UNSTARTED: the exit code of the job, from this bit on */
     PL_EVENT_OWN = ~0xffff,
 };
 

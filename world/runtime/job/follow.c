@@ -103,7 +103,7 @@ void pl_job_end(struct plenum_job *job)
 {
     if (pl_job_is_part(job))
         return;
-    if (pl_job_is_starting(job)) {
+    if (pl_job_is_starting(job) || pl_job_has_missed(job)) {
         follow_end_one(job);
         return;
     }
@@ -217,7 +217,8 @@ void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object
     if (job->outcome.aborted || !pl_job_alive(job))
         return;
     job->outcome.aborted = true;
-    pl_event_queue(job->runtime, pl_event_of_object(job, PLENUM_EVENT_ABORTED, rank, code, object, message));
+    if (!pl_job_has_missed(job))
+        pl_event_queue(job->runtime, pl_event_of_object(job, PLENUM_EVENT_ABORTED, rank, code, object, message));
     pl_outcome_decide(job, follow_exit_code_of(code));
     pl_job_end(job);
 }
@@ -337,6 +338,8 @@ static void follow_process_ended(struct plenum_job *job, int rank, const struct 
         pl_output_drain(&r->out[s]);
     pl_pmi_drain(job, rank);
     pl_slots_check(job);
+    pl_spawn_tree_check_unable(job);
+    bool unmet = pl_spawn_tree_is_unmet(job);
     bool aborted = state == PL_PROCESS_ABORTED, held = aborted && follow_check_abort(job);
     if (WIFSIGNALED(notice->status))
         pl_report_crash(job, rank, WTERMSIG(notice->status));
@@ -348,6 +351,7 @@ static void follow_process_ended(struct plenum_job *job, int rank, const struct 
                                    .finalized = state == PL_PROCESS_FINALIZED,
                                    .aborted = aborted,
                                    .held = held,
+                                   .unmet = unmet,
                                    .expected = job->phase == PL_JOB_ENDING || follow_is_aborting(job, rank) || held,
                                    .time_us = notice->time_us,
                                    .run_us = notice->run_us,

@@ -16,6 +16,7 @@
 #include "world/runtime/job/answers.h"
 #include "world/runtime/job/job_psets.h"
 #include "world/runtime/job/span_slots.h"
+#include "world/runtime/job/spawn_tree.h"
 
 enum {
     NOTES = 16,       /* in one read */
@@ -40,6 +41,8 @@ static void notes_handle(struct plenum_runtime *rt, struct pl_job_note *note, co
             pl_answers_take(job, note, job == ended);
         else if (note->kind == PL_NOTE_ERROR)
             notes_queue_error(job, note);
+        else if (note->kind == PL_NOTE_UNABLE)
+            pl_spawn_tree_check_unable(job); /* of all ranks: one that fails because of another may tell first */
         else
             pl_job_psets_check(job);
     }

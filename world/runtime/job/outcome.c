@@ -9,15 +9,18 @@
  */
 #include "world/runtime/job/outcome.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "world/runtime/event/event.h"
 #include "world/runtime/job/follow.h"
+#include "world/runtime/job/spawn_tree.h"
 #include "world/runtime/pmix/server.h"
 
 void pl_outcome_decide(struct plenum_job *job, int code)
 {
-    if (pl_job_is_starting(job))
+    if (pl_job_is_starting(job) || pl_job_has_missed(job))
         return;
     job = pl_job_root(job);
     if (!job->outcome.failed)
@@ -54,11 +57,12 @@ static void outcome_queue_event(struct plenum_job *job, const struct pl_ended *e
     if (!event)
         return;
     event->public.pid = end->pid;
-    event->public.flags = (end->expected ? PLENUM_EVENT_EXPECTED : 0) |
+    event->public.flags = (end->expected || pl_job_has_missed(job) ? PLENUM_EVENT_EXPECTED : 0) |
                           (!lost && end->unfinalized ? PLENUM_EVENT_UNFINALIZED : 0) |
                           (lost && WCOREDUMP(end->status) ? PLENUM_EVENT_CORE : 0) |
                           (end->finalized && pl_job_is_part(job) ? PL_EVENT_FINALIZED : 0) |
-                          (end->aborted && pl_job_is_part(job) ? PL_EVENT_ABORTED : 0);
+                          (end->aborted && pl_job_is_part(job) ? PL_EVENT_ABORTED : 0) |
+                          (end->unmet && pl_job_is_part(job) ? PL_EVENT_UNMET : 0);
     event->public.signal = lost ? WTERMSIG(end->status) : 0;
     event->public.code = outcome_code_of(end->status);
     if (end->time_us)
@@ -85,8 +89,24 @@ static void outcome_judge(struct plenum_job *job, const struct pl_ended *end)
         pl_job_end(job);
 }
 
+/* The parents wait for a process that has ended. */
+static void outcome_tell_parents(struct plenum_job *job, const struct pl_ended *end)
+{
+    char why[128];
+    int signo = WIFSIGNALED(end->status) ? WTERMSIG(end->status) : 0;
+    const char *name = signo ? sigdescr_np(signo) : NULL;
+    if (signo)
+        snprintf(why, sizeof why, "was killed by signal %d (%s) without having completed MPI_Init", signo,
+                 name ? name : "unknown");
+    else
+        snprintf(why, sizeof why, "exited with code %d without having completed MPI_Init", WEXITSTATUS(end->status));
+    pl_spawn_tree_missed(job, end->rank, why);
+}
+
 void pl_outcome_of_process(struct plenum_job *job, const struct pl_ended *end)
 {
+    if (end->unmet && job->phase == PL_JOB_RUNNING && !pl_job_is_part(job))
+        outcome_tell_parents(job, end);
     outcome_add_usage(job, &end->usage);
     outcome_queue_event(job, end);
     outcome_judge(job, end);

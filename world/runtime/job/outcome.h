@@ -15,6 +15,7 @@ struct pl_ended {
     bool finalized;   /* the World was */
     bool aborted;     /* it ended itself in an abort, */
     bool held;        /* ... which is held: pl_job_hold_abort() */
+    bool unmet;       /* of a spawned job: that had not connected to its parents */
     bool expected;    /* the job, or this part of it, was being ended */
     int64_t time_us;  /* when, in microseconds since 1970; 0: now */
     int64_t run_us;

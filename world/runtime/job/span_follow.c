@@ -7,6 +7,7 @@
  * until all ranks were started, or until the job ends anyway.
  */
 #include "world/runtime/job/span_follow.h"
+#include "world/runtime/job/spawn_tree.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -92,6 +93,7 @@ static void told_process_ended(struct plenum_job *job, const struct plenum_event
                               .finalized = e->flags & PL_EVENT_FINALIZED,
                               .aborted = aborted,
                               .held = held,
+                              .unmet = e->flags & PL_EVENT_UNMET,
                               .expected = (job->phase == PL_JOB_ENDING && !cause) || doomed || held,
                               .time_us = e->time_us,
                               .run_us = e->run_us,
@@ -214,6 +216,14 @@ static void told_started(struct plenum_job *job, struct pl_span_part *part, int6
     pl_job_ranks_started(job, part->ranks, time_us);
 }
 
+/* A process that its parents wait for cannot initialize MPI. */
+static void told_unable(struct plenum_job *job, const struct pl_event_view *view)
+{
+    char *text = told_copy(view->text, view->length);
+    pl_spawn_tree_missed(job, view->event.rank, text ? text : "cannot initialize MPI");
+    free(text);
+}
+
 static void told_event(struct plenum_job *job, int part, const struct pl_event_view *view)
 {
     const struct plenum_event *e = &view->event;
@@ -224,9 +234,13 @@ static void told_event(struct plenum_job *job, int part, const struct pl_event_v
     case PLENUM_EVENT_LOST: told_process_ended(job, e); break;
     case PLENUM_EVENT_ABORTED: told_aborted(job, view); break;
     case PLENUM_EVENT_FINISHED: told_part_ended(job, part); break;
+    case PLENUM_EVENT_ERROR:
+        if (e->flags & PL_EVENT_UNMET) {
+            told_unable(job, view);
+            break;
+        } /* fallthrough */
     case PLENUM_EVENT_OUTPUT:
-    case PLENUM_EVENT_REPORT:
-    case PLENUM_EVENT_ERROR: pl_event_queue(job->runtime, pl_event_of_view(job, view)); break;
+    case PLENUM_EVENT_REPORT: pl_event_queue(job->runtime, pl_event_of_view(job, view)); break;
     default: break;
     }
 }

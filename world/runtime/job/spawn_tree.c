@@ -8,6 +8,8 @@
 
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
+#include "core/job/unable.h"
+#include "world/runtime/event/event.h"
 #include "world/runtime/job/follow.h"
 #include "world/runtime/runtime_error.h"
 
@@ -25,12 +27,66 @@ bool pl_spawn_tree_lives(const struct plenum_job *root)
 
 /* --- answers to the parents -------------------------------------------------------------------------------- */
 
+void pl_spawn_tree_missed(struct plenum_job *job, int rank, const char *why)
+{
+    char text[PL_ANSWER_MAX];
+    if (!job->tree.parents_told || job->tree.parents_refused)
+        return;
+    job->tree.parents_refused = true;
+    snprintf(text, sizeof text, "rank %d of the spawned processes %s", rank, why);
+    pl_answers_give(job->runtime, &job->tree.parents, PL_QUESTION_ENDED, text);
+}
+
+/* One process that has connected shows that all can: the parents have what they waited for. */
+bool pl_spawn_tree_is_unmet(const struct plenum_job *job)
+{
+    const struct pl_asker *parents = &job->tree.parents;
+    if (!job->segment || !job->segment->parent || !job->shared)
+        return false;
+    if (pl_job_has_missed(job))
+        return true;
+    bool met = parents->file && atomic_load(&parents->file->state) == PL_QUESTION_MET;
+    for (int r = 0; !met && r < job->desc.size; r++)
+        met = atomic_load(&job->shared->ranks[r].child) == PL_CHILD_CONNECTED;
+    return !met;
+}
+
+/* A failure that is the consequence of another one is not told: the cause is, or its process has ended. */
+static void spawn_tree_check_rank(struct plenum_job *job, int rank)
+{
+    struct pl_job_rank *slot = &job->shared->ranks[rank];
+    struct pl_job_unable unable;
+    char card[PL_CARD_MAX], text[sizeof unable.why + 64];
+    size_t length;
+    if (!pl_job_card_read(&slot->card[PL_CARD_WORLD], card, &length) || !pl_job_unable_is(card, length, &unable) ||
+        unable.consequence || !pl_job_unable_settle(slot))
+        return;
+    snprintf(text, sizeof text, "cannot initialize MPI: %s", unable.why);
+    if (!pl_job_is_part(job)) {
+        pl_spawn_tree_missed(job, rank, text);
+        return;
+    }
+    struct pl_event *event = pl_event_of_object(job, PLENUM_EVENT_ERROR, rank, 0, "", text);
+    if (event)
+        event->public.flags = PL_EVENT_UNMET;
+    pl_event_queue(job->runtime, event);
+}
+
+void pl_spawn_tree_check_unable(struct plenum_job *job)
+{
+    bool early = pl_job_is_starting(job); /* pl_spawn_tree_started() checks again */
+    bool unmet = !early && pl_spawn_tree_is_unmet(job);
+    for (int r = 0; unmet && r < job->desc.size; r++)
+        spawn_tree_check_rank(job, r);
+}
+
 void pl_spawn_tree_started(struct plenum_job *job)
 {
     if (!job->tree.parents.job || job->tree.parents_refused)
         return;
     job->tree.parents_told = true;
     pl_answers_give(job->runtime, &job->tree.parents, PL_QUESTION_DONE, NULL);
+    pl_spawn_tree_check_unable(job);
 }
 
 void pl_spawn_tree_failed(struct plenum_job *job, const char *reason)
@@ -43,6 +99,8 @@ void pl_spawn_tree_failed(struct plenum_job *job, const char *reason)
 
 void pl_spawn_tree_ended(struct plenum_job *job)
 {
+    if (pl_job_has_missed(job))
+        return;
     if (job->tree.parents_told)
         pl_answers_give(job->runtime, &job->tree.parents, PL_QUESTION_ENDED, NULL);
     else

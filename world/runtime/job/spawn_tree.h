@@ -23,4 +23,14 @@ void pl_spawn_tree_started(struct plenum_job *job);
 void pl_spawn_tree_failed(struct plenum_job *job, const char *reason);
 void pl_spawn_tree_ended(struct plenum_job *job);
 
+/* A process of a spawned job that was started will not connect to the parents: tells them, once. `why` are words behind
+ * "rank 1 of the spawned processes". */
+void pl_spawn_tree_missed(struct plenum_job *job, int rank, const char *why);
+
+/* Has this spawned job not connected to its parents? Only where the job's segment is; false for other jobs. */
+bool pl_spawn_tree_is_unmet(const struct plenum_job *job);
+
+/* If MPI_Init has failed in a process of such a job, the parents are told, or the runtime that has them. */
+void pl_spawn_tree_check_unable(struct plenum_job *job);
+
 #endif

@@ -201,6 +201,8 @@ static enum pl_report_life report_read_life_of(const struct plenum_job *job, con
         return PL_LIFE_ENDED;
     if (state == PL_PROCESS_FINALIZED && owner <= 0)
         return PL_LIFE_FINALIZED;
+    if ((state == PL_PROCESS_UNABLE || state == PL_PROCESS_GIVEN_UP) && owner <= 0)
+        return PL_LIFE_UNABLE;
     if (owner == 0)
         return PL_LIFE_BEFORE;
     if (owner < 0)
@@ -211,8 +213,10 @@ static enum pl_report_life report_read_life_of(const struct plenum_job *job, con
 /* Does a process in this state in one tenant do more than one in that state in another? */
 static bool report_read_is_livelier(enum pl_report_life life, enum pl_report_life than)
 {
-    static const int order[] = { [PL_LIFE_BEFORE] = 0,  [PL_LIFE_BETWEEN] = 1, [PL_LIFE_FINALIZED] = 2,
-                                 [PL_LIFE_SESSION] = 3, [PL_LIFE_WORLD] = 4,   [PL_LIFE_ENDED] = 5 };
+    static const int order[] = {
+        [PL_LIFE_BEFORE] = 0,  [PL_LIFE_BETWEEN] = 1, [PL_LIFE_UNABLE] = 2, [PL_LIFE_FINALIZED] = 3,
+        [PL_LIFE_SESSION] = 4, [PL_LIFE_WORLD] = 5,   [PL_LIFE_ENDED] = 6
+    };
     return order[life] > order[than];
 }
 

@@ -28,6 +28,7 @@ enum pl_report_life {
     PL_LIFE_FINALIZED, /* after MPI_Finalize */
     PL_LIFE_ENDED,
     PL_LIFE_UNKNOWN, /* its host has given no answer */
+    PL_LIFE_UNABLE,  /* MPI_Init has failed, and it has no session */
     PL_LIVES
 };
 

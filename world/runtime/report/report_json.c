@@ -117,7 +117,7 @@ static json_t *report_json_items(const struct pl_job_record *page, enum pl_item_
 static json_t *report_json_rank(struct pl_report *report, int rank)
 {
     static const char *const lives[PL_LIVES] = { "before",    "world", "session", "between",
-                                                 "finalized", "ended", "unknown" };
+                                                 "finalized", "ended", "unknown", "unable" };
     const struct pl_report_rank *r = &report->rank[rank];
     json_t *object = json_object(), *waits = json_array();
     report_json_put_number(object, "rank", rank);

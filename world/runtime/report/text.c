@@ -200,6 +200,7 @@ const char *pl_report_outside(const struct pl_report_rank *rank, bool several)
     case PL_LIFE_BETWEEN: return several ? "have no session any more" : "has no session any more";
     case PL_LIFE_FINALIZED: return several ? "have finalized MPI" : "has finalized MPI";
     case PL_LIFE_ENDED: return several ? "have ended" : "has ended";
+    case PL_LIFE_UNABLE: return "could not initialize MPI";
     case PL_LIFE_UNKNOWN: return several ? "have given no answer" : "has given no answer";
     default: return several ? "are not waiting in MPI" : "is not waiting in MPI";
     }
