@@ -202,7 +202,7 @@ enum plenum_host_state {
 /** A host of a runtime, as plenum_runtime_host() describes it. New fields are added at the end. @since 0.1 */
 struct plenum_host {
     char name[256];               /**< NUL-terminated */
-    char reason[256];             /**< why it is lost, one line; "" otherwise */
+    char reason[256];             /**< why it is lost, one line; "" otherwise; "..." ends what is cut */
     enum plenum_host_state state; /**< what it is doing */
     int slots;                    /**< ranks that are placed there before another host gets more than its slots */
     int ranks;                    /**< that run there, or are being started */

@@ -104,8 +104,8 @@ struct pl_bootstrap_ops {
      * words: it does, as far as is known. NULL: unknown. */
     enum pl_absence (*absence)(int rank, char words[PL_DETAIL_MAX]);
     /* MPI_Init has failed in this process with this class, or is called again (MPI_SUCCESS), which is refused if others
-     * have acted on the failure. Also while the bootstrap is not open. Asked of built-in bootstraps only. NULL: the others
-     * do not learn of it. */
+     * have acted on the failure. Also while the bootstrap is not open. Asked of built-in bootstraps only. NULL: the
+     * others do not learn of it. */
     int (*unable)(int class, const char *why);
     /* Do others see a card that replaces one of this process? It is so as long as this is unknown. NULL: they do. */
     bool (*replaces)(void);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process whose MPI_Init has failed, and which lives on. In place of the World's card its slot has the reason, so the
- * ranks that look for it do not wait for ever, on other hosts either.
+ * A process whose MPI_Init has failed, and which lives on. In place of the World's card its slot has the reason, which
+ * ends the waits of the ranks that search for that card, on other hosts too.
  *
- * The process may call MPI_Init again, as if it had not failed, until another process has acted on the failure: a rank
- * that misses it, or the runtime on behalf of the processes that have spawned it. Whichever comes first changes the
- * state, PL_PROCESS_UNABLE: both sides always agree.
+ * The process may call MPI_Init again, as if it had not failed, until another process has acted on the failure. That is
+ * a rank that misses it, or the runtime on behalf of the processes that have spawned it. Whichever comes first changes
+ * the state, PL_PROCESS_UNABLE: both sides always agree.
  */
 #ifndef PLENUM_CORE_JOB_UNABLE_H
 #define PLENUM_CORE_JOB_UNABLE_H

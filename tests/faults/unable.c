@@ -8,9 +8,9 @@
  *
  * HOW: "exit", "exit3", "kill": without MPI_Init; "argument", "limit", "value": its MPI_Init fails, by its arguments,
  * for lack of descriptors, or by a wrong variable. It then lives on until all others have been told, or exits with 0
- * ("-exit") or 3 ("-exit3"), or calls MPI_Init again: at once, so that none is told of the failure ("-again"), or when
- * all have been told ("-late"). "dies": it initializes MPI, says its pid, and waits to be killed; the others
- * begin to wait for it then.
+ * ("-exit") or 3 ("-exit3"). "-again": it calls MPI_Init again at once, so that none is told of the failure; "-late":
+ * when all have been told. "dies": it initializes MPI, says its pid, and waits to be killed; the others begin to wait
+ * for it then.
  *
  * Environment: PLACE, an empty directory; PARENTS, how many processes spawn; FATAL: their errors are fatal.
  */

@@ -165,6 +165,7 @@ void pl_host_ready(struct pl_source *source)
  * the agent is not the last: srun goes on with the exit code. */
 static bool host_read_errors(struct pl_host *host)
 {
+    static const char more[] = "..."; /* the sign of a line that is cut */
     char text[4096];
     ssize_t got = host->errors >= 0 ? read(host->errors, text, sizeof text) : 0;
     for (ssize_t i = 0; i < got && !host->line_stays; i++) {
@@ -176,6 +177,8 @@ static bool host_read_errors(struct pl_host *host)
             host->last_line[used] = text[i];
             host->last_line[used + 1] = '\0';
             host->line_ended = false;
+        } else {
+            memcpy(host->last_line + sizeof host->last_line - sizeof more, more, sizeof more);
         }
     }
     return got > 0;
