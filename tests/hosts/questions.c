@@ -360,7 +360,8 @@ static void refused(void)
     refused_with("/bin/true", "hosts", "alpha,,beta", MPI_ERR_INFO_VALUE, "the name of a host is empty");
     refused_with("/bin/true", "hostfile", "/no/such/file", MPI_ERR_SPAWN, "cannot be read");
     refused_with("/bin/true", "wdir", "/no/such/directory", MPI_ERR_SPAWN, "/no/such/directory");
-    refused_with("/bin/true", "host", "alpha,beta", MPI_ERR_SPAWN, "ended before all of them had called MPI_Init");
+    refused_with("/bin/true", "host", "alpha,beta", MPI_ERR_SPAWN,
+                 "exited with code 0 without having completed MPI_Init");
 }
 
 /* Children that spawn without end, until something is killed. */
