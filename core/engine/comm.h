@@ -107,12 +107,12 @@ struct pl_comm_partitioned {
 
 /* Why operations on the communicator fail. Ranks are stored plus 1; 0: none. */
 struct pl_comm_health {
-    _Atomic int failed;   /* the member at fault when the communicator is broken (comm_break.h) */
-    _Atomic int departed; /* a rank that is absent while this process waits for it (departure.h) */
-    int departed_how;     /* enum pl_absence; PL_STAYS: not asked yet */
-    int class;            /* why it is broken; 0: MPI_ERR_PROC_ABORTED */
-    char *words;          /* the cause; NULL: that rank has died */
-    bool orphan;          /* its instance is closed: no operation can start */
+    _Atomic int failed;       /* the member at fault when the communicator is broken (comm_break.h) */
+    _Atomic int departed;     /* a rank that is absent while this process waits for it (departure.h) */
+    _Atomic int departed_how; /* enum pl_absence; PL_STAYS: not asked yet */
+    int class;                /* why it is broken; 0: MPI_ERR_PROC_ABORTED */
+    char *words;              /* the cause; NULL: that rank has died */
+    bool orphan;              /* its instance is closed: no operation can start */
 };
 
 /* What the library made it for. All zero: the user's. */
