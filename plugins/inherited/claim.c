@@ -145,7 +145,8 @@ static bool inherited_empty_place(int tenant)
     for (uint32_t r = 0; idle && r < pl_inherited.job->size; r++) {
         struct pl_job_rank *rank = &part->ranks[r];
         int32_t owner = atomic_load(&rank->owner);
-        idle = owner <= 0 || (owner == self && (int)r == pl_inherited.held && !pl_tenant_is_loaded(atomic_load(&rank->copy)));
+        idle = owner <= 0 ||
+               (owner == self && (int)r == pl_inherited.held && !pl_tenant_is_loaded(atomic_load(&rank->copy)));
     }
     idle = idle && madvise(part, pl_inherited.job->tenant_bytes, MADV_REMOVE) == 0;
     if (part)
@@ -167,7 +168,7 @@ static int inherited_take_place(const char *name, const char *text)
                        "let libraries share a copy (mpicc --private=shared), or set PLENUM_ALONE=1",
                        name, (unsigned)pl_inherited.job->tenants - 1,
                        pl_inherited.job->hosts > 1 ? "have had a copy of MPI, and it is on several hosts"
-                                      : "have a copy of MPI open");
+                                                   : "have a copy of MPI open");
     pl_inherited.shared = tenant == 0 ? pl_inherited.common : pl_inherited_map_part(tenant, text);
     if (!pl_inherited.shared)
         return MPI_ERR_OTHER;

@@ -62,8 +62,8 @@ struct pl_job_shared *pl_inherited_map_part(int tenant, const char *text)
         inherited_bad(text, "its shared part does not have the length that it states");
     if (bytes != pl_inherited.job->shared_bytes)
         return NULL;
-    return inherited_map_file(pl_inherited.job->shared_fd, PROT_READ | PROT_WRITE, (uint64_t)tenant * pl_inherited.job->tenant_bytes,
-                         pl_inherited.job->tenant_bytes, text);
+    return inherited_map_file(pl_inherited.job->shared_fd, PROT_READ | PROT_WRITE,
+                              (uint64_t)tenant * pl_inherited.job->tenant_bytes, pl_inherited.job->tenant_bytes, text);
 }
 
 int pl_inherited_map(int *rank)
@@ -76,7 +76,8 @@ int pl_inherited_map(int *rank)
     if (sscanf(text, "%d:%16llx:%d%n", &fd, &cookie, rank, &end) != 3 || text[end] != '\0')
         return inherited_bad(text, "it is not <descriptor>:<cookie>:<rank>");
     pl_inherited.job_bytes = inherited_bytes_of(fd, text);
-    pl_inherited.job = pl_inherited.job_bytes ? inherited_map_file(fd, PROT_READ, 0, pl_inherited.job_bytes, text) : NULL;
+    pl_inherited.job =
+        pl_inherited.job_bytes ? inherited_map_file(fd, PROT_READ, 0, pl_inherited.job_bytes, text) : NULL;
     if (!pl_inherited.job)
         return MPI_ERR_OTHER;
     const char *why = pl_job_segment_check(pl_inherited.job, pl_inherited.job_bytes, cookie, *rank);
