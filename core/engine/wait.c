@@ -31,6 +31,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,7 +71,7 @@ static const struct pl_wait_policy wait_contended_by_peer = {
  * need the core, fewer yields see a message earlier. */
 static const struct pl_wait_policy wait_slow = {
     .spins = 0,
-    .yields = 500,
+    .yields = 4000,
     .sparse = true,
     .poll_period = 2048,
 };
@@ -113,7 +114,7 @@ enum {
     KERNEL_NS = 250,        /* a longer round of progress has called the kernel ... */
     SLOW_SPINS = 2,         /* ... as all do if this many spins in succession had such rounds */
     CONTENDED_NS = 5000,    /* a longer yield has let another process run: one that has not takes 0.5 us */
-    SLOW_NS = 2000,         /* the same where that process, too, may yield after one round of progress */
+    SLOW_NS = 1000,         /* the same where that process, too, may yield after one round of progress */
     STARVED_NS = 1000000,   /* a longer one has let a process run that computes: better to sleep, and be woken */
     CONTENTION_MEMORY = 32, /* short yields until contention is forgotten */
     APART_NS = 1000000,     /* before a thread tries again to leave the core; every further time is twice as long ... */
@@ -308,17 +309,31 @@ void pl_engine_wake(struct pl_engine *engine)
 
 /* --- phases ----------------------------------------------------------------------------------------------------- */
 
-/* Lets other processes of this core run. Returns for how long, in nanoseconds. */
+/* Has the kernel run another thread in place of this one since this was last asked here? True also if unknown. */
+static bool wait_gave_way(void)
+{
+    static _Thread_local long seen;
+    struct rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage) != 0)
+        return true;
+    long before = seen;
+    seen = usage.ru_nivcsw;
+    return seen != before;
+}
+
+/* Lets other processes of this core run. Returns for how long they did, in nanoseconds. A long yield in which none did
+ * was the kernel's: it takes 25 us at times for the packets of a network. */
 static long wait_yield(struct pl_engine *engine)
 {
     long before = pl_clock_ns();
     sched_yield();
     long now = pl_clock_ns(), took = now - before;
-    if (took > (is_slow(engine) ? SLOW_NS : CONTENDED_NS))
+    if (took > (is_slow(engine) ? SLOW_NS : CONTENDED_NS) && wait_gave_way()) {
         wait_note_peer(engine, now);
-    else
-        wait_note_short_yield(engine);
-    return took;
+        return took;
+    }
+    wait_note_short_yield(engine);
+    return 0;
 }
 
 /* Long spins of an engine that has peers on other hosts show whether its rounds of progress call the kernel. */

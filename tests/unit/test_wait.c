@@ -4,12 +4,17 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"
@@ -213,5 +218,66 @@ START_TEST(sleeps_alternate)
 }
 END_TEST
 
-UNIT_MAIN("wait", done_before, busy_transport, sleeps_alternate, many_threads_without_sleep, many_threads_one_transport,
-          many_threads_two_transports)
+/* The library's yields: this long at least. */
+static long yield_ns;
+
+int sched_yield(void)
+{
+    for (long end = pl_clock_ns() + yield_ns; pl_clock_ns() < end;)
+        continue;
+    return (int)syscall(SYS_sched_yield);
+}
+
+/* How often another thread took this one's core. */
+static long switches(void)
+{
+    struct rusage usage;
+    ck_assert_int_eq(getrusage(RUSAGE_THREAD, &usage), 0);
+    return usage.ru_nivcsw;
+}
+
+/* Yields are long although no other process runs, as where the kernel works for the network. */
+START_TEST(yields_long_alone)
+{
+    open_engine(1, false);
+    yield_ns = 30000;
+    long seen = -1;
+    for (int alone = 0, checked = 0; checked < 20;) {
+        int contention = atomic_load(&engine.wait.contention);
+        pl_engine_yield(&engine);
+        long now = switches();
+        alone = now == seen ? alone + 1 : 0;
+        seen = now;
+        if (alone < 2) /* something ran since the engine looked */
+            continue;
+        ck_assert_int_eq(atomic_load(&engine.wait.contention), contention - (contention > 0) + (contention < 0));
+        checked++;
+    }
+    yield_ns = 0;
+    pl_engine_close(&engine);
+}
+END_TEST
+
+START_TEST(yields_to_another_process)
+{
+    cpu_set_t all, core;
+    open_engine(1, false);
+    CPU_ZERO(&core);
+    CPU_SET((size_t)sched_getcpu(), &core);
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof core, &core), 0);
+    pid_t other = fork();
+    ck_assert_int_ge(other, 0);
+    while (other == 0)
+        continue;
+    while (atomic_load(&engine.wait.contention) <= 0)
+        pl_engine_yield(&engine);
+    ck_assert_int_eq(kill(other, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(other, NULL, 0), other);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof all, &all), 0);
+    pl_engine_close(&engine);
+}
+END_TEST
+
+UNIT_MAIN("wait", yields_long_alone, yields_to_another_process, done_before, busy_transport, sleeps_alternate,
+          many_threads_without_sleep, many_threads_one_transport, many_threads_two_transports)
