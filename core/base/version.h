@@ -9,7 +9,7 @@
  * or of how processes meet raises it. Below 256. A build for tests may have another one
  * (CPPFLAGS=-DPL_WIRE_VERSION=200u). */
 #ifndef PL_WIRE_VERSION
-#define PL_WIRE_VERSION 6u
+#define PL_WIRE_VERSION 7u
 #endif
 
 #endif

@@ -117,8 +117,8 @@ static int ucx_choose_devices(struct pl_ucx *ucx, ucp_config_t *config)
 static void ucx_set_up_network(ucp_config_t *config)
 {
     ucx_set_inner(config, "TCP_MAX_POLL", "MAX_POLL", "1");
-    ucx_set_inner(config, "TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "512k");
-    ucx_set_inner(config, "TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "512k");
+    ucx_set_inner(config, "TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "520k");
+    ucx_set_inner(config, "TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "520k");
 }
 
 /*
