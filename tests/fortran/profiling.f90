@@ -15,6 +15,8 @@ program profiling
     end subroutine
     integer function profiling_sends() bind(C)
     end function
+    integer function profiling_strange() bind(C)
+    end function
   end interface
   integer :: rank, ranks, next, prev, a(3, 4), b(3, 4), i, total, before
   type(MPI_Request) :: request
@@ -39,6 +41,7 @@ program profiling
   call profiling_mpi(rank, ranks)
   call expect(seen%sends_mpi == 1, 'MPI_Send_fts in a tool')
   call profiling_mpif(rank, ranks)
+  call expect(profiling_strange() == 0, 'calls in C that no program has made')
   call expect(profiling_sends() == before + 3, 'MPI_Send of C below all interfaces')
   call MPI_Finalize()
 contains
