@@ -33,7 +33,7 @@ struct pl_failure {
     struct pl_hook hook;
     struct pl_engine *engine;
     long check_at;      /* milliseconds */
-    uint32_t *first;    /* [job size] deaths before this engine */
+    uint32_t *first;    /* [job size] deaths that do not concern this engine */
     uint32_t counted[]; /* [2 * job size] deaths that were handled; then `first` */
 };
 
@@ -174,8 +174,9 @@ int pl_failure_open(struct pl_engine *engine)
     watch->engine = engine;
     watch->hook.run = failure_check_hook;
     watch->first = watch->counted + pl_process.identity.size;
+    /* The dead of a pool are replaced. A process of a job is not: it is missed however early it has died. */
     for (int r = 0; r < pl_process.identity.size; r++)
-        watch->first[r] = watch->counted[r] = failure_deaths(r);
+        watch->first[r] = watch->counted[r] = pl_process.bootstrap->deaths ? failure_deaths(r) : 0;
     pl_engine_enter(engine);
     engine->failure = watch;
     pl_list_append(&engine->hooks, &watch->hook.link);

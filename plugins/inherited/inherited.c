@@ -140,10 +140,13 @@ static int inherited_alive(int rank)
     return ended ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
-/* A process that has released its rank has not died: it departed. */
+/* A process that has released its rank has not died: it departed. Nor does the death of an earlier program of a script
+ * concern this one: the rank may claim its place yet. */
 static bool inherited_died(int rank)
 {
-    return atomic_load(&pl_inherited.shared->ranks[rank].owner) > 0 && inherited_alive(rank) != MPI_SUCCESS;
+    const struct pl_job_rank *peer = &pl_inherited.shared->ranks[rank];
+    return atomic_load(&peer->claims) >= pl_inherited.generation && atomic_load(&peer->owner) > 0 &&
+           inherited_alive(rank) != MPI_SUCCESS;
 }
 
 /* Has MPI_Init failed there? Then this process acts on it. */
