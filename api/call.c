@@ -76,6 +76,34 @@ void pl_call_error(struct pl_call *call, int class, const char *format, ...)
     call->err = class;
 }
 
+const struct pl_arg_names pl_send_names = { "sendbuf", "sendcount", "sendtype", "sendtag" };
+const struct pl_arg_names pl_recv_names = { "recvbuf", "recvcount", "recvtype", "recvtag" };
+
+static const char *name_or(const char *name, const char *otherwise)
+{
+    return name ? name : otherwise;
+}
+
+static const char *call_name_buffer(const struct pl_call *call)
+{
+    return name_or(call->names ? call->names->buffer : NULL, "the buffer");
+}
+
+static const char *call_name_count(const struct pl_call *call)
+{
+    return name_or(call->names ? call->names->count : NULL, "count");
+}
+
+static const char *call_name_type(const struct pl_call *call)
+{
+    return name_or(call->names ? call->names->type : NULL, "datatype");
+}
+
+static const char *call_name_tag(const struct pl_call *call)
+{
+    return name_or(call->names ? call->names->tag : NULL, "tag");
+}
+
 void pl_call_element(struct pl_call *call, const char *array, MPI_Count index)
 {
     char why[PL_DETAIL_MAX];
@@ -149,13 +177,20 @@ struct pl_type *pl_resolve_type(struct pl_call *call, MPI_Datatype datatype)
     struct pl_type *t = pl_arg_type_uncommitted(call, datatype);
     if (!t || t->committed)
         return t;
-    pl_call_error(call, MPI_ERR_TYPE, "datatype is not committed");
+    pl_call_error(call, MPI_ERR_TYPE, "%s is not committed", call_name_type(call));
     return NULL;
 }
 
 struct pl_type *pl_arg_type_uncommitted(struct pl_call *call, MPI_Datatype datatype)
 {
-    return call_resolve(call, PL_DATATYPE, datatype, "datatype");
+    return call_resolve(call, PL_DATATYPE, datatype, call_name_type(call));
+}
+
+struct pl_type *pl_arg_oldtype(struct pl_call *call, MPI_Datatype oldtype)
+{
+    static const struct pl_arg_names names = { .type = "oldtype" };
+    call->names = &names;
+    return pl_arg_type_uncommitted(call, oldtype);
 }
 
 struct pl_op *pl_arg_op(struct pl_call *call, MPI_Op op)
@@ -267,12 +302,12 @@ void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, co
 
 void pl_bad_count(struct pl_call *call, MPI_Count count)
 {
-    pl_call_error(call, MPI_ERR_COUNT, "count is %lld; it must not be negative", (long long)count);
+    pl_call_error(call, MPI_ERR_COUNT, "%s is %lld; it must not be negative", call_name_count(call), (long long)count);
 }
 
 void pl_bad_tag(struct pl_call *call, int tag, bool receiving)
 {
-    pl_call_error(call, MPI_ERR_TAG, "tag is %d%s; it must not be negative%s", tag,
+    pl_call_error(call, MPI_ERR_TAG, "%s is %d%s; it must not be negative%s", call_name_tag(call), tag,
                   tag == MPI_ANY_TAG ? " (MPI_ANY_TAG)" : "", receiving ? " unless it is MPI_ANY_TAG" : "");
 }
 
@@ -296,11 +331,12 @@ void pl_check_buffer(struct pl_call *call, const void *buf, MPI_Count count, con
     MPI_Count bytes;
     if (type && __builtin_mul_overflow(count, type->size, &bytes))
         pl_call_error(call, MPI_ERR_COUNT,
-                      "count is %lld, of a datatype of %lld bytes; the product must fit into MPI_Count",
-                      (long long)count, (long long)type->size);
+                      "%s is %lld, of a datatype of %lld bytes; the product must fit into MPI_Count",
+                      call_name_count(call), (long long)count, (long long)type->size);
     if (buf == MPI_IN_PLACE)
-        pl_call_error(call, MPI_ERR_BUFFER, "the buffer is MPI_IN_PLACE, which is not allowed here");
+        pl_call_error(call, MPI_ERR_BUFFER, "%s is MPI_IN_PLACE, which is not allowed here", call_name_buffer(call));
     else if ((uintptr_t)buf < UNMAPPED && type && count > 0 && type->size > 0 && type->true_lb > -UNMAPPED &&
              type->true_lb < UNMAPPED)
-        pl_call_error(call, MPI_ERR_BUFFER, "the buffer is NULL, with %lld elements of data", (long long)count);
+        pl_call_error(call, MPI_ERR_BUFFER, "%s is NULL, with %lld elements of data", call_name_buffer(call),
+                      (long long)count);
 }

@@ -35,13 +35,22 @@
 #include "core/rma/window.h"
 #include "mpi.h"
 
+/* What errors call the arguments of one side of a call. NULL: the buffer, count, datatype, tag. */
+struct pl_arg_names {
+    const char *buffer, *count, *type, *tag;
+};
+
+extern const struct pl_arg_names pl_send_names; /* sendbuf, sendcount, ... */
+extern const struct pl_arg_names pl_recv_names;
+
 struct pl_call {
     const char *function;
-    int err;                       /* the first error class, or MPI_SUCCESS */
-    bool together;                 /* several processes take part: what fails on one breaks its communicator */
-    enum pl_kind kind;             /* of object; 0: no object */
-    void *object;                  /* its error handler is invoked */
-    struct pl_errhandler *handler; /* invoked instead, for constructors with an error handler argument; borrowed */
+    const struct pl_arg_names *names; /* of the arguments that are checked next; NULL: those above. Borrowed */
+    int err;                          /* the first error class, or MPI_SUCCESS */
+    bool together;                    /* several processes take part: what fails on one breaks its communicator */
+    enum pl_kind kind;                /* of object; 0: no object */
+    void *object;                     /* its error handler is invoked */
+    struct pl_errhandler *handler;    /* invoked instead, for constructors with an error handler argument; borrowed */
 };
 
 #define PL_CALL(name)                                                                                                  \
@@ -101,6 +110,7 @@ static inline struct pl_type *pl_arg_type(struct pl_call *call, MPI_Datatype dat
     return basic && !call->err ? basic : pl_resolve_type(call, datatype);
 }
 struct pl_type *pl_arg_type_uncommitted(struct pl_call *call, MPI_Datatype datatype); /* for constructors, queries */
+struct pl_type *pl_arg_oldtype(struct pl_call *call, MPI_Datatype oldtype);           /* the same, by that name */
 struct pl_op *pl_arg_op(struct pl_call *call, MPI_Op op);
 struct pl_group *pl_arg_group(struct pl_call *call, MPI_Group group, const char *name);
 struct pl_request *pl_resolve_request(struct pl_call *call, MPI_Request request);

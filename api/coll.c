@@ -83,8 +83,8 @@ struct pl_type *pl_arg_blocks(struct pl_call *call, const void *buf, MPI_Count c
     MPI_Count all = 0;
     pl_arg_count(call, count);
     if (!call->err && __builtin_mul_overflow(count, (MPI_Count)blocks, &all))
-        pl_call_error(call, MPI_ERR_COUNT, "count is %lld in each of %d blocks: more than can be counted",
-                      (long long)count, blocks);
+        pl_call_error(call, MPI_ERR_COUNT, "%s is %lld in each of %d blocks: more than can be counted",
+                      call->names && call->names->count ? call->names->count : "count", (long long)count, blocks);
     pl_arg_buffer(call, buf, all, type);
     return type;
 }

@@ -24,6 +24,7 @@ static void arg_sent(struct pl_call *call, struct pl_coll *coll, const void *sen
     coll->sendcount = count;
     if (sendbuf == MPI_IN_PLACE)
         return;
+    call->names = &pl_send_names;
     coll->sendtype = pl_arg_blocks(call, sendbuf, count, datatype, blocks);
 }
 
@@ -34,6 +35,7 @@ static void arg_received(struct pl_call *call, struct pl_coll *coll, void *recvb
     coll->recvcount = count;
     if (recvbuf == MPI_IN_PLACE)
         return;
+    call->names = &pl_recv_names;
     coll->recvtype = pl_arg_blocks(call, recvbuf, count, datatype, blocks);
 }
 
@@ -65,6 +67,7 @@ static void arg_sent_each(struct pl_call *call, struct pl_coll *coll, const void
     coll->sendbuf = sendbuf;
     if (sendbuf == MPI_IN_PLACE || call->err)
         return;
+    call->names = &pl_send_names;
     coll->sendtype = pl_arg_type(call, datatype);
     coll->sendcounts = counts;
     coll->senddispls = displs;
@@ -79,6 +82,7 @@ static void arg_received_each(struct pl_call *call, struct pl_coll *coll, void *
     coll->recvbuf = recvbuf;
     if (call->err)
         return;
+    call->names = &pl_recv_names;
     coll->recvtype = pl_arg_type(call, datatype);
     coll->recvcounts = counts;
     coll->recvdispls = displs;
@@ -131,7 +135,9 @@ int pl_do_bcast(struct pl_call *call, void *buffer, MPI_Count count, MPI_Datatyp
     pl_arg_coll_root(call, coll.comm, root);
     if (!call->err && (pl_coll_is_root(coll.comm, root) || pl_coll_is_other(coll.comm, root))) {
         pl_arg_not_in_place(call, buffer, "buffer", not_here);
-        arg_received(call, &coll, buffer, count, datatype, 1);
+        coll.recvbuf = buffer;
+        coll.recvcount = count;
+        coll.recvtype = pl_arg_blocks(call, buffer, count, datatype, 1);
     }
     return pl_coll_leave(call, &coll, &form);
 }

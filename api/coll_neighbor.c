@@ -63,7 +63,9 @@ int pl_do_neighbor_allgather(struct pl_call *call, const void *sendbuf, MPI_Coun
     struct pl_coll coll = mpi_coll_neighbor_begin(call, PL_COLL_NEIGHBOR_ALLGATHER, comm, sendbuf, recvbuf, &topology);
     coll.sendcount = sendcount;
     coll.recvcount = recvcount;
+    call->names = &pl_send_names;
     coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
+    call->names = &pl_recv_names;
     coll.recvtype = pl_arg_blocks(call, recvbuf, recvcount, recvtype, in_of(topology));
     return pl_coll_leave(call, &coll, &form);
 }
@@ -77,8 +79,10 @@ int pl_do_neighbor_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Cou
     coll.sendcount = sendcount;
     coll.recvcounts = recvcounts;
     coll.recvdispls = displs;
+    call->names = &pl_send_names;
     coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
     MPI_Count most = arg_lists(call, recvcounts, displs, in_of(topology), "receive");
+    call->names = &pl_recv_names;
     coll.recvtype = pl_arg_blocks(call, recvbuf, most, recvtype, 1);
     return pl_coll_leave(call, &coll, &form);
 }
@@ -91,7 +95,9 @@ int pl_do_neighbor_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count
     struct pl_coll coll = mpi_coll_neighbor_begin(call, PL_COLL_NEIGHBOR_ALLTOALL, comm, sendbuf, recvbuf, &topology);
     coll.sendcount = sendcount;
     coll.recvcount = recvcount;
+    call->names = &pl_send_names;
     coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology));
+    call->names = &pl_recv_names;
     coll.recvtype = pl_arg_blocks(call, recvbuf, recvcount, recvtype, in_of(topology));
     return pl_coll_leave(call, &coll, &form);
 }
@@ -109,7 +115,9 @@ int pl_do_neighbor_alltoallv(struct pl_call *call, const void *sendbuf, struct p
     coll.recvdispls = rdispls;
     MPI_Count sent = arg_lists(call, sendcounts, sdispls, out_of(topology), "send");
     MPI_Count received = arg_lists(call, recvcounts, rdispls, in_of(topology), "receive");
+    call->names = &pl_send_names;
     coll.sendtype = pl_arg_blocks(call, sendbuf, sent, sendtype, 1);
+    call->names = &pl_recv_names;
     coll.recvtype = pl_arg_blocks(call, recvbuf, received, recvtype, 1);
     return pl_coll_leave(call, &coll, &form);
 }

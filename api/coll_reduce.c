@@ -21,6 +21,7 @@ static void arg_operands(struct pl_call *call, struct pl_coll *coll, MPI_Count c
 static void arg_given(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count count)
 {
     coll->sendbuf = sendbuf;
+    call->names = &pl_send_names;
     pl_arg_buffer(call, sendbuf, count, coll->recvtype);
 }
 
@@ -36,8 +37,10 @@ static void arg_both(struct pl_call *call, struct pl_coll *coll, const void *sen
     if (pl_comm_is_inter(coll->comm))
         pl_arg_not_in_place(call, sendbuf, "sendbuf", not_inter);
     pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
+    call->names = &pl_send_names;
     if (!in_place)
         pl_arg_buffer(call, sendbuf, sent, coll->recvtype);
+    call->names = &pl_recv_names;
     pl_arg_buffer(call, recvbuf, in_place ? sent : received, coll->recvtype);
     pl_arg_apart(call, sendbuf, sent, coll->recvtype, recvbuf, received, coll->recvtype);
 }
@@ -55,6 +58,7 @@ int pl_do_reduce(struct pl_call *call, const void *sendbuf, void *recvbuf, MPI_C
         arg_both(call, &coll, sendbuf, count, recvbuf, count);
     } else if (is_root) {
         coll.recvbuf = recvbuf;
+        call->names = &pl_recv_names;
         pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
         pl_arg_buffer(call, recvbuf, count, coll.recvtype);
     } else {
@@ -81,6 +85,7 @@ int pl_do_reduce_scatter_block(struct pl_call *call, const void *sendbuf, void *
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_REDUCE_SCATTER_BLOCK, .comm = pl_arg_comm(call, comm) };
+    call->names = &(const struct pl_arg_names){ .count = "recvcount" };
     arg_operands(call, &coll, recvcount, datatype, op);
     MPI_Count total = 0;
     if (!call->err && __builtin_mul_overflow(recvcount, (MPI_Count)coll.comm->size, &total))

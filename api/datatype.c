@@ -77,7 +77,7 @@ static int mpi_type_contiguous(struct pl_call *call, bool large, MPI_Count count
                                MPI_Datatype *newtype)
 {
     pl_arg_count(call, count);
-    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    struct pl_type *old = pl_arg_oldtype(call, oldtype);
     pl_arg_output(call, newtype, "newtype");
     struct pl_type_envelope *e = envelope_of(call, MPI_COMBINER_CONTIGUOUS, large, 1, 0, 1);
     if (e) {
@@ -106,7 +106,7 @@ static int mpi_type_vector(struct pl_call *call, int combiner, bool large, MPI_C
     size_t addresses = combiner == MPI_COMBINER_HVECTOR ? 1 : 0;
     pl_arg_count(call, count);
     arg_blocklength(call, blocklength);
-    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    struct pl_type *old = pl_arg_oldtype(call, oldtype);
     pl_arg_output(call, newtype, "newtype");
     struct pl_type_envelope *e = envelope_of(call, combiner, large, 3 - addresses, addresses, 1);
     if (e) {
@@ -151,7 +151,7 @@ static int mpi_type_indexed(struct pl_call *call, int combiner, bool large, MPI_
     pl_arg_count(call, count);
     arg_blocklengths(call, count, lengths);
     arg_displacements(call, count, displacements);
-    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    struct pl_type *old = pl_arg_oldtype(call, oldtype);
     pl_arg_output(call, newtype, "newtype");
     size_t n = (size_t)count, addresses = combiner == MPI_COMBINER_HINDEXED ? n : 0;
     struct pl_type_envelope *e = envelope_of(call, combiner, large, 1 + 2 * n - addresses, addresses, 1);
@@ -207,7 +207,7 @@ static int indexed_block(struct pl_call *call, int combiner, bool large, MPI_Cou
     pl_arg_count(call, count);
     arg_blocklength(call, blocklength);
     arg_displacements(call, count, displacements);
-    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    struct pl_type *old = pl_arg_oldtype(call, oldtype);
     pl_arg_output(call, newtype, "newtype");
     size_t n = (size_t)count, addresses = combiner == MPI_COMBINER_HINDEXED_BLOCK ? n : 0;
     struct pl_type_envelope *e = envelope_of(call, combiner, large, 2 + n - addresses, addresses, 1);
@@ -299,7 +299,7 @@ int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blockleng
 static int mpi_type_resized(struct pl_call *call, bool large, MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
                             MPI_Datatype *newtype)
 {
-    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    struct pl_type *old = pl_arg_oldtype(call, oldtype);
     pl_arg_output(call, newtype, "newtype");
     struct pl_type_envelope *e = envelope_of(call, MPI_COMBINER_RESIZED, large, 0, 2, 1);
     if (e) {
@@ -326,7 +326,7 @@ int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count exte
 int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_dup);
-    struct pl_type *old = pl_arg_type_uncommitted(&call, oldtype), *type = NULL;
+    struct pl_type *old = pl_arg_oldtype(&call, oldtype), *type = NULL;
     pl_arg_output(&call, newtype, "newtype");
     struct pl_type_envelope *e = pl_call_envelope(&call, MPI_COMBINER_DUP, 0, 0, 0, 1);
     if (e) {

@@ -53,7 +53,7 @@ static int mpi_array_subarray(struct pl_call *call, bool large, int ndims, struc
     arg_sizes(call, starts, "array_of_starts");
     arg_selection(call, ndims, sizes, subsizes, starts);
     arg_order(call, order);
-    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    struct pl_type *old = pl_arg_oldtype(call, oldtype);
     pl_arg_output(call, newtype, "newtype");
     size_t numbers = 3 * (size_t)ndims;
     struct pl_type_envelope *e =
@@ -141,7 +141,7 @@ static int mpi_array_darray(struct pl_call *call, bool large, struct distributio
                             MPI_Datatype *newtype)
 {
     arg_distribution(call, &d);
-    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    struct pl_type *old = pl_arg_oldtype(call, oldtype);
     pl_arg_output(call, newtype, "newtype");
     size_t n = (size_t)d.ndims;
     struct pl_type_envelope *e =

@@ -6,41 +6,54 @@
 #include "api/pmpi.h"
 #include "core/rma/accumulate.h"
 
+static const struct pl_arg_names target_names = { .count = "target_count", .type = "target_datatype" };
+static const struct pl_arg_names origin_names = { "origin_addr", "origin_count", "origin_datatype", NULL };
+static const struct pl_arg_names result_names = { "result_addr", "result_count", "result_datatype", NULL };
+static const struct pl_arg_names compare_names = { .buffer = "compare_addr" };
+
+/* Of operations on one element, whose datatype is an argument of its own. */
+static const struct pl_arg_names single_origin_names = { .buffer = "origin_addr" };
+static const struct pl_arg_names single_result_names = { .buffer = "result_addr" };
+
 /* The arguments of all operations: the window, the rank, and the target's part. */
-static struct pl_rma arg_target(struct pl_call *call, enum pl_rma_kind kind, MPI_Win win, int rank, MPI_Aint disp,
-                                MPI_Count count, MPI_Datatype datatype)
+static struct pl_rma arg_target(struct pl_call *call, enum pl_rma_kind kind, const struct pl_arg_names *names,
+                                MPI_Win win, int rank, MPI_Aint disp, MPI_Count count, MPI_Datatype datatype)
 {
     struct pl_win *w = pl_arg_win(call, win);
     struct pl_rma rma = { .kind = kind, .win = w, .target = rank, .disp = disp, .count = count };
     pl_arg_dest(call, w ? w->comm : NULL, rank);
     if (disp < 0 && w && w->flavor != MPI_WIN_FLAVOR_DYNAMIC && rank != MPI_PROC_NULL)
         pl_call_error(call, MPI_ERR_DISP, "target_disp is %lld; it must not be negative", (long long)disp);
+    call->names = names;
     pl_arg_count(call, count);
     rma.type = pl_arg_type(call, datatype);
     return rma;
 }
 
-static const struct pl_type *arg_data(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype)
+static const struct pl_type *arg_data(struct pl_call *call, const struct pl_arg_names *names, const void *buf,
+                                      MPI_Count count, MPI_Datatype datatype)
 {
+    call->names = names;
     pl_arg_count(call, count);
     struct pl_type *type = pl_arg_type(call, datatype);
     pl_arg_buffer(call, buf, count, type);
     return type;
 }
 
-static void arg_origin(struct pl_call *call, struct pl_rma *rma, const void *buf, MPI_Count count,
-                       MPI_Datatype datatype)
+static void arg_origin(struct pl_call *call, struct pl_rma *rma, const struct pl_arg_names *names, const void *buf,
+                       MPI_Count count, MPI_Datatype datatype)
 {
     rma->origin = buf;
     rma->origin_count = count;
-    rma->origin_type = arg_data(call, buf, count, datatype);
+    rma->origin_type = arg_data(call, names, buf, count, datatype);
 }
 
-static void arg_result(struct pl_call *call, struct pl_rma *rma, void *buf, MPI_Count count, MPI_Datatype datatype)
+static void arg_result(struct pl_call *call, struct pl_rma *rma, const struct pl_arg_names *names, void *buf,
+                       MPI_Count count, MPI_Datatype datatype)
 {
     rma->result = buf;
     rma->result_count = count;
-    rma->result_type = arg_data(call, buf, count, datatype);
+    rma->result_type = arg_data(call, names, buf, count, datatype);
 }
 
 static bool rma_is_no_op(const struct pl_op *op)
@@ -80,8 +93,9 @@ static int mpi_rma_put(struct pl_call *call, const void *origin_addr, MPI_Count 
                        MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                        MPI_Datatype target_datatype, MPI_Win win, bool wants_request, MPI_Request *request)
 {
-    struct pl_rma rma = arg_target(call, PL_RMA_PUT, win, target_rank, target_disp, target_count, target_datatype);
-    arg_origin(call, &rma, origin_addr, origin_count, origin_datatype);
+    struct pl_rma rma =
+        arg_target(call, PL_RMA_PUT, &target_names, win, target_rank, target_disp, target_count, target_datatype);
+    arg_origin(call, &rma, &origin_names, origin_addr, origin_count, origin_datatype);
     return mpi_rma_start(call, &rma, wants_request, request);
 }
 
@@ -89,8 +103,9 @@ static int mpi_rma_get(struct pl_call *call, void *origin_addr, MPI_Count origin
                        int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
                        MPI_Win win, bool wants_request, MPI_Request *request)
 {
-    struct pl_rma rma = arg_target(call, PL_RMA_GET, win, target_rank, target_disp, target_count, target_datatype);
-    arg_result(call, &rma, origin_addr, origin_count, origin_datatype);
+    struct pl_rma rma =
+        arg_target(call, PL_RMA_GET, &target_names, win, target_rank, target_disp, target_count, target_datatype);
+    arg_result(call, &rma, &origin_names, origin_addr, origin_count, origin_datatype);
     return mpi_rma_start(call, &rma, wants_request, request);
 }
 
@@ -167,9 +182,9 @@ static int mpi_rma_accumulate(struct pl_call *call, const void *origin_addr, MPI
                               MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
                               bool wants_request, MPI_Request *request)
 {
-    struct pl_rma rma =
-        arg_target(call, PL_RMA_ACCUMULATE, win, target_rank, target_disp, target_count, target_datatype);
-    arg_origin(call, &rma, origin_addr, origin_count, origin_datatype);
+    struct pl_rma rma = arg_target(call, PL_RMA_ACCUMULATE, &target_names, win, target_rank, target_disp, target_count,
+                                   target_datatype);
+    arg_origin(call, &rma, &origin_names, origin_addr, origin_count, origin_datatype);
     arg_operation(call, &rma, op);
     if (!call->err && rma_is_no_op(rma.op))
         pl_call_error(call, MPI_ERR_OP, "op is MPI_NO_OP: an accumulate without a result has no use for it");
@@ -224,11 +239,11 @@ static int mpi_rma_get_accumulate(struct pl_call *call, const struct rma_buffers
                                   MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                                   MPI_Win win, bool wants_request, MPI_Request *request)
 {
-    struct pl_rma rma =
-        arg_target(call, PL_RMA_GET_ACCUMULATE, win, target_rank, target_disp, target_count, target_datatype);
+    struct pl_rma rma = arg_target(call, PL_RMA_GET_ACCUMULATE, &target_names, win, target_rank, target_disp,
+                                   target_count, target_datatype);
     if (op != MPI_NO_OP)
-        arg_origin(call, &rma, buffers->origin_addr, buffers->origin_count, buffers->origin_datatype);
-    arg_result(call, &rma, buffers->result_addr, buffers->result_count, buffers->result_datatype);
+        arg_origin(call, &rma, &origin_names, buffers->origin_addr, buffers->origin_count, buffers->origin_datatype);
+    arg_result(call, &rma, &result_names, buffers->result_addr, buffers->result_count, buffers->result_datatype);
     arg_operation(call, &rma, op);
     return mpi_rma_start(call, &rma, wants_request, request);
 }
@@ -292,11 +307,11 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
                      MPI_Aint target_disp, MPI_Op op, MPI_Win win)
 {
     struct pl_call call = PL_CALL_TOGETHER(MPI_Fetch_and_op);
-    struct pl_rma rma = arg_target(&call, PL_RMA_GET_ACCUMULATE, win, target_rank, target_disp, 1, datatype);
+    struct pl_rma rma = arg_target(&call, PL_RMA_GET_ACCUMULATE, NULL, win, target_rank, target_disp, 1, datatype);
     arg_single(&call, rma.type);
     if (op != MPI_NO_OP)
-        arg_origin(&call, &rma, origin_addr, 1, datatype);
-    arg_result(&call, &rma, result_addr, 1, datatype);
+        arg_origin(&call, &rma, &single_origin_names, origin_addr, 1, datatype);
+    arg_result(&call, &rma, &single_result_names, result_addr, 1, datatype);
     arg_operation(&call, &rma, op);
     return mpi_rma_start(&call, &rma, false, NULL);
 }
@@ -330,14 +345,15 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
                          int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
     struct pl_call call = PL_CALL_TOGETHER(MPI_Compare_and_swap);
-    struct pl_rma rma = arg_target(&call, PL_RMA_COMPARE_AND_SWAP, win, target_rank, target_disp, 1, datatype);
+    struct pl_rma rma = arg_target(&call, PL_RMA_COMPARE_AND_SWAP, NULL, win, target_rank, target_disp, 1, datatype);
     char label[MPI_MAX_OBJECT_NAME];
     arg_single(&call, rma.type);
     if (!call.err && !rma_is_comparable(rma.type))
         pl_call_error(&call, MPI_ERR_TYPE, "datatype is %s; it must be an integer, logical or byte",
                       pl_type_label(rma.type, label));
-    arg_origin(&call, &rma, origin_addr, 1, datatype);
-    arg_result(&call, &rma, result_addr, 1, datatype);
+    arg_origin(&call, &rma, &single_origin_names, origin_addr, 1, datatype);
+    arg_result(&call, &rma, &single_result_names, result_addr, 1, datatype);
+    call.names = &compare_names;
     pl_arg_buffer(&call, compare_addr, 1, rma.type);
     rma.compare = compare_addr;
     rma.op = pl_op_predefined((uintptr_t)MPI_REPLACE);

@@ -9,14 +9,16 @@ static struct pl_comm *mpi_sendrecv_check(struct pl_call *call, struct pl_transf
                                           MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct pl_comm *c = pl_arg_comm(call, comm);
+    call->names = &pl_send_names;
     t->sendtype = pl_arg_type(call, sendtype);
-    t->recvtype = pl_arg_type(call, recvtype);
     pl_arg_count(call, t->sendcount);
-    pl_arg_count(call, t->recvcount);
     pl_arg_buffer(call, t->sendbuf, t->sendcount, t->sendtype);
-    pl_arg_buffer(call, t->recvbuf, t->recvcount, t->recvtype);
     pl_arg_dest(call, c, t->dest);
     pl_arg_tag(call, t->sendtag);
+    call->names = &pl_recv_names;
+    t->recvtype = pl_arg_type(call, recvtype);
+    pl_arg_count(call, t->recvcount);
+    pl_arg_buffer(call, t->recvbuf, t->recvcount, t->recvtype);
     pl_arg_source(call, c, t->source);
     pl_arg_recv_tag(call, c, t->recvtag);
     return c;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ranks: 2 3 */
+/*
+ * Functions with two sides, of a send and a receive or of origin and target: the text of an error names the argument
+ * that is wrong, as the function's prototype does.
+ */
+#include "mtest.h"
+
+enum { MOST = 16 };
+
+static int in[MOST], out[MOST], counts[MOST], displs[MOST];
+static MPI_Comm ring;
+static MPI_Datatype fresh; /* not committed */
+
+static void says(const char *call, int code, const char *part)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    if (code != MPI_SUCCESS)
+        MPI_Error_string(code, text, &length);
+    mtest_check(strstr(text, part) != NULL, __FILE__, __LINE__, call, text);
+}
+#define SAYS(call, part) says(#call, (call), (part))
+
+static void check_collectives(void)
+{
+    const MPI_Comm world = MPI_COMM_WORLD;
+    const MPI_Datatype null = MPI_DATATYPE_NULL;
+    SAYS(MPI_Allgather(in, -1, MPI_INT, out, 1, MPI_INT, world), "sendcount is -1; it must not be negative");
+    SAYS(MPI_Allgather(in, 1, MPI_INT, out, -2, MPI_INT, world), "recvcount is -2; it must not be negative");
+    SAYS(MPI_Allgather(in, 1, null, out, 1, MPI_INT, world), "sendtype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Allgather(in, 1, MPI_INT, out, 1, null, world), "recvtype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Allgather(in, 1, fresh, out, 1, MPI_INT, world), "sendtype is not committed");
+    SAYS(MPI_Allgather(NULL, 1, MPI_INT, out, 1, MPI_INT, world), "sendbuf is NULL, with 1 elements");
+    SAYS(MPI_Allgather(in, 1, MPI_INT, NULL, 1, MPI_INT, world), "recvbuf is NULL, with ");
+    SAYS(MPI_Alltoall(in, 1, MPI_INT, out, -3, MPI_INT, world), "recvcount is -3");
+    SAYS(MPI_Alltoallv(in, counts, displs, MPI_INT, out, counts, displs, null, world), "recvtype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Gather(in, -4, MPI_INT, out, 1, MPI_INT, 0, world), "sendcount is -4");
+    SAYS(MPI_Scatter(in, 1, MPI_INT, NULL, 1, MPI_INT, 0, world), "recvbuf is NULL");
+    SAYS(MPI_Bcast(in, -5, MPI_INT, 0, world), ": count is -5");
+    SAYS(MPI_Bcast(in, 1, null, 0, world), ": datatype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Allreduce(NULL, out, 1, MPI_INT, MPI_SUM, world), "sendbuf is NULL");
+    SAYS(MPI_Allreduce(in, NULL, 1, MPI_INT, MPI_SUM, world), "recvbuf is NULL");
+    SAYS(MPI_Allreduce(in, out, -6, MPI_INT, MPI_SUM, world), ": count is -6");
+    SAYS(MPI_Reduce_scatter_block(in, out, -7, MPI_INT, MPI_SUM, world), "recvcount is -7");
+    SAYS(MPI_Neighbor_alltoall(in, 1, MPI_INT, out, 1, null, ring), "recvtype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Neighbor_allgather(NULL, 1, MPI_INT, out, 1, MPI_INT, ring), "sendbuf is NULL");
+}
+
+static void check_sendrecv(void)
+{
+    const MPI_Comm self = MPI_COMM_SELF;
+    const MPI_Datatype null = MPI_DATATYPE_NULL;
+    SAYS(MPI_Sendrecv(in, -1, MPI_INT, 0, 0, out, 1, MPI_INT, 0, 0, self, MPI_STATUS_IGNORE), "sendcount is -1");
+    SAYS(MPI_Sendrecv(in, 1, MPI_INT, 0, 0, out, -1, MPI_INT, 0, 0, self, MPI_STATUS_IGNORE), "recvcount is -1");
+    SAYS(MPI_Sendrecv(in, 1, MPI_INT, 0, -9, out, 1, MPI_INT, 0, 0, self, MPI_STATUS_IGNORE), "sendtag is -9");
+    SAYS(MPI_Sendrecv(in, 1, MPI_INT, 0, 0, out, 1, MPI_INT, 0, -9, self, MPI_STATUS_IGNORE), "recvtag is -9");
+    SAYS(MPI_Sendrecv(in, 1, MPI_INT, 0, 0, out, 1, null, 0, 0, self, MPI_STATUS_IGNORE),
+         "recvtype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Sendrecv(in, 1, MPI_INT, 0, 0, NULL, 1, MPI_INT, 0, 0, self, MPI_STATUS_IGNORE), "recvbuf is NULL");
+    SAYS(MPI_Send(in, -1, MPI_INT, 0, 0, self), ": count is -1");
+    SAYS(MPI_Send(in, 1, MPI_INT, 0, -9, self), ": tag is -9");
+}
+
+static void check_onesided(void)
+{
+    MPI_Win win;
+    const MPI_Datatype null = MPI_DATATYPE_NULL;
+    CHECK_OK(MPI_Win_create(in, sizeof in, sizeof *in, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Win_lock_all(0, win));
+    SAYS(MPI_Put(NULL, 1, MPI_INT, 0, 0, 1, MPI_INT, win), "origin_addr is NULL");
+    SAYS(MPI_Put(out, -1, MPI_INT, 0, 0, 1, MPI_INT, win), "origin_count is -1");
+    SAYS(MPI_Put(out, 1, MPI_INT, 0, 0, -1, MPI_INT, win), "target_count is -1");
+    SAYS(MPI_Get(out, 1, null, 0, 0, 1, MPI_INT, win), "origin_datatype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Get(out, 1, MPI_INT, 0, 0, 1, null, win), "target_datatype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Get_accumulate(out, 1, MPI_INT, NULL, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win), "result_addr is NULL");
+    SAYS(MPI_Get_accumulate(out, 1, MPI_INT, out, -2, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win), "result_count is -2");
+    SAYS(MPI_Fetch_and_op(out, NULL, MPI_INT, 0, 0, MPI_SUM, win), "result_addr is NULL");
+    SAYS(MPI_Fetch_and_op(out, out, null, 0, 0, MPI_SUM, win), ": datatype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Compare_and_swap(out, NULL, out, MPI_INT, 0, 0, win), "compare_addr is NULL");
+    CHECK_OK(MPI_Win_unlock_all(win));
+    CHECK_OK(MPI_Win_free(&win));
+}
+
+static void check_constructors(void)
+{
+    MPI_Datatype type;
+    SAYS(MPI_Type_contiguous(2, MPI_DATATYPE_NULL, &type), "oldtype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Type_vector(2, 1, 2, MPI_DATATYPE_NULL, &type), "oldtype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Type_create_resized(MPI_DATATYPE_NULL, 0, 8, &type), "oldtype is MPI_DATATYPE_NULL");
+}
+
+int main(int argc, char **argv)
+{
+    MTEST_INIT(argc, argv);
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Type_contiguous(2, MPI_INT, &fresh));
+    CHECK_OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &mtest_size, (int[]){ 1 }, 0, &ring));
+    CHECK_OK(MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN));
+    if (mtest_rank == 0)
+        check_collectives(); /* wrong arguments of one rank: the others need not take part */
+    check_sendrecv();
+    check_constructors();
+    check_onesided();
+    CHECK_OK(MPI_Comm_free(&ring));
+    CHECK_OK(MPI_Type_free(&fresh));
+    MTEST_END;
+}
