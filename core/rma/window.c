@@ -199,6 +199,11 @@ static int window_check_free(const struct pl_win *win)
     if (atomic_load(&win->comm->health.failed))
         return MPI_SUCCESS;
     switch (atomic_load(&win->epoch.access)) {
+    case PL_ACCESS_FENCE:
+        if (atomic_load(&win->epoch.fence_used))
+            return pl_fail(MPI_ERR_RMA_SYNC, "%s: MPI_Win_fence is missing after the last operations",
+                           pl_win_label(win));
+        break;
     case PL_ACCESS_START:
         return pl_fail(MPI_ERR_RMA_SYNC, "%s is between MPI_Win_start and MPI_Win_complete", pl_win_label(win));
     case PL_ACCESS_LOCK:

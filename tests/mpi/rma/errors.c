@@ -322,6 +322,8 @@ int main(int argc, char **argv)
         CHECK_CLASS(MPI_Rput(&value, 1, MPI_INT, target, 0, 1, MPI_INT, win, &request), MPI_ERR_RMA_SYNC);
         CHECK_OK(MPI_Put(&mtest_rank, 1, MPI_INT, target, 3, 1, MPI_INT, win));
         CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win), MPI_ERR_RMA_SYNC);
+        freed = win;
+        CHECK_CLASS(MPI_Win_free(&freed), MPI_ERR_RMA_SYNC); /* the epoch has not ended */
         CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
         CHECK(base[3] == (mtest_rank + mtest_size - 1) % mtest_size);
         freed = win;
