@@ -54,6 +54,12 @@ static bool rank_has_departed(struct pl_comm *comm, int rank)
     return rc ? closed || departure_explains(comm, departure_proc(comm, rank), rc) : peer->closed;
 }
 
+static bool is_closed(const struct pl_comm *comm, int rank)
+{
+    const struct pl_peer *peer = pl_comm_peer(comm, rank);
+    return peer && peer->closed;
+}
+
 /* Has the process died? Then the launcher will know, and ends the job for the reason of its death, not for the errors
  * of those that miss it. */
 static bool departure_is_death(uint64_t proc)
@@ -80,7 +86,10 @@ int pl_departure_of_send(struct pl_request *request, int rc)
     char words[PL_DETAIL_MAX];
     if (!message && comm && rc != MPI_ERR_NO_MEM && departure_is_death(proc))
         return MPI_ERR_PROC_ABORTED;
-    if (!message && comm && rc == MPI_ERR_PROC_ABORTED && departure_absence(comm, proc, words) != PL_STAYS)
+    bool here = comm && PL_PROC_JOB(proc) == 0;
+    if (!message && comm && rc == MPI_ERR_PROC_ABORTED &&
+        (departure_absence(comm, proc, words) != PL_STAYS ||
+         (here && (is_closed(comm, request->args.peer_rank) || departure_explains(comm, proc, rc)))))
         departure_note(comm, request->args.peer_rank); /* the words of the error */
     if (!message || atomic_load(&comm->health.failed) || !departure_explains(comm, proc, rc))
         return rc;

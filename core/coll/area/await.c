@@ -20,6 +20,7 @@
 #include "core/coll/statement.h"
 #include "core/engine/comm.h"
 #include "core/engine/comm_break.h"
+#include "core/engine/departure.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_policy.h"
 #include "core/engine/wait_record.h"
@@ -50,7 +51,18 @@ static int area_failed(const struct pl_area *area, int awaited, int *rank)
         if (i != area->rank && pl_comm_peer(area->comm, *rank = i)->error)
             return pl_comm_peer(area->comm, i)->error;
     *rank = awaited;
-    return awaited != area->rank && pl_comm_peer(area->comm, awaited)->closed ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+    return awaited != area->rank && pl_departure_has(area->comm, awaited) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+/* The words for it. No lock held. */
+static int area_record_failure(const struct pl_area *area, int rc, int rank)
+{
+    struct pl_comm *comm = area->comm;
+    if (atomic_load(&comm->health.failed))
+        return pl_comm_broken_record(comm);
+    if (atomic_load(&comm->health.departed) == rank + 1)
+        return pl_departure_record(comm);
+    return pl_fail(rc, "the process of rank %d in %s is gone", rank, pl_comm_label(comm));
 }
 
 /* The rank has completed the operation without the slot that this rank waits for: it is in another collective, or gave
@@ -101,9 +113,7 @@ static int area_wait_in_engine(struct pl_area *area, const struct pl_coll *coll,
         rc = area_failed(area, rank, &gone);
         pl_engine_leave(engine);
         if (rc && !pl_awaited_is_there(awaited)) {
-            rc = atomic_load(&area->comm->health.failed)
-                     ? pl_comm_broken_record(area->comm)
-                     : pl_fail(rc, "the process of rank %d in %s is gone", gone, pl_comm_label(area->comm));
+            rc = area_record_failure(area, rc, gone);
             break;
         }
         rc = MPI_SUCCESS;
