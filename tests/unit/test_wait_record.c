@@ -114,6 +114,23 @@ START_TEST(chains)
 }
 END_TEST
 
+/* A wait for a nonblocking collective names the collective. */
+START_TEST(waits_of_collectives)
+{
+    char *json;
+    make();
+    put_wait(0, PL_WHAT_COLLECTIVE, 1);
+    put_wait(1, PL_WHAT_COLLECTIVE, 0);
+    page(1)->item[page(1)->items - 1].tag = 8; /* it counts them otherwise */
+    snprintf(page(1)->item[page(1)->items - 1].call, sizeof page(1)->item[0].call, "MPI_Ibarrier");
+    char *text = report(&json);
+    expect(text, "likely: ranks 0-1 wait for each other: rank 0 for rank 1 (MPI on ocean), rank 1 for rank 0 "
+                 "(MPI on ocean, of MPI_Ibarrier)\n");
+    free(text);
+    free(json);
+}
+END_TEST
+
 START_TEST(waits_for_itself)
 {
     char *json;
@@ -386,5 +403,5 @@ START_TEST(symbolizer_hangs)
 }
 END_TEST
 
-UNIT_MAIN("report", chains, waits_for_itself, missing, anything, symbols_of_a_program, symbols_of_no_program,
-          symbols_of_damaged_files, symbolizer_missing, symbolizer_ends, symbolizer_hangs)
+UNIT_MAIN("report", chains, waits_of_collectives, waits_for_itself, missing, anything, symbols_of_a_program,
+          symbols_of_no_program, symbols_of_damaged_files, symbolizer_missing, symbolizer_ends, symbolizer_hangs)

@@ -98,6 +98,8 @@ static void report_find_write_cycle(struct search *s, int first)
         if (wait->item->tag != PL_ANY && wait->item->what != PL_WHAT_COLLECTIVE)
             fprintf(out, ", tag %d", wait->item->tag);
         pl_report_write_on(wait->item, out);
+        if (wait->item->what == PL_WHAT_COLLECTIVE && wait->item->call[0])
+            fprintf(out, ", of %s", wait->item->call);
         fputc(')', out);
         r = wait->item->awaited[0];
     } while (++count < CYCLE_NAMED && r != first);
