@@ -84,8 +84,9 @@ int pl_do_reduction(struct pl_call *call, enum pl_coll_kind kind, const void *se
 int pl_do_reduce_scatter_block(struct pl_call *call, const void *sendbuf, void *recvbuf, MPI_Count recvcount,
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
 {
+    static const struct pl_arg_names names = { .count = "recvcount" };
     struct pl_coll coll = { .kind = PL_COLL_REDUCE_SCATTER_BLOCK, .comm = pl_arg_comm(call, comm) };
-    call->names = &(const struct pl_arg_names){ .count = "recvcount" };
+    call->names = &names;
     arg_operands(call, &coll, recvcount, datatype, op);
     MPI_Count total = 0;
     if (!call->err && __builtin_mul_overflow(recvcount, (MPI_Count)coll.comm->size, &total))
