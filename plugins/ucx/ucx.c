@@ -108,7 +108,8 @@ static int ucx_choose_devices(struct pl_ucx *ucx, ucp_config_t *config)
 
 /*
  * The bytes that TCP moves at once, the same in all processes that may meet. UCX's default of 64 KiB splits our longest
- * eager message, which has a header, in two. Long messages are moved in segments, as UCX does where it reports errors.
+ * eager message, which has a header, in two. Long messages are moved in segments, as UCX does where it reports errors:
+ * one has space for 512 KiB and a header.
  *
  * One event of the sockets at a time. Two connections to a peer that dies fail together. UCX destroys both at the event
  * of the first one. If it has fetched the event of the second one already, it then aborts the process, or reads freed
