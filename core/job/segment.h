@@ -38,7 +38,7 @@
 #define PL_JOB_ENV   "PLENUM_JOB"
 #define PL_JOB_MAGIC 0x31424f4a4e454c50ull /* "PLENJOB1" */
 #ifndef PL_JOB_VERSION                     /* a build for tests may have another one */
-#define PL_JOB_VERSION 16u
+#define PL_JOB_VERSION 17u
 #endif
 #define PL_CARD_MAX 472u /* bytes of one address card */
 
@@ -124,9 +124,11 @@ struct pl_job_pset {
     uint32_t count;
 };
 
+enum pl_gone { PL_GONE_NOT, PL_GONE_ENDED, PL_GONE_FAILED };
+
 /* What the runtime tells of a rank. */
 struct pl_job_told {
-    _Atomic uint32_t gone;   /* 1: the process that was started has exited */
+    _Atomic uint32_t gone; /* enum pl_gone: has the process that was started ended, perhaps by a signal or an error? */
     _Atomic uint32_t unread; /* questions (core/job/question.h) that the runtime could not read */
 };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bootstrap by inheritance: the job segment that the embedded launcher left open for this process. See inherited.h. */
-#include "plugins/inherited/inherited.h"
-
+/* Bootstrap by inheritance: the job segment that the embedded launcher left open for this process. See rank_claim.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +15,8 @@
 #include "core/job/note.h"
 #include "core/job/process.h"
 #include "core/job/unable.h"
+#include "plugins/inherited/job_map.h"
+#include "plugins/inherited/rank_claim.h"
 
 enum { NOTE_TRIES = 5000 }; /* a millisecond apart, to write a note into a pipe that is full */
 
@@ -141,12 +141,13 @@ static int inherited_alive(int rank)
 }
 
 /* A process that has released its rank has not died: it departed. Nor does the death of an earlier program of a script
- * concern this one: the rank may claim its place yet. */
+ * concern this one: the rank may claim its place yet, unless what was started has failed. */
 static bool inherited_died(int rank)
 {
     const struct pl_job_rank *peer = &pl_inherited.shared->ranks[rank];
-    return atomic_load(&peer->claims) >= pl_inherited.generation && atomic_load(&peer->owner) > 0 &&
-           inherited_alive(rank) != MPI_SUCCESS;
+    if (atomic_load(&peer->claims) < pl_inherited.generation)
+        return atomic_load(&pl_job_told(pl_inherited.job, rank)->gone) == PL_GONE_FAILED;
+    return atomic_load(&peer->owner) > 0 && inherited_alive(rank) != MPI_SUCCESS;
 }
 
 /* Has MPI_Init failed there? Then this process acts on it. */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Under mpiexec --keep-going the last rank dies in MPI before rank 1 has initialized it. Rank 1 misses it all the same:
- * what it waits for ends with an error, whichever rank that is for, and those that live go on without the dead one.
+ * late FILE in|before. Under mpiexec --keep-going the last rank dies in MPI, or before MPI_Init, and before rank 1 has
+ * initialized MPI. The others miss it all the same: what they wait for ends with an error, whichever rank that is for,
+ * and they go on without the dead one.
  *
- * Before MPI_Init the ranks have only files to tell each other: FILE is there once the last rank is in MPI.
+ * Before MPI_Init the ranks have only files to tell each other: FILE is there once the last rank is about to die.
  */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int failed;
@@ -23,10 +25,16 @@ static void expect_death(int code, const char *what)
     failed = 1;
 }
 
+static void die(const char *file)
+{
+    fclose(fopen(file, "w"));
+    raise(SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
     const char *number = getenv("PLENUM_RANK"), *file = argc > 1 ? argv[1] : "late";
-    int rank = number ? atoi(number) : 0, size, value = 0, living[] = { 0, 1 };
+    int rank = number ? atoi(number) : 0, size = atoi(getenv("PLENUM_SIZE")), value = 0, living[] = { 0, 1 };
     MPI_Comm both;
     MPI_Group all, pair;
     if (rank == 1) {
@@ -34,13 +42,12 @@ int main(int argc, char **argv)
             usleep(1000);
         usleep(100000); /* the launcher knows of the death by now */
     }
+    if (rank == size - 1 && argc > 2 && strcmp(argv[2], "before") == 0)
+        die(file);
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank == size - 1) {
-        fclose(fopen(file, "w"));
-        raise(SIGKILL);
-    }
+    if (rank == size - 1)
+        die(file);
     expect_death(MPI_Recv(&value, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "a receive from a rank");
     expect_death(MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
                  "a receive from any rank");

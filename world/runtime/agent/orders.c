@@ -89,7 +89,7 @@ static void orders_inside(struct pl_agent_part *part, struct pl_frame *frame)
     else if (frame->kind == PL_FRAME_REPORT)
         pl_job_report_question(part->job, pl_read_u32(&frame->body));
     else
-        pl_slots_gone(part->job, pl_read_u32(&frame->body));
+        pl_slots_gone(part->job, &frame->body);
     pl_job_leave(part->job, PLENUM_OK);
 }
 

@@ -19,7 +19,7 @@
 
 #include "core/base/bytes.h"
 
-enum { PL_WIRE_VERSION_HOSTS = 7 };
+enum { PL_WIRE_VERSION_HOSTS = 8 };
 
 enum pl_frame_kind {
     PL_FRAME_HELLO = 1, /* text: the version of the library; u32: PL_WIRE_VERSION_HOSTS */
@@ -28,7 +28,7 @@ enum pl_frame_kind {
     PL_FRAME_FORGO,  /* start no further ranks: the job is being ended */
     PL_FRAME_SIGNAL, /* i32: rank or -1; i32: signal */
     PL_FRAME_HOLD,   /* u8: read no output, or go on */
-    PL_FRAME_GONE,   /* u32: a rank of another host has ended */
+    PL_FRAME_GONE,   /* u32: a rank of another host that has ended; u8: enum pl_gone */
     PL_FRAME_INPUT,  /* u32: rank; blob: for its standard input; empty: the end */
     /* to the runtime */
     PL_FRAME_PLACES,  /* u32 for each enum plenum_bind from CORE on: plenum_place_count() */

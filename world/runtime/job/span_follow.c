@@ -32,14 +32,16 @@
 
 /* --- what happens ------------------------------------------------------------------------------------------------ */
 
-static void told_pass_end(struct plenum_job *job, int rank)
+static void told_pass_end(struct plenum_job *job, int rank, int status)
 {
     struct pl_span *span = job->launch.span;
     for (int h = 0; h < span->hosts; h++) {
         struct pl_host *host = pl_span_host_of(job, h);
         if (!host || span->host_of[rank] == (uint32_t)h)
             continue;
-        pl_write_u32(pl_wire_begin(&host->wire, PL_FRAME_GONE, span->id), (uint32_t)rank);
+        struct pl_writer *to = pl_wire_begin(&host->wire, PL_FRAME_GONE, span->id);
+        pl_write_u32(to, (uint32_t)rank);
+        pl_write_u8(to, status ? PL_GONE_FAILED : PL_GONE_ENDED);
         pl_wire_end(&host->wire);
         pl_host_flush(host);
     }
@@ -78,27 +80,27 @@ static void told_process_ended(struct plenum_job *job, const struct plenum_event
     bool cause = told_is_cause(job, e), doomed = job->launch.span->parts->rank[e->rank].doomed;
     bool aborted = told_has_aborted(job, e), held = aborted && job->deadline.abort;
     int signo = e->signal ? e->signal : SIGKILL;
+    int status = lost ? signo | (e->flags & PLENUM_EVENT_CORE ? 0x80 : 0) : (e->code & 255) << 8;
     if (rank->ended)
         return;
     rank->ended = true;
     rank->pid = e->pid;
     pl_job_names_forget(job, e->rank);
-    told_pass_end(job, e->rank);
-    pl_outcome_of_process(job,
-                          &(struct pl_ended){
-                              .rank = e->rank,
-                              .pid = e->pid,
-                              .status = lost ? signo | (e->flags & PLENUM_EVENT_CORE ? 0x80 : 0) : (e->code & 255) << 8,
-                              .unfinalized = e->flags & PLENUM_EVENT_UNFINALIZED,
-                              .finalized = e->flags & PL_EVENT_FINALIZED,
-                              .aborted = aborted,
-                              .held = held,
-                              .unmet = e->flags & PL_EVENT_UNMET,
-                              .expected = (job->phase == PL_JOB_ENDING && !cause) || doomed || held,
-                              .time_us = e->time_us,
-                              .run_us = e->run_us,
-                              .usage = { e->user_us, e->system_us, e->peak },
-                          });
+    told_pass_end(job, e->rank, status);
+    pl_outcome_of_process(job, &(struct pl_ended){
+                                   .rank = e->rank,
+                                   .pid = e->pid,
+                                   .status = status,
+                                   .unfinalized = e->flags & PLENUM_EVENT_UNFINALIZED,
+                                   .finalized = e->flags & PL_EVENT_FINALIZED,
+                                   .aborted = aborted,
+                                   .held = held,
+                                   .unmet = e->flags & PL_EVENT_UNMET,
+                                   .expected = (job->phase == PL_JOB_ENDING && !cause) || doomed || held,
+                                   .time_us = e->time_us,
+                                   .run_us = e->run_us,
+                                   .usage = { e->user_us, e->system_us, e->peak },
+                               });
     if (cause) {
         told_reconsider(job);
         pl_outcome_decide(job, lost ? PL_CODE_SIGNAL + signo : e->code ? e->code & 255 : 1);

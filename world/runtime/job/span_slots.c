@@ -158,8 +158,9 @@ void pl_slots_write(struct plenum_job *job, struct pl_reader *from)
     atomic_store(&slot->owner, owner);
 }
 
-void pl_slots_gone(struct plenum_job *job, uint32_t rank)
+void pl_slots_gone(struct plenum_job *job, struct pl_reader *from)
 {
-    if (slots_is_remote(job, rank))
-        atomic_store(&pl_job_told(job->segment, (int)rank)->gone, 1);
+    uint32_t rank = pl_read_u32(from), how = pl_read_u8(from);
+    if (!from->failed && slots_is_remote(job, rank))
+        atomic_store(&pl_job_told(job->segment, (int)rank)->gone, how == PL_GONE_FAILED ? how : PL_GONE_ENDED);
 }

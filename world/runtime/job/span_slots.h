@@ -22,7 +22,7 @@ void pl_slots_forget(struct plenum_job *job);
 /* Writes the body of a PL_FRAME_SLOT into the segment. */
 void pl_slots_write(struct plenum_job *job, struct pl_reader *from);
 
-/* A rank of another host has ended. */
-void pl_slots_gone(struct plenum_job *job, uint32_t rank);
+/* Writes the body of a PL_FRAME_GONE: a rank of another host has ended. */
+void pl_slots_gone(struct plenum_job *job, struct pl_reader *from);
 
 #endif

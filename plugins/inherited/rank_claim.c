@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which process a rank belongs to, and which copy of the library in that process. */
+#include "plugins/inherited/rank_claim.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "core/base/hash.h"
 #include "core/job/process.h"
 #include "core/job/tenant.h"
-#include "plugins/inherited/inherited.h"
+#include "plugins/inherited/job_map.h"
 
 enum { CLAIMS = 100 }; /* tries to claim a rank whose owner changes all the time */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mapping the job segment. */
+#include "plugins/inherited/job_map.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
-#include "plugins/inherited/inherited.h"
 
 struct pl_inherited pl_inherited;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The job that this process has inherited from the embedded launcher (core/job/segment.h).
+ * Which process the rank belongs to, and which copy of the library in that process.
  *
  * A rank belongs to one process: the first one that opens it, until that process ends. Another one, such as a child
  * that inherits the environment, is refused. The copies of the library in that process are tenants
@@ -8,35 +8,14 @@
  * loaded and has the place. When a process has ended, its rank may be claimed again (`mpiexec sh -c "./a; ./b"`).
  * Claims of a tenant are numbered (the generation), and only processes with the same number see each other's World.
  */
-#ifndef PLENUM_PLUGINS_INHERITED_INHERITED_H
-#define PLENUM_PLUGINS_INHERITED_INHERITED_H
+#ifndef PLENUM_PLUGINS_INHERITED_RANK_CLAIM_H
+#define PLENUM_PLUGINS_INHERITED_RANK_CLAIM_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "core/job/segment.h"
-
-/* All zero while no job is mapped. */
-struct pl_inherited {
-    const struct pl_job_segment *job; /* mapped for reading */
-    size_t job_bytes;
-    struct pl_job_shared *common; /* the first tenant's part */
-    struct pl_job_shared *shared; /* this copy's part */
-    int held;                     /* the rank */
-    bool apart;                   /* struct pl_identity.apart */
-    struct pl_job_rank *own;      /* the rank in `shared` */
-    uint32_t generation;          /* of this copy's claim */
-    char *neighbours;             /* struct pl_identity.local_ranks */
-};
-extern struct pl_inherited pl_inherited;
-
-/* Maps the job that the environment names, and its first part. PL_UNREACHABLE: it names none. */
-int pl_inherited_map(int *rank);
-/* The part of a tenant. NULL: an error, recorded. */
-struct pl_job_shared *pl_inherited_map_part(int tenant, const char *text);
-void pl_inherited_unmap(void);
 
 /* A zombie has ended. */
 bool pl_inherited_process_lives(pid_t pid);
