@@ -6,9 +6,9 @@
  * core, sleeping when the wait is long. How long each phase lasts is a policy (wait_policy.h). Every round chooses it
  * anew, since other programs take cores, too: by whether the job has more ranks than cores, and by what the thread's
  * yields have shown. These facts last for the next 32 short yields (`contention`):
- *   - A long yield has let another process run, perhaps the peer, which then shares this core. The thread hardly spins.
- *     As the two need not share a core it sleeps once, since the kernel wakes a process on a free core. If that does
- *     not help, no core is free, and it asks the kernel for any other core.
+ *   - A long yield has let another process run if the kernel counts a switch, perhaps the peer, which then shares this
+ *     core. The thread hardly spins. As the two need not share a core it sleeps once, since the kernel wakes a process
+ *     on a free core. If that does not help, no core is free, and it asks the kernel for any other core.
  *   - If the yield took as long as a compute-bound process runs, and what was awaited is not there afterwards, that
  *     process is an unrelated one. Yielding to it again would only lose time, so the thread spins longer than usual.
  *     A missing message after a shorter yield proves nothing: the other process may only wait, too.
@@ -113,7 +113,7 @@ enum {
     SPARSE = 4,             /* slow rounds with one yield: another process waits for 2 us */
     KERNEL_NS = 250,        /* a longer round of progress has called the kernel ... */
     SLOW_SPINS = 2,         /* ... as all do if this many spins in succession had such rounds */
-    CONTENDED_NS = 5000,    /* a longer yield has let another process run: one that has not takes 0.5 us */
+    CONTENDED_NS = 5000,    /* a longer yield may have let another process run: one that has not takes 0.5 us */
     SLOW_NS = 1000,         /* the same where that process, too, may yield after one round of progress */
     STARVED_NS = 1000000,   /* a longer one has let a process run that computes: better to sleep, and be woken */
     CONTENTION_MEMORY = 32, /* short yields until contention is forgotten */
