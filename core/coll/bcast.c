@@ -9,14 +9,17 @@
 enum { AHEAD_MAX = 512, ALIGNED = 64 };
 
 /* The last rank of a chain has all after as many further segments as there are ranks before it, so short ones are
- * better; but each costs a rendezvous at every rank. 64 KiB is also what the node transport copies before it notifies
- * the receiver (plugins/shm/fifo.c). The limit bounds the steps of the schedule. */
-enum { SEGMENT = 64 * 1024, SEGMENTS_MAX = 1024 };
+ * better; but each has a cost of its own at every rank. SEGMENTS_MAX bounds the steps of the schedule. */
+enum { SEGMENT = 128 * 1024, SEGMENTS_MAX = 1024 };
 
-/* A rank that uses the binomial tree, while the root cuts a longer vector, gets a part of at least this size. */
+/* Receives under way. A segment that comes before its receive is posted is copied twice. */
+enum { WINDOW = 8 };
+
+/* A rank that uses the binomial tree, while the root cuts a longer vector, gets a part of at least this size. Vectors
+ * from 64 KiB on are scattered (select.c). */
 static size_t bcast_part_min(int size)
 {
-    size_t first = SEGMENT - AHEAD_MAX * ALIGNED, scattered = (size_t)SEGMENT / (size_t)size;
+    size_t first = SEGMENT - AHEAD_MAX * ALIGNED, scattered = (size_t)64 * 1024 / (size_t)size;
     return first < scattered ? first : scattered;
 }
 
@@ -109,14 +112,12 @@ static bool has_segment(int rank, int size, int segment)
     return segment >= rank && segment < rank + below;
 }
 
-static void append_scatter_allgather(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void bcast_append_ring(struct pl_schedule *schedule, const struct pl_coll *coll, struct packed packed,
+                              size_t segment)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
     int next = pl_rank_back(coll->root, me + 1, size), previous = pl_rank_back(coll->root, me - 1 + size, size);
-    struct packed packed = bcast_pack(schedule, coll);
-    size_t segment = (packed.size + (size_t)size - 1) / (size_t)size;
 
-    bcast_append_scatter(schedule, coll, packed, segment);
     for (int i = 0; i < size - 1; i++) {
         int out = (me - i + size) % size, in = (me - i - 1 + size) % size;
         if (!has_segment(me, size, in))
@@ -126,10 +127,43 @@ static void append_scatter_allgather(struct pl_schedule *schedule, const struct 
             pl_schedule_send(schedule, bcast_segments(packed, segment, out, out + 1), next);
         pl_schedule_wait_until(schedule, received);
     }
+}
+
+static void bcast_append_doubling(struct pl_schedule *schedule, const struct pl_coll *coll, struct packed packed,
+                                  size_t segment)
+{
+    int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
+
+    for (int bit = 1; bit < size; bit *= 2) {
+        int other = me ^ bit, mine = me & ~(bit - 1), theirs = mine ^ bit;
+        int peer = pl_rank_back(coll->root, other, size);
+        if (!has_segment(me, size, theirs))
+            pl_schedule_recv(schedule, bcast_segments(packed, segment, theirs, theirs + bit), peer);
+        int received = pl_schedule_mark(schedule);
+        if (!has_segment(other, size, mine))
+            pl_schedule_send(schedule, bcast_segments(packed, segment, mine, mine + bit), peer);
+        pl_schedule_wait_until(schedule, received);
+    }
+}
+
+/* Doubling has fewer steps, a ring moves long data better. */
+enum { DOUBLED_MAX = 1024 * 1024 };
+
+static void append_scatter_allgather(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int size = coll->comm->size;
+    struct packed packed = bcast_pack(schedule, coll);
+    size_t segment = (packed.size + (size_t)size - 1) / (size_t)size;
+
+    bcast_append_scatter(schedule, coll, packed, segment);
+    if (packed.size <= DOUBLED_MAX && pl_coll_is_power(coll))
+        bcast_append_doubling(schedule, coll, packed, segment);
+    else
+        bcast_append_ring(schedule, coll, packed, segment);
     bcast_unpack(schedule, coll, packed);
 }
 
-/* --- chain: segments flow from rank to rank, two under way in each direction ------------------------------------ */
+/* --- chain: segments flow from rank to rank --------------------------------------------------------------------- */
 
 static void append_chain(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
@@ -140,15 +174,16 @@ static void append_chain(struct pl_schedule *schedule, const struct pl_coll *col
     size_t segment = packed.size / SEGMENTS_MAX > SEGMENT ? packed.size / SEGMENTS_MAX + 1 : SEGMENT;
     packed.ahead = packed.size > SEGMENT ? (packed.size / SEGMENT) % AHEAD_MAX * ALIGNED : 0;
     int n = (int)((packed.size + packed.ahead + segment - 1) / segment);
-    int received[2] = { 0, 0 }; /* marks behind the receives of even and of odd segments */
+    int received[WINDOW + 1]; /* marks behind the receives of the last segments */
 
-    for (int i = 0; i < n + 1; i++) {
+    for (int i = 0; i < n + WINDOW; i++) {
         if (!first && i < n)
             pl_schedule_recv(schedule, bcast_segments(packed, segment, i, i + 1), previous);
-        received[i % 2] = pl_schedule_mark(schedule);
-        if (!last && i > 0) {
-            pl_schedule_wait_until(schedule, received[(i - 1) % 2]); /* and the send before the last */
-            pl_schedule_send(schedule, bcast_segments(packed, segment, i - 1, i), next);
+        received[i % (WINDOW + 1)] = pl_schedule_mark(schedule);
+        int passed = i - WINDOW;
+        if (!last && passed >= 0) {
+            pl_schedule_wait_until(schedule, received[passed % (WINDOW + 1)]);
+            pl_schedule_send(schedule, bcast_segments(packed, segment, passed, passed + 1), next);
         }
     }
     bcast_unpack(schedule, coll, packed);
