@@ -22,7 +22,7 @@
 /* Each rule is for up to a number of ranks and of bytes: of the whole vector in bcast, reductions and scans, of one
  * block in gather, scatter and alltoall, of all blocks in allgather. The last rules of a kind together serve every
  * call. */
-enum { RULES_MAX = 6 }; /* of a kind */
+enum { RULES_MAX = 7 }; /* of a kind */
 static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
     [PL_COLL_BARRIER] = {
         { ANY_RANKS, ANY_BYTES, &pl_barrier_recursive_doubling },
@@ -36,32 +36,37 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
     },
     [PL_COLL_GATHER] = {
         { 4, ANY_BYTES, &pl_gather_linear },
-        { ANY_RANKS, 2 * K, &pl_gather_binomial },
+        { ANY_RANKS, 4 * K, &pl_gather_binomial },
         { ANY_RANKS, ANY_BYTES, &pl_gather_linear },
     },
     [PL_COLL_GATHERV] = {
         { ANY_RANKS, ANY_BYTES, &pl_gatherv_linear },
     },
     [PL_COLL_SCATTER] = {
-        { ANY_RANKS, 2 * K, &pl_scatter_binomial },
+        { ANY_RANKS, 8 * K, &pl_scatter_binomial },
         { ANY_RANKS, ANY_BYTES, &pl_scatter_linear },
     },
     [PL_COLL_SCATTERV] = {
         { ANY_RANKS, ANY_BYTES, &pl_scatterv_linear },
     },
     [PL_COLL_ALLGATHER] = {
-        { ANY_RANKS, 64 * K, &pl_allgather_recursive_doubling },
-        { ANY_RANKS, 32 * K, &pl_allgather_bruck },
+        { ANY_RANKS, 256 * K, &pl_allgather_recursive_doubling },
+        { ANY_RANKS, 8 * K, &pl_allgather_bruck },
+        { 3, ANY_BYTES, &pl_allgather_ring },
+        { ANY_RANKS, 256 * K, &pl_allgather_bruck },
         { ANY_RANKS, ANY_BYTES, &pl_allgather_ring },
     },
     [PL_COLL_ALLGATHERV] = {
-        { ANY_RANKS, 32 * K, &pl_allgatherv_bruck },
+        { ANY_RANKS, 8 * K, &pl_allgatherv_bruck },
+        { 3, ANY_BYTES, &pl_allgatherv_ring },
+        { ANY_RANKS, 256 * K, &pl_allgatherv_bruck },
         { ANY_RANKS, ANY_BYTES, &pl_allgatherv_ring },
     },
     [PL_COLL_ALLTOALL] = {
         { ANY_RANKS, ANY_BYTES, &pl_alltoall_exchange },
         { 2, ANY_BYTES, &pl_alltoall_linear },
         { ANY_RANKS, 1 * K, &pl_alltoall_bruck },
+        { 8, 8 * K, &pl_alltoall_bruck },
         { 4, ANY_BYTES, &pl_alltoall_linear },
         { ANY_RANKS, 32 * K, &pl_alltoall_linear },
         { ANY_RANKS, ANY_BYTES, &pl_alltoall_pairwise },
@@ -78,14 +83,15 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
     },
     [PL_COLL_REDUCE] = {
         { 2, ANY_BYTES, &pl_reduce_binomial },
-        { ANY_RANKS, 64 * K, &pl_reduce_binomial },
+        { ANY_RANKS, 128 * K, &pl_reduce_binomial },
         { 4, ANY_BYTES, &pl_reduce_chain },
         { ANY_RANKS, ANY_BYTES, &pl_reduce_rabenseifner },
         { ANY_RANKS, ANY_BYTES, &pl_reduce_in_order },
     },
     [PL_COLL_ALLREDUCE] = {
-        { ANY_RANKS, 16 * K, &pl_allreduce_recursive_doubling },
-        { ANY_RANKS, 512 * K, &pl_allreduce_rabenseifner },
+        { ANY_RANKS, 32 * K, &pl_allreduce_recursive_doubling },
+        { 2, 64 * K, &pl_allreduce_recursive_doubling },
+        { ANY_RANKS, 1024 * K, &pl_allreduce_rabenseifner },
         { ANY_RANKS, ANY_BYTES, &pl_allreduce_ring },
         { 2, ANY_BYTES, &pl_allreduce_recursive_doubling },
         { ANY_RANKS, 256 * K, &pl_allreduce_recursive_doubling },
