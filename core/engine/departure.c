@@ -62,10 +62,12 @@ static bool is_closed(const struct pl_comm *comm, int rank)
 
 /* Has the process died? Then the launcher will know, and ends the job for the reason of its death, not for the errors
  * of those that miss it. */
-static bool departure_is_death(uint64_t proc)
+static bool departure_is_death(const struct pl_comm *comm, uint64_t proc)
 {
     enum { TRIES = 50 };
-    if (PL_PROC_JOB(proc) != 0)
+    char words[PL_DETAIL_MAX];
+    enum pl_absence absence = departure_absence(comm, proc, words);
+    if (PL_PROC_JOB(proc) != 0 || absence == PL_DEPARTED || absence == PL_UNABLE)
         return false;
     bool died = pl_failure_is_death(proc); /* its memory goes before the process itself */
     for (int i = 0; !died && pl_process_alive(proc) == MPI_ERR_PROC_ABORTED && i < TRIES; i++)
@@ -82,16 +84,17 @@ int pl_departure_of_send(struct pl_request *request, int rc)
     enum { SHORT = 16384 };
     struct pl_comm *comm = request->comm;
     bool message = request->kind == PL_REQ_SEND && request->context == PL_MSG_P2P;
-    uint64_t proc = comm ? departure_proc(comm, request->args.peer_rank) : UINT64_MAX;
+    if (!comm)
+        return rc;
+    uint64_t proc = departure_proc(comm, request->args.peer_rank);
     char words[PL_DETAIL_MAX];
-    if (!message && comm && rc != MPI_ERR_NO_MEM && departure_is_death(proc))
+    if (!message && rc != MPI_ERR_NO_MEM && departure_is_death(comm, proc))
         return MPI_ERR_PROC_ABORTED;
-    bool here = comm && PL_PROC_JOB(proc) == 0;
-    if (!message && comm && rc == MPI_ERR_PROC_ABORTED &&
-        (departure_absence(comm, proc, words) != PL_STAYS ||
-         (here && (is_closed(comm, request->args.peer_rank) || departure_explains(comm, proc, rc)))))
+    bool explained = departure_explains(comm, proc, rc);
+    if (!message && rc == MPI_ERR_PROC_ABORTED && PL_PROC_JOB(proc) == 0 &&
+        (explained || is_closed(comm, request->args.peer_rank)))
         departure_note(comm, request->args.peer_rank); /* the words of the error */
-    if (!message || atomic_load(&comm->health.failed) || !departure_explains(comm, proc, rc))
+    if (!message || atomic_load(&comm->health.failed) || !explained)
         return rc;
     bool never = departure_absence(comm, proc, words) == PL_UNABLE; /* it has never been there to receive */
     if (!never && request->mode != PL_SEND_SYNC && request->out.header.size <= SHORT) {
@@ -215,7 +218,7 @@ int pl_departure_record(struct pl_comm *comm)
     if (departure_absence(comm, proc, words) != PL_STAYS)
         return pl_failure_record_about(comm, rank, words);
     if (comm->health.departed_how == PL_STAYS)
-        comm->health.departed_how = departure_is_death(proc) ? PL_DIED : PL_DEPARTED;
+        comm->health.departed_how = departure_is_death(comm, proc) ? PL_DIED : PL_DEPARTED;
     return pl_failure_record_about(comm, rank,
                                    comm->health.departed_how == PL_DIED
                                        ? "has died"
