@@ -22,7 +22,7 @@
 /* Each rule is for up to a number of ranks and of bytes: of the whole vector in bcast, reductions and scans, of one
  * block in gather, scatter and alltoall, of all blocks in allgather. The last rules of a kind together serve every
  * call. */
-enum { RULES_MAX = 7 }; /* of a kind */
+enum { RULES_MAX = 8 }; /* of a kind */
 static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
     [PL_COLL_BARRIER] = {
         { ANY_RANKS, ANY_BYTES, &pl_barrier_recursive_doubling },
@@ -83,13 +83,15 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
     },
     [PL_COLL_REDUCE] = {
         { 2, ANY_BYTES, &pl_reduce_binomial },
-        { ANY_RANKS, 128 * K, &pl_reduce_binomial },
+        { ANY_RANKS, 64 * K, &pl_reduce_binomial },
+        { 8, 128 * K, &pl_reduce_binomial },
         { 4, ANY_BYTES, &pl_reduce_chain },
         { ANY_RANKS, ANY_BYTES, &pl_reduce_rabenseifner },
         { ANY_RANKS, ANY_BYTES, &pl_reduce_in_order },
     },
     [PL_COLL_ALLREDUCE] = {
-        { ANY_RANKS, 32 * K, &pl_allreduce_recursive_doubling },
+        { ANY_RANKS, 16 * K, &pl_allreduce_recursive_doubling },
+        { 8, 32 * K, &pl_allreduce_recursive_doubling },
         { 2, 64 * K, &pl_allreduce_recursive_doubling },
         { ANY_RANKS, 1024 * K, &pl_allreduce_rabenseifner },
         { ANY_RANKS, ANY_BYTES, &pl_allreduce_ring },
@@ -129,7 +131,10 @@ static const struct pl_coll_rule near[PL_COLL_KINDS] = {
     [PL_COLL_BARRIER] = { 8, ANY_BYTES, &pl_barrier_linear },
     [PL_COLL_ALLGATHER] = { 8, 8 * K, &pl_allgather_linear },
     [PL_COLL_ALLGATHERV] = { 8, 8 * K, &pl_allgatherv_linear },
-    [PL_COLL_ALLREDUCE] = { 8, 1 * K, &pl_allreduce_linear },
+    [PL_COLL_ALLTOALL] = { 32, ANY_BYTES, &pl_alltoall_linear },
+    [PL_COLL_ALLREDUCE] = { 8, 4 * K, &pl_allreduce_linear },
+    [PL_COLL_REDUCE_SCATTER_BLOCK] = { 16, 64 * K, &pl_reduce_scatter_block_in_order },
+    [PL_COLL_REDUCE_SCATTER] = { 16, 64 * K, &pl_reduce_scatter_in_order },
 };
 
 static const struct pl_algorithm *const algorithms[] = {
