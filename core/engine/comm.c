@@ -172,7 +172,10 @@ void pl_comm_orphan(struct pl_comm *comm)
     pl_engine_remove_comm(engine, comm);
     comm->health.orphan = true;
     pl_engine_leave(engine);
-    pl_attrs_discard(&comm->attrs, pl_comm_handle(comm));
+    if (comm->instance->world)
+        pl_attrs_discard(&comm->attrs, pl_comm_handle(comm));
+    else
+        pl_attrs_forget(&comm->attrs); /* in a session only objects that are freed have callbacks (section 11.3.1) */
     while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
         pl_handle_drop(comm);
     pl_request_free_spares(comm);
