@@ -39,8 +39,7 @@ static inline void pl_request_blame(struct pl_call *call, const struct pl_reques
     }
 }
 
-/* The outcome, as the status; its MPI_ERROR is the caller's. For generalized requests the user's query function fills it
- * in. */
+/* The outcome, as the status; MPI_ERROR stays. The query function of a generalized request fills it in. */
 static inline int pl_request_outcome(struct pl_request *request, MPI_Status *status)
 {
     if (request->kind != PL_REQ_GENERALIZED) {

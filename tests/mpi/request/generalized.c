@@ -2,8 +2,8 @@
 /*
  * Generalized requests (MPI-5.0 section 13.2) are completed by the user and waited for like any other. The query
  * function sets the status except its error. The free function runs once when the request is completed and freed, in
- * either order. The cancel function learns whether the request was complete. Their error codes are those of the call: of
- * the last one that fails, in the status where the call has several, and of MPI_Request_get_status as well.
+ * either order. The cancel function learns whether the request was complete. Their error codes are those of the call:
+ * of the last one that fails, in the status where the call has several, and of MPI_Request_get_status as well.
  */
 #include "mtest.h"
 

@@ -2,8 +2,8 @@
 /*
  * Errors of sessions (MPI-5.0 sections 9.3 and 11.3): they invoke the session's own handler, which its communicators do
  * not share unless told so. So do those of functions of its groups, also of groups made from them and of its
- * communicators, while the session lives. A finalized or foreign handle is MPI_ERR_SESSION. A group of a finalized session makes no
- * communicator, and a process that is not a member of a group cannot create one from it.
+ * communicators, while the session lives. A finalized or foreign handle is MPI_ERR_SESSION. A group of a finalized
+ * session makes no communicator, and a process that is not a member of a group cannot create one from it.
  */
 #include "mtest.h"
 
