@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffers for buffered sends (MPI-5.0 section 3.6): of the process, of a communicator, of a session. */
+#include <limits.h>
+
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/engine/bsend.h"
@@ -44,7 +46,7 @@ static int mpi_buffer_detach(struct pl_call *call, struct pl_bsend_place place, 
     if (!call->err)
         call->err = pl_bsend_detach(place, address, &size);
     if (!call->err && narrow)
-        *narrow = (int)size;
+        *narrow = size <= INT_MAX ? (int)size : MPI_UNDEFINED;
     if (!call->err && wide)
         *wide = size;
     return pl_call_leave(call);

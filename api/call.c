@@ -198,9 +198,17 @@ struct pl_op *pl_arg_op(struct pl_call *call, MPI_Op op)
     return call_resolve(call, PL_OP, op, "op");
 }
 
+/* An error of a procedure on a session's groups is the session's, unless an argument before has a handler of its own
+ * (MPI-5.0 section 9.3). After the session's end, as for the groups of the World, it is an error of no object. */
 struct pl_group *pl_arg_group(struct pl_call *call, MPI_Group group, const char *name)
 {
-    return call_resolve(call, PL_GROUP, group, name);
+    struct pl_group *g = call_resolve(call, PL_GROUP, group, name);
+    if (!g || call->kind)
+        return g;
+    struct pl_instance *session = pl_object_find(PL_SESSION, g->instance);
+    if (session && session->serial == g->instance_serial)
+        call_attach(call, PL_SESSION, session);
+    return g;
 }
 
 struct pl_request *pl_resolve_request(struct pl_call *call, MPI_Request request)

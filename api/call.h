@@ -11,8 +11,8 @@
  *
  * The record keeps the first error. Checks after it do nothing (and return NULL), so callers need no branches.
  * pl_call_leave() is the only place that invokes error handlers. It uses the handler of `object`, which the pl_arg_*
- * functions of communicators, windows, files and sessions set; the first one wins. Without an object it uses
- * MPI_COMM_SELF's while the World is initialized, else the initial one.
+ * functions of communicators, windows, files and sessions set, and that of groups: their session. The first one wins.
+ * Without an object it uses MPI_COMM_SELF's while the World is initialized, else the initial one.
  */
 #ifndef PLENUM_API_CALL_H
 #define PLENUM_API_CALL_H

@@ -299,8 +299,11 @@ static struct wishes arg_wishes(struct pl_call *call, const char *stringtag, MPI
         wishes.handler = pl_arg_errhandler(call, errhandler, PL_COMM);
     wishes.chosen = pl_arg_info_errhandler(call, wishes.info);
     pl_arg_output(call, newcomm, "newcomm");
-    call->handler = wishes.handler;
-    call->kind = wishes.handler ? PL_COMM : 0;
+    if (wishes.handler) { /* instead of the session's */
+        call->handler = wishes.handler;
+        call->kind = PL_COMM;
+        call->object = NULL;
+    }
     if (!call->err && strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)
         pl_call_error(call, MPI_ERR_ARG, "stringtag has %zu characters; at most %d are allowed", strlen(stringtag),
                       MPI_MAX_STRINGTAG_LEN - 1);

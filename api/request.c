@@ -73,8 +73,8 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (!r)
         pl_status_empty(status);
     else if (*flag)
-        pl_request_show(r, status);
-    return MPI_SUCCESS;
+        call.err = pl_request_show(r, status);
+    return pl_call_leave(&call);
 }
 
 /* The program could not tell when they complete, so the standard forbids freeing them while they are active (MPI-5.0

@@ -39,24 +39,25 @@ static inline void pl_request_blame(struct pl_call *call, const struct pl_reques
     }
 }
 
-/* The outcome, as the status. For generalized requests the user's query function fills it in. */
+/* The outcome, as the status; MPI_ERROR stays. The query function of a generalized request fills it in. */
 static inline int pl_request_outcome(struct pl_request *request, MPI_Status *status)
 {
-    MPI_Status own;
     if (request->kind != PL_REQ_GENERALIZED) {
         pl_status_set(status, &request->outcome);
         return request->outcome.error ? pl_request_report(request) : MPI_SUCCESS;
     }
-    MPI_Status *to = status ? status : &own;
-    pl_status_empty(to);
+    MPI_Status own = { .MPI_ERROR = MPI_SUCCESS }, *to = status ? status : &own;
+    pl_status_set(to, &(struct pl_outcome){ .source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG });
     return request->grequest.query(request->grequest.state, to);
 }
 
-/* The outcome of a request that is complete and stays. */
-static inline void pl_request_show(struct pl_request *request, MPI_Status *status)
+/* The outcome of a request that is complete and stays: so does its error, until it is completed. Returns the code of a
+ * generalized request's query function. */
+static inline int pl_request_show(struct pl_request *request, MPI_Status *status)
 {
     atomic_store_explicit(&request->is.seen, true, memory_order_relaxed);
-    pl_request_outcome(request, status);
+    int rc = pl_request_outcome(request, status);
+    return request->kind == PL_REQ_GENERALIZED ? rc : MPI_SUCCESS;
 }
 
 /* Releases a completed request and its handle. */
@@ -82,6 +83,7 @@ static inline void pl_request_sent_take(MPI_Request *handle, MPI_Status *status)
     *handle = MPI_REQUEST_NULL;
 }
 
+/* If both functions of a generalized request fail, the code is the later one's (MPI-5.0 section 13.2). */
 static inline int pl_request_take(struct pl_request *request, MPI_Request *handle, MPI_Status *status)
 {
     if (pl_request_is_sent(*handle)) {
@@ -90,7 +92,7 @@ static inline int pl_request_take(struct pl_request *request, MPI_Request *handl
     }
     int rc = pl_request_outcome(request, status);
     int freed = pl_request_end(request, handle);
-    return rc ? rc : freed;
+    return freed ? freed : rc;
 }
 
 /* The object of a failed request must live until its error handler has been invoked. */

@@ -301,18 +301,30 @@ int MPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices
 
 /* --- checking without finishing ----------------------------------------------------------------------------------- */
 
+/* Shows a complete request as statuses[at]. */
+static void requests_show(struct pl_request *request, MPI_Status statuses[], int at, struct failure *first)
+{
+    bool failed = first->code != MPI_SUCCESS;
+    int rc = pl_request_show(request, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[at]);
+    if (statuses != MPI_STATUSES_IGNORE)
+        statuses_set_error(statuses, at, rc, &failed);
+    failure_note(first, rc);
+}
+
 int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     struct pl_call call = PL_CALL(MPI_Request_get_status_any);
     if (mpi_requests_any(&call, count, requests, index, flag, status))
-        pl_request_show(pl_object_find(PL_REQUEST, requests[*index]), status);
+        call.err = pl_request_show(pl_object_find(PL_REQUEST, requests[*index]), status);
     return pl_call_leave(&call);
 }
 
 int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     struct pl_call call = PL_CALL(MPI_Request_get_status_all);
+    struct failure failure;
     int live = 0, first, done = 0;
+    failure_init(&failure);
     pl_arg_requests(&call, count, requests);
     pl_arg_output(&call, flag, "flag");
     if (!call.err)
@@ -322,20 +334,21 @@ int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *fla
     *flag = done == live;
     for (int i = 0; *flag && i < count; i++) {
         struct pl_request *request = pl_request_live(&call, requests[i]);
-        MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
         if (request)
-            pl_request_show(request, status);
+            requests_show(request, statuses, i, &failure);
         else
-            pl_status_empty(status);
+            pl_status_empty(statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
     }
-    return MPI_SUCCESS;
+    return requests_leave(&call, &failure);
 }
 
 int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[],
                                 MPI_Status statuses[])
 {
     struct pl_call call = PL_CALL(MPI_Request_get_status_some);
+    struct failure failure;
     int live = 0, first, given = 0;
+    failure_init(&failure);
     pl_arg_requests(&call, incount, requests);
     pl_arg_output(&call, outcount, "outcount");
     if (incount > 0)
@@ -348,11 +361,11 @@ int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *
         struct pl_request *request = pl_request_live(&call, requests[i]);
         if (!request || !pl_request_done(request))
             continue;
-        pl_request_show(request, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[given]);
+        requests_show(request, statuses, given, &failure);
         indices[given++] = i;
     }
     *outcount = live == 0 ? MPI_UNDEFINED : given;
-    return MPI_SUCCESS;
+    return requests_leave(&call, &failure);
 }
 
 PL_NAMES_REQUESTS(PL_PMPI)

@@ -13,13 +13,14 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
 {
     struct pl_call call = PL_CALL(MPI_Session_init);
     struct pl_instance *made;
-    struct pl_info *i = pl_arg_info_or_null(&call, info);
+    /* The handler comes first: it gets the errors of the other arguments. */
     struct pl_errhandler *e =
         errhandler == MPI_ERRHANDLER_NULL ? NULL : pl_arg_errhandler(&call, errhandler, PL_SESSION);
-    struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
-    pl_arg_output(&call, session, "session");
     call.handler = e;
     call.kind = e ? PL_SESSION : 0;
+    struct pl_info *i = pl_arg_info_or_null(&call, info);
+    struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
+    pl_arg_output(&call, session, "session");
     if (!call.err)
         call.err = pl_clash_check(__builtin_return_address(0), call.function, true);
     if (!call.err)
@@ -117,10 +118,10 @@ int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_
     struct pl_group *made;
     pl_arg_output(&call, pset_name, "pset_name");
     pl_arg_output(&call, newgroup, "newgroup");
-    if (!call.err)
+    if (!call.err) {
         call.err = pl_psets_group(s, pset_name, &made);
-    if (!call.err)
-        *newgroup = pl_object_handle(made);
+        *newgroup = call.err ? MPI_GROUP_NULL : pl_object_handle(made);
+    }
     return pl_call_leave(&call);
 }
 

@@ -125,6 +125,18 @@ int pl_world_fail(int rc)
     return recorded ? pl_fail(rc, "%s", why) : rc; /* again: telling may have recorded another error */
 }
 
+/* A callback of MPI_COMM_SELF must not finalize the World a second time. */
+static int world_delete_self_attributes(void)
+{
+    static bool under_way;
+    if (under_way)
+        return pl_fail(MPI_ERR_OTHER, "MPI_Finalize is already under way: a delete callback has called it");
+    under_way = true;
+    int rc = pl_attrs_delete(&pl_self_comm->attrs, MPI_COMM_SELF);
+    under_way = false;
+    return rc;
+}
+
 int pl_world_finalize(void)
 {
     void *buffer;
@@ -135,7 +147,7 @@ int pl_world_finalize(void)
                        atomic_load(&pl_world_state) == PL_WORLD_BEFORE ? "not initialized" : "already finalized");
     int rc = pl_process_check_forked();
     if (rc == MPI_SUCCESS)
-        rc = pl_attrs_delete(&pl_self_comm->attrs, MPI_COMM_SELF);
+        rc = world_delete_self_attributes();
     if (rc)
         return rc;
     pl_bsend_detach(pl_bsend_of_process(), &buffer, &size);

@@ -93,7 +93,9 @@ class Body:
             if self.procedure.name == 'Request_get_status':
                 self.after.append(f'plf_pending_settle(*{p.name}, plf_request_c(*{p.name}));')
             return
+        null_if_unknown = self.procedure.name == 'Group_from_session_pset'
         value = '' if p.way == 'out' else f' = plf_{name_of(handle).lower()}_c(*{p.name})'
+        value = ' = MPI_GROUP_NULL' if null_if_unknown else value
         self.before.append(f'MPI_{handle} c_{p.name}{value};')
         self.arguments.append(f'&c_{p.name}')
         if p.kind == 'request' and p.way == 'inout':
@@ -105,8 +107,8 @@ class Body:
         elif p.way == 'inout':
             self.after.append(f'*{p.name} = plf_{name_of(handle).lower()}_f(c_{p.name});')
         else:
-            self.after.append(f'if (code == MPI_SUCCESS)')
-            self.after.append(f'    *{p.name} = plf_{name_of(handle).lower()}_f(c_{p.name});')
+            store = f'*{p.name} = plf_{name_of(handle).lower()}_f(c_{p.name});'
+            self.after += [store] if null_if_unknown else ['if (code == MPI_SUCCESS)', f'    {store}']
 
     def add_handles(self, p):
         """An array of handles."""

@@ -172,7 +172,10 @@ void pl_comm_orphan(struct pl_comm *comm)
     pl_engine_remove_comm(engine, comm);
     comm->health.orphan = true;
     pl_engine_leave(engine);
-    pl_attrs_discard(&comm->attrs, pl_comm_handle(comm));
+    if (comm->instance->world)
+        pl_attrs_discard(&comm->attrs, pl_comm_handle(comm));
+    else
+        pl_attrs_forget(&comm->attrs); /* in a session only objects that are freed have callbacks (section 11.3.1) */
     while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
         pl_handle_drop(comm);
     pl_request_free_spares(comm);
@@ -181,19 +184,20 @@ void pl_comm_orphan(struct pl_comm *comm)
             pl_engine_clients[i].orphaned(comm);
 }
 
+/* A callback may have freed the communicator meanwhile, or finalized its session. */
 int pl_comm_free(struct pl_comm *comm)
 {
     void *buffer;
     MPI_Count size;
-    int rc = pl_attrs_delete(&comm->attrs, pl_comm_handle(comm));
-    if (rc)
-        return rc;
-    pl_bsend_detach(pl_bsend_of_comm(comm), &buffer, &size);
     pl_object_retain(comm);
-    pl_handle_drop(comm);
-    pl_request_free_spares(comm);
+    int rc = pl_attrs_delete(&comm->attrs, pl_comm_handle(comm));
+    if (rc == MPI_SUCCESS && atomic_load(&comm->obj.handles) > 0) {
+        pl_bsend_detach(pl_bsend_of_comm(comm), &buffer, &size);
+        pl_handle_drop(comm);
+        pl_request_free_spares(comm);
+    }
     pl_object_release(comm);
-    return MPI_SUCCESS;
+    return rc;
 }
 
 MPI_Comm pl_comm_handle(const struct pl_comm *comm)

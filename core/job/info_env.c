@@ -115,6 +115,8 @@ static int fill_from_launcher_locked(struct pl_info *info)
     int err = info_env_set(info, "maxprocs", size);
     if (!err && strcmp(pl_config_origin("memory_alloc_kinds"), "default") != 0) /* what was asked for */
         err = info_env_set(info, PL_ALLOC_KINDS_KEY, pl_config_text("memory_alloc_kinds"));
+    if (!err && strcmp(pl_config_origin("initial_errhandler"), "default") != 0)
+        err = info_env_set(info, "mpi_initial_errhandler", pl_config_text("initial_errhandler"));
     if (!err && pl_process.identity.job)
         err = fill_from_job(info, pl_process.identity.job, pl_process.identity.rank);
     return err;

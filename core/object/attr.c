@@ -202,10 +202,10 @@ static struct attr *attr_find_locked(struct pl_attrs *attrs, const struct keyval
 }
 
 /* Runs the delete callback of an attribute that the caller has marked busy; removes it if the callback succeeds, or in
- * any case (`anyway`). */
+ * any case (`anyway`). Without a handle there is no callback. */
 static int delete_busy(struct attr *attr, const void *handle, bool anyway)
 {
-    int err = call_delete(attr, handle);
+    int err = handle ? call_delete(attr, handle) : MPI_SUCCESS;
     struct keyval *dead = NULL;
     pl_lock_take(&lock);
     attr->busy = false;
@@ -345,6 +345,11 @@ int pl_attrs_delete(struct pl_attrs **attrs, const void *handle)
 void pl_attrs_discard(struct pl_attrs **attrs, const void *handle)
 {
     delete_all(attrs, handle, true);
+}
+
+void pl_attrs_forget(struct pl_attrs **attrs)
+{
+    delete_all(attrs, NULL, true);
 }
 
 static int snapshot_take(struct pl_attrs *const *from, struct snapshot **list, int *count)

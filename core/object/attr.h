@@ -26,6 +26,9 @@ int pl_attrs_delete(struct pl_attrs **attrs, const void *handle);
 /* The same for an object that is freed in any case: ignores failures of callbacks. */
 void pl_attrs_discard(struct pl_attrs **attrs, const void *handle);
 
+/* The same without callbacks. */
+void pl_attrs_forget(struct pl_attrs **attrs);
+
 /* The callbacks of a keyval of kind PL_COMM, PL_DATATYPE or PL_WIN. `constant` has the predefined ones: MPI_COMM_DUP_FN
  * etc. */
 union pl_attr_copy {

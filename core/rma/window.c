@@ -240,7 +240,10 @@ void pl_win_orphan(struct pl_comm *comm)
     struct pl_win *win = comm->win;
     if (!win)
         return;
-    pl_attrs_discard(&win->attrs, pl_object_handle(win));
+    if (comm->instance->world)
+        pl_attrs_discard(&win->attrs, pl_object_handle(win));
+    else
+        pl_attrs_forget(&win->attrs); /* as for communicators */
     pl_win_settle(win);
     window_detach(win);
     pl_win_memory_release(win, false);

@@ -177,6 +177,7 @@ contains
     type(MPI_Win) :: win
     type(MPI_File) :: file
     type(MPI_Session) :: session
+    type(MPI_Group) :: group, part
     type(MPI_Comm) :: comm
     integer, target :: memory(1)
     integer :: code
@@ -217,6 +218,13 @@ contains
     call MPI_Errhandler_free(handler)
     call MPI_Session_call_errhandler(session, MPI_ERR_OTHER)
     call expect(handled == 5 .and. handled_object == session%MPI_VAL, 'the handler of a session')
+    group = MPI_GROUP_EMPTY
+    call MPI_Group_from_session_pset(session, 'mpi://NOWHERE', group)
+    call expect(handled == 6 .and. group == MPI_GROUP_NULL, 'a process set that does not exist')
+    call MPI_Group_from_session_pset(session, 'mpi://SELF  ', group)
+    call MPI_Group_incl(group, 1, [1000000], part)
+    call expect(handled == 7 .and. handled_object == session%MPI_VAL, 'an error of a group of a session')
+    call MPI_Group_free(group)
     call MPI_Session_finalize(session)
     call expect(session == MPI_SESSION_NULL, 'a finalized session')
   end subroutine

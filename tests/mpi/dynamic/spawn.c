@@ -6,6 +6,7 @@
 /* Spawning: this program starts itself as children, which start one grandchild; what cannot be started is an error at
  * all. */
 #include "mtest.h"
+#include <strings.h>
 #include <unistd.h>
 
 enum { CHILDREN = 2 };
@@ -58,6 +59,15 @@ static void check_errhandler(MPI_Comm comm, int asked)
     CHECK_OK(MPI_Errhandler_free(&handler));
 }
 
+/* MPI_INFO_ENV has the name of the initial handler that was requested. */
+static void check_errhandler_name(int asked)
+{
+    char name[64] = "";
+    int length = sizeof name, flag = -1;
+    CHECK_OK(MPI_Info_get_string(MPI_INFO_ENV, "mpi_initial_errhandler", &length, name, &flag));
+    CHECK(flag == asked && (!asked || strcasecmp(name, "mpi_errors_return") == 0));
+}
+
 static int child(int argc, char **argv, MPI_Comm parent)
 {
     MPI_Comm inter, merged;
@@ -72,6 +82,7 @@ static int child(int argc, char **argv, MPI_Comm parent)
     check_errhandler(MPI_COMM_WORLD, word == 20);
     check_errhandler(MPI_COMM_SELF, word == 20);
     check_errhandler(parent, word == 20);
+    check_errhandler_name(word == 20);
     MPI_Comm_remote_size(parent, &remote);
     CHECK(sum_over(parent, word) == remote);
     CHECK_OK(MPI_Intercomm_merge(parent, 1, &merged));

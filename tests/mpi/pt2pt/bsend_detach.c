@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Buffer_detach returns only when all messages in the buffer are delivered (MPI-5.0 section 3.6.1), so that its
- * memory may be wiped at once. The space of delivered messages is reused without end.
+ * memory may be wiped at once. The space of delivered messages is reused without end. A size that no int can hold is
+ * MPI_UNDEFINED.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -35,6 +36,17 @@ int main(int argc, char **argv)
     }
     CHECK_OK(MPI_Buffer_detach(&back, &size));
     CHECK(back == buffer && size == 3 * (1000 + MPI_BSEND_OVERHEAD));
+
+    MPI_Count vast = (MPI_Count)3 << 30, wide = 0;
+    CHECK_OK(MPI_Buffer_attach_c(buffer, vast)); /* nothing is sent from it */
+    CHECK_OK(MPI_Buffer_detach(&back, &size));
+    CHECK(back == buffer && size == MPI_UNDEFINED);
+    CHECK_OK(MPI_Comm_attach_buffer_c(MPI_COMM_WORLD, buffer, vast));
+    CHECK_OK(MPI_Comm_detach_buffer(MPI_COMM_WORLD, &back, &size));
+    CHECK(back == buffer && size == MPI_UNDEFINED);
+    CHECK_OK(MPI_Buffer_attach_c(buffer, vast));
+    CHECK_OK(MPI_Buffer_detach_c(&back, &wide));
+    CHECK(back == buffer && wide == vast);
     free(in);
     free(data);
     free(buffer);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Generalized requests (MPI-5.0 section 13.2) are completed by the user and waited for like any other. The query
- * function sets the status. The free function runs once when the request is completed and freed, in either order. The
- * cancel function learns whether the request was complete. Their error codes are those of the call.
+ * function sets the status except its error. The free function runs once when the request is completed and freed, in
+ * either order. The cancel function learns whether the request was complete. Their error codes are those of the call:
+ * of the last one that fails, in the status where the call has several, and of MPI_Request_get_status as well.
  */
 #include "mtest.h"
 
@@ -124,6 +125,56 @@ static void failing(void)
     CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_NO_MEM);
 }
 
+/* Both functions fail: the free function is the last one. */
+static void failing_twice(void)
+{
+    struct job bad = { .query_code = MPI_ERR_OTHER, .free_code = MPI_ERR_NO_MEM };
+    MPI_Request requests[2] = { start(&bad), MPI_REQUEST_NULL };
+    MPI_Status statuses[2];
+    int index = -1;
+    CHECK_OK(MPI_Grequest_complete(requests[0]));
+    CHECK_CLASS(MPI_Waitany(1, requests, &index, MPI_STATUS_IGNORE), MPI_ERR_NO_MEM);
+    requests[0] = start(&bad);
+    CHECK_OK(MPI_Grequest_complete(requests[0]));
+    CHECK_CLASS(MPI_Waitall(2, requests, statuses), MPI_ERR_IN_STATUS);
+    CHECK(statuses[0].MPI_ERROR == MPI_ERR_NO_MEM && statuses[1].MPI_ERROR == MPI_SUCCESS);
+}
+
+static void failing_when_asked(void)
+{
+    struct job bad = { .tag = 5, .query_code = MPI_ERR_OTHER }, good = { .tag = 6 };
+    MPI_Request requests[2] = { start(&good), start(&bad) };
+    MPI_Status statuses[2];
+    int flag = 0, count = -1, indices[2];
+    CHECK_OK(MPI_Grequest_complete(requests[0]));
+    CHECK_OK(MPI_Grequest_complete(requests[1]));
+    CHECK_CLASS(MPI_Request_get_status(requests[1], &flag, &statuses[1]), MPI_ERR_OTHER);
+    CHECK(flag && statuses[1].MPI_TAG == 5);
+    CHECK_CLASS(MPI_Request_get_status_any(1, &requests[1], &indices[0], &flag, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
+    CHECK_CLASS(MPI_Request_get_status_all(2, requests, &flag, statuses), MPI_ERR_IN_STATUS);
+    CHECK(flag && statuses[0].MPI_ERROR == MPI_SUCCESS && statuses[1].MPI_ERROR == MPI_ERR_OTHER);
+    CHECK_CLASS(MPI_Request_get_status_all(2, requests, &flag, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
+    CHECK_CLASS(MPI_Request_get_status_some(2, requests, &count, indices, statuses), MPI_ERR_IN_STATUS);
+    CHECK(count == 2 && statuses[0].MPI_ERROR == MPI_SUCCESS && statuses[1].MPI_ERROR == MPI_ERR_OTHER);
+    CHECK(bad.freed == 0 && good.freed == 0);
+    CHECK_CLASS(MPI_Waitall(2, requests, statuses), MPI_ERR_IN_STATUS);
+    CHECK(bad.freed == 1 && good.freed == 1);
+}
+
+/* One request alone leaves the error field as it was (MPI-5.0 section 3.2.5). */
+static void error_field(void)
+{
+    struct job job = { .tag = 8 };
+    MPI_Request request = start(&job);
+    MPI_Status status = { .MPI_ERROR = MPI_ERR_TAG };
+    int flag = 0;
+    CHECK_OK(MPI_Grequest_complete(request));
+    CHECK_OK(MPI_Request_get_status(request, &flag, &status));
+    CHECK(flag && status.MPI_TAG == 8 && status.MPI_ERROR == MPI_ERR_TAG);
+    CHECK_OK(MPI_Wait(&request, &status));
+    CHECK(status.MPI_TAG == 8 && status.MPI_ERROR == MPI_ERR_TAG);
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -135,5 +186,8 @@ int main(int argc, char **argv)
     cancelled();
     mixed();
     failing();
+    failing_twice();
+    failing_when_asked();
+    error_field();
     MTEST_END;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Errors of sessions (MPI-5.0 sections 9.3 and 11.3): they invoke the session's own handler, which its communicators do
- * not share unless told so. A finalized or foreign handle is MPI_ERR_SESSION. A group of a finalized session makes no
- * communicator, and a process that is not a member of a group cannot create one from it.
+ * not share unless told so. So do those of functions of its groups, also of groups made from them and of its
+ * communicators, while the session lives. A finalized or foreign handle is MPI_ERR_SESSION. A group of a finalized
+ * session makes no communicator, and a process that is not a member of a group cannot create one from it.
  */
 #include "mtest.h"
 
@@ -18,6 +19,67 @@ static void count_comm(MPI_Comm *comm, int *code, ...)
 {
     (void)comm, (void)code;
     comm_errors++;
+}
+
+/* An error of a function of this group: a rank that it does not have. */
+static void err_with(MPI_Group group)
+{
+    MPI_Group made;
+    CHECK_CLASS(MPI_Group_incl(group, 1, &(int){ 1000000 }, &made), MPI_ERR_RANK);
+}
+
+static void errors_of_groups(MPI_Session session)
+{
+    int before = session_errors, count = 0;
+    MPI_Session other;
+    MPI_Group group, part, of_comm, of_other, world;
+    MPI_Comm comm;
+    CHECK_OK(MPI_Group_from_session_pset(session, "mpi://SELF", &group));
+    CHECK_OK(MPI_Group_incl(group, 1, &(int){ 0 }, &part));
+    CHECK_OK(MPI_Comm_create_from_group(group, "of_groups", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    CHECK_OK(MPI_Comm_group(comm, &of_comm));
+    err_with(group);
+    err_with(part);
+    err_with(of_comm);
+    CHECK_CLASS(MPI_Group_size(group, NULL), MPI_ERR_ARG);
+    CHECK(session_errors == before + 4);
+    CHECK_CLASS(MPI_Comm_create_from_group(group, NULL, MPI_INFO_NULL, MPI_ERRHANDLER_NULL, &comm), MPI_ERR_ARG);
+    CHECK(session_errors == before + 5);
+
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &other));
+    CHECK_OK(MPI_Group_from_session_pset(other, "mpi://SELF", &of_other));
+    err_with(of_other);
+    CHECK_CLASS(MPI_Comm_create_group(comm, of_other, 0, &comm), MPI_ERR_GROUP); /* the communicator's */
+    CHECK_OK(MPI_Session_finalize(&other));
+    err_with(of_other); /* MPI_COMM_SELF's: its session has gone */
+    CHECK_OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    err_with(world);
+    CHECK_OK(MPI_Group_size(MPI_GROUP_EMPTY, &count));
+    CHECK_CLASS(MPI_Group_size(MPI_GROUP_EMPTY, NULL), MPI_ERR_ARG);
+    CHECK(session_errors == before + 5 && comm_errors == 0);
+
+    MPI_Group_free(&world);
+    MPI_Group_free(&of_other);
+    MPI_Group_free(&of_comm);
+    MPI_Group_free(&part);
+    MPI_Group_free(&group);
+    CHECK_OK(MPI_Comm_free(&comm));
+    session_errors = before;
+}
+
+/* A session that cannot be opened: the handler of the call gets the error, whichever argument is wrong. */
+static void errors_of_init(MPI_Errhandler of_session)
+{
+    int before = session_errors;
+    MPI_Session session;
+    MPI_Info info, stale;
+    CHECK_OK(MPI_Info_create(&info));
+    stale = info;
+    CHECK_OK(MPI_Info_free(&info));
+    CHECK_CLASS(MPI_Session_init(stale, of_session, &session), MPI_ERR_INFO);
+    CHECK_CLASS(MPI_Session_init(MPI_INFO_NULL, of_session, NULL), MPI_ERR_ARG);
+    CHECK(session_errors == before + 2);
+    session_errors = before;
 }
 
 int main(int argc, char **argv)
@@ -37,6 +99,8 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 1000, &length, name), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Group_from_session_pset(session, "mpi://NOWHERE", &group), MPI_ERR_ARG);
     CHECK(session_errors == 2 && comm_errors == 0);
+    errors_of_groups(session);
+    errors_of_init(of_session);
 
     CHECK_OK(MPI_Group_from_session_pset(session, "mpi://SELF", &group));
     kept = group;
@@ -51,7 +115,7 @@ int main(int argc, char **argv)
     CHECK(comm_errors == 2);
     CHECK_CLASS(MPI_Comm_create_from_group(group, "wrong", MPI_INFO_NULL, of_session, &comm), MPI_ERR_ERRHANDLER);
     CHECK_CLASS(MPI_Session_set_errhandler(session, of_comm), MPI_ERR_ERRHANDLER);
-    CHECK(session_errors == 3);
+    CHECK(session_errors == 4);
     if (mtest_size > 1) {
         CHECK_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
         CHECK_OK(MPI_Group_incl(group, 1, &(int){ (mtest_rank + 1) % mtest_size }, &other));

@@ -64,7 +64,9 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, count, &length, name), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, -1, &length, name), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Session_get_pset_info(session, "mpi://NOWHERE", &info), MPI_ERR_ARG);
+    group = MPI_GROUP_EMPTY;
     CHECK_CLASS(MPI_Group_from_session_pset(session, "mpi://NOWHERE", &group), MPI_ERR_ARG);
+    CHECK(group == MPI_GROUP_NULL);
     CHECK_CLASS(MPI_Group_from_session_pset(session, "", &group), MPI_ERR_ARG);
     CHECK_OK(MPI_Session_finalize(&session));
     MTEST_END;
