@@ -282,10 +282,11 @@ int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Co
     return give_handled(&call, made, chosen, newcomm);
 }
 
-/* Arguments of the constructors from groups. */
+/* Arguments of the constructors from groups. The handler is for the new communicator; errors of the constructor are the
+ * session's (MPI-5.0 section 9.3). */
 struct wishes {
     struct pl_info *info;
-    struct pl_errhandler *handler; /* also for errors of the constructor; or NULL */
+    struct pl_errhandler *handler; /* or NULL */
     struct pl_errhandler *chosen;  /* by the info object, preferred; owned; or NULL */
 };
 
@@ -299,11 +300,6 @@ static struct wishes arg_wishes(struct pl_call *call, const char *stringtag, MPI
         wishes.handler = pl_arg_errhandler(call, errhandler, PL_COMM);
     wishes.chosen = pl_arg_info_errhandler(call, wishes.info);
     pl_arg_output(call, newcomm, "newcomm");
-    if (wishes.handler) { /* instead of the session's */
-        call->handler = wishes.handler;
-        call->kind = PL_COMM;
-        call->object = NULL;
-    }
     if (!call->err && strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)
         pl_call_error(call, MPI_ERR_ARG, "stringtag has %zu characters; at most %d are allowed", strlen(stringtag),
                       MPI_MAX_STRINGTAG_LEN - 1);
