@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "core/job/stale_files.h"
+#include "plugins/ucx/ucx.h"
 
 /* A sender that flushes and closes loses no message, even if the receiver takes them only afterwards; the receiver
  * notices no failure. */
@@ -42,6 +43,42 @@ START_TEST(test_flush_and_leave)
     ck_assert(b->ops->flushed(b->self));
     ops->disconnect(ba);
     node_close(b);
+    free(received);
+}
+END_TEST
+
+static void drop_oldest(struct node *node)
+{
+    struct arrival *arrival = PL_CONTAINER(pl_list_pop(&node->inbox), struct arrival, link);
+    ops->drop(node->self, arrival->rndv, false);
+    free(arrival);
+}
+
+/* The engine drops a message when it is told that another of the same lost peer will not come. */
+START_TEST(test_drop_at_loss)
+{
+    open_pair(_i);
+    struct message *messages[2] = { message_send(a, ab, 1, LARGEST, &node_solid),
+                                    message_send(a, ab, 2, LARGEST, &node_solid) };
+    NODE_UNTIL(a, b, b->arrived == 2);
+    struct arrival *arrival = PL_CONTAINER(pl_list_pop(&b->inbox), struct arrival, link);
+    struct pl_incoming incoming = { .data = node_cursor(received, LARGEST, &node_solid), .size = LARGEST };
+    ((struct pl_ucx_link *)ba)->exchanges = true; /* over TCP it is put off */
+    int err = ops->fetch(b->self, arrival->rndv, &incoming);
+    free(arrival);
+    b->on_fetched = drop_oldest;
+    if (err == MPI_SUCCESS) /* at once */
+        drop_oldest(b);
+    ops->lose(ba);
+    NODE_UNTIL(b, NULL, b->failed);
+    ck_assert(pl_list_empty(&b->inbox));
+    ck_assert(err == MPI_SUCCESS || incoming.transport[5]);
+    ops->disconnect(ba);
+    node_close(b);
+    ops->disconnect(ab);
+    node_close(a);
+    for (int i = 0; i < 2; i++)
+        message_free(messages[i]);
     free(received);
 }
 END_TEST
@@ -345,6 +382,7 @@ int main(void)
 {
     Suite *suite = suite_of("ucx peers");
     add(suite, "test_flush_and_leave", test_flush_and_leave, CHOICES);
+    add(suite, "test_drop_at_loss", test_drop_at_loss, CHOICES);
     add(suite, "test_bad_address", test_bad_address, CHOICES);
     add(suite, "test_sleep", test_sleep, CHOICES);
     add(suite, "test_close_on_exec", test_close_on_exec, CHOICES);
