@@ -297,7 +297,7 @@ int pl_ucx_links_report(struct pl_ucx *ucx, bool all_is_read)
 
 bool pl_ucx_link_is_acked(const struct pl_ucx_link *link)
 {
-    return (int32_t)(link->due - link->acked) <= 0;
+    return link->due == link->acked;
 }
 
 void pl_ucx_links_check(struct pl_ucx *ucx, bool all)

@@ -83,6 +83,26 @@ START_TEST(test_drop_at_loss)
 }
 END_TEST
 
+/* A link has carried so many messages that their numbers pass 2^31: a message that the peer has not acknowledged keeps
+ * the sender from closing, as before. */
+START_TEST(test_flush_after_many)
+{
+    open_pair(_i);
+    struct pl_ucx_link *out = (struct pl_ucx_link *)ab, *in = (struct pl_ucx_link *)ba;
+    out->next_out = in->next_in = 0x80000010u;
+    struct message *message = message_send(a, ab, 1, 100, &node_solid);
+    for (int i = 0; i < 1000; i++) {
+        ops->progress(a->self);
+        ck_assert(!ops->flushed(a->self));
+    }
+    ck_assert_int_eq(node_take(b, a, received, 100, &node_solid).tag, 1);
+    ck_assert(node_intact(received, 100, 1, 1));
+    NODE_UNTIL(a, b, message_done(message));
+    message_free(message);
+    close_pair();
+}
+END_TEST
+
 /* Damaged addresses are refused; an address that outlived its owner does not lead to the new owner. */
 START_TEST(test_bad_address)
 {
@@ -383,6 +403,7 @@ int main(void)
     Suite *suite = suite_of("ucx peers");
     add(suite, "test_flush_and_leave", test_flush_and_leave, CHOICES);
     add(suite, "test_drop_at_loss", test_drop_at_loss, CHOICES);
+    add(suite, "test_flush_after_many", test_flush_after_many, CHOICES);
     add(suite, "test_bad_address", test_bad_address, CHOICES);
     add(suite, "test_sleep", test_sleep, CHOICES);
     add(suite, "test_close_on_exec", test_close_on_exec, CHOICES);
