@@ -155,7 +155,8 @@ int pl_ucx_link_open(struct pl_ucx_link *link)
 {
     struct pl_ucx *ucx = link->ucx;
     if (link->error)
-        return ucx->host->fail(link->error, "the connection to this process has failed: %s", link->why);
+        return ucx->host->fail(link->error, "the connection to this process has failed: %s",
+                               link->why ? link->why : "it has ended");
     if (link->departed)
         return ucx->host->fail(MPI_ERR_PROC_ABORTED, "this process has finalized");
     if (link->ep)

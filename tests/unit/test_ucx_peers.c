@@ -72,6 +72,9 @@ START_TEST(test_drop_at_loss)
     ops->lose(ba);
     NODE_UNTIL(b, NULL, b->failed);
     ck_assert(pl_list_empty(&b->inbox));
+    struct pl_endpoint *again;
+    ck_assert_int_eq(ops->connect(b->self, a->card, a->card_length, (struct pl_peer *)b, &again), MPI_ERR_PROC_ABORTED);
+    ck_assert_str_eq(node_detail, "the connection to this process has failed: it has ended");
     ck_assert(err == MPI_SUCCESS || incoming.transport[5]);
     ops->disconnect(ba);
     node_close(b);
