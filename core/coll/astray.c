@@ -57,7 +57,7 @@ static const char *astray_nonblocking_reason(struct pl_engine *engine, const str
                                              const struct pl_header *message)
 {
     uint32_t started = atomic_load_explicit(&comm->coll.started, memory_order_acquire);
-    if (started >= PL_AGREE_TAGS - PL_NONBLOCKING_TAGS || (uint32_t)(message->tag - PL_NONBLOCKING_TAGS) >= started)
+    if (started >= PL_TAGS || (uint32_t)(message->tag - PL_NONBLOCKING_TAGS) >= started)
         return NULL;
     const struct pl_schedule *schedule = astray_nonblocking(engine, comm, message->tag);
     if (!schedule)
@@ -81,7 +81,7 @@ static const char *astray_reason(const struct pl_comm *comm, const struct pl_sch
     if (message->tag >= PL_NONBLOCKING_TAGS)
         return astray_nonblocking_reason(&comm->instance->engine, comm, message);
     uint32_t ended = atomic_load_explicit(&comm->coll.ended, memory_order_acquire);
-    if (message->tag < 0 || ended >= PL_NONBLOCKING_TAGS / 2)
+    if (message->tag < 0 || ended >= PL_TAGS)
         return NULL;
     if ((uint32_t)message->tag < ended)
         return "this rank has completed that collective without it";

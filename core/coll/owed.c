@@ -169,14 +169,13 @@ static bool owed_is_over_blocking(const struct pl_comm *comm, int tag, int rank)
 {
     const struct pl_schedule *stands = comm->coll.stands;
     uint32_t ended = atomic_load_explicit(&comm->coll.ended, memory_order_acquire);
-    return stands && stands->tag == tag ? owed_is_sent(stands, rank)
-                                        : ended < PL_NONBLOCKING_TAGS / 2 && (uint32_t)tag < ended;
+    return stands && stands->tag == tag ? owed_is_sent(stands, rank) : ended < PL_TAGS && (uint32_t)tag < ended;
 }
 
 static bool owed_is_over_nonblocking(struct pl_engine *engine, const struct pl_comm *comm, int tag, int rank)
 {
     uint32_t started = atomic_load_explicit(&comm->coll.started, memory_order_acquire);
-    return started < PL_AGREE_TAGS - PL_NONBLOCKING_TAGS && (uint32_t)(tag - PL_NONBLOCKING_TAGS) < started &&
+    return started < PL_TAGS && (uint32_t)(tag - PL_NONBLOCKING_TAGS) < started &&
            owed_are_sent(engine, comm, tag, rank);
 }
 

@@ -209,15 +209,26 @@ extern const struct pl_kind_errors pl_comm_errors;
 
 /* Tags in the collectives' queues. Blocking and nonblocking collectives are counted apart. The standard demands one
  * order of all of them on all ranks; but programs start a nonblocking one before a barrier on one rank and after it on
- * another, and expect it to work. A third range is for tags that the user gives. */
-enum { PL_NONBLOCKING_TAGS = 0x40000000, PL_AGREE_TAGS = 0x60000000 /* those of core/coll/agree.c */ };
+ * another, and expect it to work. The tags of each range, named by its first, are used over and over. Negative tags are
+ * for those that the user gives. */
+enum {
+    PL_BLOCKING_TAGS = 0,
+    PL_AREA_TAGS = 0x20000000, /* those of core/coll/area/vary.c */
+    PL_NONBLOCKING_TAGS = 0x40000000,
+    PL_AGREE_TAGS = 0x60000000, /* those of core/coll/agree.c */
+    PL_TAGS = 0x20000000,       /* in each range */
+};
+static inline int pl_comm_tag(int range, uint32_t number)
+{
+    return range + (int)(number % PL_TAGS);
+}
 static inline int pl_comm_next_tag(struct pl_comm *comm)
 {
-    return (int)(comm->coll.blocking++ & INT32_MAX);
+    return pl_comm_tag(PL_BLOCKING_TAGS, comm->coll.blocking++);
 }
 static inline int pl_comm_next_nonblocking_tag(struct pl_comm *comm)
 {
-    return (int)((PL_NONBLOCKING_TAGS + comm->coll.nonblocking++) & INT32_MAX);
+    return pl_comm_tag(PL_NONBLOCKING_TAGS, comm->coll.nonblocking++);
 }
 
 /* Has a collective that waits until the nodes are known a reason to go on? Also when they never will be. */

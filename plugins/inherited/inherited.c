@@ -129,8 +129,7 @@ static bool inherited_read_world(int rank, void *card, size_t *length)
     return number != 0 && (number & PL_CARD_CLAIM) == (pl_inherited.generation & PL_CARD_CLAIM);
 }
 
-/* Called often, so it does not read /proc. A rank that its owner has released is not dead: the next program of a script
- * may claim it. */
+/* A rank that its owner has released is not dead: the next program of a script may claim it. */
 static int inherited_alive(int rank)
 {
     const struct pl_job_rank *peer = &pl_inherited.shared->ranks[rank];
@@ -140,14 +139,16 @@ static int inherited_alive(int rank)
     return ended ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
-/* A process that has released its rank has not died: it departed. Nor does the death of an earlier program of a script
- * concern this one: the rank may claim its place yet, unless what was started has failed. */
+/* A process that has released its rank has not died: it departed, and may end while it is checked. So the owner is
+ * read once more after that. Nor does the death of an earlier program of a script concern this one: the rank may claim
+ * its place yet, unless what was started has failed. */
 static bool inherited_died(int rank)
 {
     const struct pl_job_rank *peer = &pl_inherited.shared->ranks[rank];
     if (atomic_load(&peer->claims) < pl_inherited.generation)
         return atomic_load(&pl_job_told(pl_inherited.job, rank)->gone) == PL_GONE_FAILED;
-    return atomic_load(&peer->owner) > 0 && inherited_alive(rank) != MPI_SUCCESS;
+    int32_t owner = atomic_load(&peer->owner);
+    return owner > 0 && inherited_alive(rank) != MPI_SUCCESS && atomic_load(&peer->owner) == owner;
 }
 
 /* Has MPI_Init failed there? Then this process acts on it. */

@@ -72,7 +72,7 @@ int pl_ucx_control_send_owed(struct pl_ucx_link *link)
 
 static void ucx_control_on_ack(struct pl_ucx_link *link, uint32_t number)
 {
-    if ((int32_t)(number - link->acked) > 0 && (int32_t)(number - link->next_out) <= 0)
+    if (number == link->asked)
         link->acked = number;
 }
 

@@ -155,7 +155,8 @@ int pl_ucx_link_open(struct pl_ucx_link *link)
 {
     struct pl_ucx *ucx = link->ucx;
     if (link->error)
-        return ucx->host->fail(link->error, "the connection to this process has failed: %s", link->why);
+        return ucx->host->fail(link->error, "the connection to this process has failed: %s",
+                               link->why ? link->why : "it has ended");
     if (link->departed)
         return ucx->host->fail(MPI_ERR_PROC_ABORTED, "this process has finalized");
     if (link->ep)
@@ -220,8 +221,20 @@ static void ucx_link_free_early(struct pl_ucx_link *link)
         free(PL_CONTAINER(node, struct pl_ucx_early, entry));
 }
 
+/* A rendezvous message that is being fetched, which the engine waits for no more; NULL: there is none. */
+static struct pl_incoming *ucx_link_take_fetch(struct pl_ucx_link *link)
+{
+    PL_LIST_EACH(rndv, &link->rndvs, struct pl_ucx_rndv, entry) {
+        struct pl_incoming *message = rndv->message;
+        rndv->message = NULL;
+        if (message)
+            return message;
+    }
+    return NULL;
+}
+
 /* Ends all pending messages with the link's error; returns their number. Rendezvous messages that wait stay until the
- * engine fetches or drops them. */
+ * engine fetches or drops them, which it may do for any of them when it is told of the end of another. */
 static int ucx_link_give_up(struct pl_ucx_link *link)
 {
     struct pl_ucx *ucx = link->ucx;
@@ -232,13 +245,10 @@ static int ucx_link_give_up(struct pl_ucx_link *link)
         if (message && ++ended)
             ucx->host->sent(ucx->engine, message, link->error);
     }
-    PL_LIST_EACH(rndv, &link->rndvs, struct pl_ucx_rndv, entry) {
-        struct pl_incoming *message = rndv->message;
-        rndv->message = NULL;
-        if (message && ++ended)
-            ucx->host->fetched(ucx->engine, message, link->error);
+    PL_LIST_EACH(rndv, &link->rndvs, struct pl_ucx_rndv, entry)
         ended += rndv->state == PL_UCX_RNDV_WAITING || rndv->state == PL_UCX_RNDV_PUT_OFF;
-    }
+    for (struct pl_incoming *message; (message = ucx_link_take_fetch(link)) != NULL; ended++)
+        ucx->host->fetched(ucx->engine, message, link->error);
     ended += pl_ucx_transfers_give_up(link);
     ucx_link_free_early(link);
     return ended;
@@ -288,7 +298,7 @@ int pl_ucx_links_report(struct pl_ucx *ucx, bool all_is_read)
 
 bool pl_ucx_link_is_acked(const struct pl_ucx_link *link)
 {
-    return (int32_t)(link->due - link->acked) <= 0;
+    return link->due == link->acked;
 }
 
 void pl_ucx_links_check(struct pl_ucx *ucx, bool all)

@@ -478,7 +478,7 @@ static void ucx_disconnect(struct pl_endpoint *endpoint)
 {
     struct pl_ucx_link *link = (struct pl_ucx_link *)endpoint;
     endpoint->peer = NULL;
-    link->due = link->acked;
+    link->due = link->asked = link->acked;
     PL_LIST_EACH(send, &link->sends, struct pl_ucx_send, entry)
         send->message = NULL;
 }

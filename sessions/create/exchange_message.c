@@ -392,7 +392,7 @@ void pl_exchange_drop_request(struct pl_exchange *exchange, uint32_t member)
     exchange->joined--;
 }
 
-void pl_exchange_forget_peer(struct pl_engine *listener, struct pl_peer *peer)
+void pl_exchange_forget_peer(const struct pl_peer *peer)
 {
     PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link) {
         if (exchange->asked == peer)
@@ -401,7 +401,6 @@ void pl_exchange_forget_peer(struct pl_engine *listener, struct pl_peer *peer)
             if (exchange->requests[i] && exchange->requests[i]->peer == peer)
                 exchange->requests[i]->peer = NULL;
     }
-    pl_engine_forget(listener, peer);
 }
 
 void pl_exchange_forget_early(void)

@@ -43,8 +43,8 @@ int pl_exchange_send_answer(struct pl_engine *listener, struct pl_exchange_reque
 /* Drops a member's request: the member has not joined. */
 void pl_exchange_drop_request(struct pl_exchange *exchange, uint32_t member);
 
-/* Removes a peer from all exchanges and from the engine. */
-void pl_exchange_forget_peer(struct pl_engine *listener, struct pl_peer *peer);
+/* Removes a peer from all exchanges. */
+void pl_exchange_forget_peer(const struct pl_peer *peer);
 
 /* Frees the requests of exchanges that never took place. The listener is closed; no lock. */
 void pl_exchange_forget_early(void);

@@ -163,7 +163,7 @@ void pl_exchange_forget_ended(struct pl_exchange *exchange)
         if (exchange->requests && peer)
             pl_exchange_drop_request(exchange, i);
         if (peer)
-            pl_exchange_forget_peer(exchange->listener, peer);
+            pl_listener_forget(exchange->listener, peer);
     }
 }
 
@@ -303,7 +303,7 @@ static int exchange_ask(struct pl_exchange *exchange)
     if (rc)
         return exchange_tolerates_unreachable(exchange) ? MPI_SUCCESS : rc;
     if (exchange->asked) /* that listener has closed, and will not acknowledge the request */
-        pl_exchange_forget_peer(exchange->listener, exchange->asked);
+        pl_listener_forget(exchange->listener, exchange->asked);
     exchange->asked = peer;
     rc = pl_exchange_send_join(exchange, peer);
     if (rc == MPI_SUCCESS) {

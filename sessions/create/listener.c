@@ -79,6 +79,13 @@ int pl_listener_peer(struct pl_engine *listener, int rank, struct pl_peer **peer
     return rc ? rc : pl_engine_peer(listener, card, length, PL_PROC(0, rank), peer);
 }
 
+void pl_listener_forget(struct pl_engine *listener, struct pl_peer *peer)
+{
+    for (int i = 0; i < PL_LISTENER_CLIENTS; i++)
+        pl_listener_clients[i].forget(peer);
+    pl_engine_forget(listener, peer);
+}
+
 int pl_listener_send(struct pl_engine *listener, struct pl_peer *peer, enum pl_listener_message message, uint64_t token,
                      const void *data, size_t size)
 {

@@ -36,6 +36,7 @@ struct pl_listener_client {
                     const void *data);
     /* A message, of an unknown kind, was lost for lack of memory. Lock held. NULL: nothing to do */
     void (*starved)(const char *why);
+    void (*forget)(const struct pl_peer *peer);  /* the listener is about to free a peer. Lock held */
     void (*closing)(struct pl_engine *listener); /* before the listener closes; lock not held. NULL: nothing to do */
     void (*closed)(void);                        /* after it: frees what is left. NULL: nothing to do */
 };
@@ -50,6 +51,9 @@ int pl_listener_card(unsigned char card[PL_CARD_MAX], size_t *length);
 
 /* The listener of a rank of the job, as a peer. PL_AGAIN: it is not open yet. Lock held. */
 int pl_listener_peer(struct pl_engine *listener, int rank, struct pl_peer **peer);
+
+/* Frees a peer whose listener has closed, and which no client has any longer. Lock held. */
+void pl_listener_forget(struct pl_engine *listener, struct pl_peer *peer);
 
 /* Sends a message. Lock held. */
 int pl_listener_send(struct pl_engine *listener, struct pl_peer *peer, enum pl_listener_message message, uint64_t token,

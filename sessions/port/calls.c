@@ -76,6 +76,16 @@ void pl_port_remove_all(struct pl_engine *listener)
     pl_engine_leave(listener);
 }
 
+void pl_port_forget_peer(const struct pl_peer *peer)
+{
+    PL_LIST_EACH(caller, &proposed, struct pl_port_caller, link)
+        if (caller->peer == peer)
+            caller->peer = NULL;
+    PL_LIST_EACH(call, &calls, struct pl_port_call, link)
+        if (call->peer == peer)
+            call->peer = NULL;
+}
+
 void pl_port_forget_callers(void)
 {
     PL_LIST_EACH(caller, &proposed, struct pl_port_caller, link)
@@ -185,7 +195,7 @@ int pl_port_call_start(struct pl_engine *listener, const struct pl_port_name *na
 void pl_port_call_end(struct pl_engine *listener, struct pl_port_call *call, bool confirm)
 {
     pl_list_remove(&call->link);
-    if (confirm || !call->answered)
+    if (call->peer && (confirm || !call->answered))
         pl_listener_send(listener, call->peer, confirm ? PL_PORT_CONFIRM : PL_PORT_HANG_UP, call->token, NULL, 0);
     free(call->wire);
     call->wire = NULL;
@@ -248,7 +258,7 @@ static void port_proposal_arrived(struct pl_engine *listener, const struct pl_or
 {
     struct pl_peer *peer;
     PL_LIST_EACH(call, &calls, struct pl_port_call, link)
-        if (call->token == token && !call->answered && call->peer->engine == from->engine) {
+        if (call->token == token && !call->answered && call->peer && call->peer->engine == from->engine) {
             port_read_proposal(call, message);
             pl_listener_wake(listener);
             return;

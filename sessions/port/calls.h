@@ -32,6 +32,9 @@ bool pl_port_remove(struct pl_engine *listener, uint64_t port);
 void pl_port_remove_all(struct pl_engine *listener);
 void pl_port_forget_callers(void);
 
+/* The listener is about to free a peer: calls to it and its calls end. */
+void pl_port_forget_peer(const struct pl_peer *peer);
+
 /* A message has arrived. Its data are borrowed for the call. */
 void pl_port_message_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
                              const void *data);
@@ -47,7 +50,7 @@ unsigned pl_port_losses(void);
 struct pl_port_caller {
     struct pl_list link;
     const struct pl_origin *from;
-    struct pl_peer *peer;
+    struct pl_peer *peer; /* NULL: not connected, or its listener has closed */
     struct pl_locator process;
     bool final; /* its group has every transport that it can get */
     uint64_t token;
@@ -78,7 +81,7 @@ void pl_port_free_caller(struct pl_port_caller *caller);
 struct pl_port_call {
     struct pl_list link;
     uint64_t token;
-    struct pl_peer *peer;
+    struct pl_peer *peer; /* NULL: its listener has closed */
     bool answered;
     int error;               /* of the answer: an error class, or PL_UNREACHABLE; 0: it is a proposal */
     char why[PL_DETAIL_MAX]; /* ... and its text */

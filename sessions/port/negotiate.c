@@ -102,7 +102,7 @@ static int port_wait_expired(const struct port_wait *wait, int class, const char
 /* Has the other root's process ended? Its connection says so, or the system, which is asked every CHECK_MS. */
 static bool port_wait_other_ended(struct port_wait *wait, const struct pl_peer *peer, const struct pl_locator *process)
 {
-    if (peer->error || peer->closed)
+    if (!peer || peer->error || peer->closed)
         return true;
     int64_t now = pl_clock_ns();
     if (now < wait->next_check)

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of ports: truncated, changed and invented ones are refused. Locators of processes that live or have ended. */
+/* Names of ports: truncated, changed and invented ones are refused. Locators of processes that live or have ended. What
+ * ports do when a peer of the listener is freed. */
 #include "unit.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 
 #include "core/base/config.h"
+#include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/job/locator.h"
+#include "sessions/create/listener.h"
+#include "sessions/port/calls.h"
 #include "sessions/port/name.h"
 #include "sessions/port/port.h"
 
@@ -99,4 +103,37 @@ START_TEST(ended)
 }
 END_TEST
 
-UNIT_MAIN("port", texts, scopes, ended)
+/* An exchange finds that a peer of the listener has ended, while a port has a call to it, and a proposal for it. */
+START_TEST(peer_ended)
+{
+    static const unsigned char wire[] = "a group";
+    struct pl_instance *instance;
+    struct pl_engine *listener;
+    struct pl_port_name name;
+    struct pl_port_call call;
+    struct pl_port_caller *caller;
+    char port[MPI_MAX_PORT_NAME];
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", NULL, &instance), MPI_SUCCESS);
+    ck_assert_int_eq(pl_listener_open(&listener), MPI_SUCCESS);
+    ck_assert_int_eq(pl_port_open(false, port), MPI_SUCCESS);
+    ck_assert_int_eq(pl_port_name_parse(port, &name), MPI_SUCCESS);
+    pl_engine_enter(listener);
+    ck_assert_int_eq(pl_port_call_start(listener, &name, wire, sizeof wire, false, &call), MPI_SUCCESS);
+    pl_engine_progress(listener);
+    ck_assert(pl_port_next_caller(name.port, &caller));
+    ck_assert_ptr_nonnull(caller);
+    ck_assert_int_eq(pl_port_propose(listener, caller, pl_comm_new_id(), wire, sizeof wire), MPI_SUCCESS);
+    ck_assert_ptr_eq(caller->peer, call.peer);
+    pl_listener_forget(listener, call.peer);
+    ck_assert(!call.peer && !caller->peer);
+    pl_engine_progress(listener); /* the proposal, if it has not come yet */
+    pl_port_call_end(listener, &call, true);
+    pl_port_free_caller(caller);
+    pl_engine_leave(listener);
+    ck_assert_int_eq(pl_port_close(port), MPI_SUCCESS);
+    pl_instance_close(instance);
+}
+END_TEST
+
+UNIT_MAIN("port", texts, scopes, ended, peer_ended)

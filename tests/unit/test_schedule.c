@@ -18,6 +18,17 @@ static void sum(void *in, void *inout, int *len, MPI_Datatype *datatype)
 
 static const struct pl_op sum_op = { .obj = { .predefined = true }, .commute = true, .user = sum, .name = "sum" };
 
+/* Runs a collective as a blocking one that matches the first nonblocking one of other ranks. */
+static int run_among_started(const struct pl_coll *coll)
+{
+    struct pl_schedule schedule;
+    pl_schedule_init(&schedule, coll->comm, PL_NONBLOCKING_TAGS);
+    pl_coll_append(&schedule, coll);
+    int rc = pl_schedule_run(&schedule);
+    pl_schedule_fini(&schedule);
+    return rc;
+}
+
 static void check_nothing_left(void)
 {
     ck_assert_int_eq(message_count, 0);
@@ -114,8 +125,7 @@ START_TEST(test_blocking_among_nonblocking)
         ck_assert_int_eq(pl_coll_start(&coll, &requests[rank]), MPI_SUCCESS);
     }
     allreduce_of(&coll, 0, in[0], out[0], COUNT);
-    ranks_comm[0].coll.blocking = PL_NONBLOCKING_TAGS; /* else it does not match the others */
-    ck_assert_int_eq(pl_coll_run(&coll), MPI_SUCCESS);
+    ck_assert_int_eq(run_among_started(&coll), MPI_SUCCESS);
     for (int rank = 1; rank < SIZE; rank++) {
         ck_assert_int_eq(ranks_wait(requests[rank]), MPI_SUCCESS);
         pl_handle_drop(requests[rank]);
@@ -124,6 +134,23 @@ START_TEST(test_blocking_among_nonblocking)
         for (int i = 0; i < COUNT; i++)
             ck_assert_int_eq(out[rank][i], 1000 + SIZE * i);
     check_nothing_left();
+}
+END_TEST
+
+/* However many collectives there were, a blocking one never has the tag of a nonblocking one, which may be active. */
+START_TEST(test_tags)
+{
+    static const uint32_t numbers[] = { 0,         1,         PL_TAGS - 1, PL_TAGS, PL_NONBLOCKING_TAGS, PL_AGREE_TAGS,
+                                        INT32_MAX, UINT32_MAX };
+    ranks_open(1);
+    struct pl_comm_coll *coll = &ranks_comm[0].coll;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        coll->blocking = coll->nonblocking = numbers[i];
+        int tag = pl_comm_next_tag(&ranks_comm[0]), started = pl_comm_next_nonblocking_tag(&ranks_comm[0]);
+        ck_assert(tag >= 0 && tag < PL_NONBLOCKING_TAGS / 2);
+        ck_assert(started >= PL_NONBLOCKING_TAGS && started < PL_AGREE_TAGS);
+        ck_assert_uint_eq(coll->blocking, numbers[i] + 1);
+    }
 }
 END_TEST
 
@@ -268,8 +295,7 @@ START_TEST(test_truncation)
     coll.comm = &ranks_comm[1];
     coll.recvbuf = data[1];
     coll.recvcount = 2;
-    ranks_comm[1].coll.blocking = PL_NONBLOCKING_TAGS;
-    ck_assert_int_eq(pl_coll_run(&coll), MPI_ERR_TRUNCATE);
+    ck_assert_int_eq(run_among_started(&coll), MPI_ERR_TRUNCATE);
     ck_assert_int_eq(ranks_wait(root), MPI_SUCCESS);
     pl_handle_drop(root);
     ranks_strict = true;
@@ -316,8 +342,9 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        test_straight_line,   test_many_steps, test_temporary_memory, test_blocking_among_nonblocking,
-        test_several_at_once, test_persistent, test_same_bits,        test_truncation,
+        test_straight_line, test_many_steps,      test_temporary_memory, test_blocking_among_nonblocking,
+        test_tags,          test_several_at_once, test_persistent,       test_same_bits,
+        test_truncation,
     };
     static const enum pl_coll_kind kinds[] = { PL_COLL_BARRIER,  PL_COLL_GATHER, PL_COLL_ALLGATHER,
                                                PL_COLL_ALLTOALL, PL_COLL_REDUCE, PL_COLL_SCAN };

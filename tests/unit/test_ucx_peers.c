@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "core/job/stale_files.h"
+#include "plugins/ucx/ucx.h"
 
 /* A sender that flushes and closes loses no message, even if the receiver takes them only afterwards; the receiver
  * notices no failure. */
@@ -43,6 +44,65 @@ START_TEST(test_flush_and_leave)
     ops->disconnect(ba);
     node_close(b);
     free(received);
+}
+END_TEST
+
+static void drop_oldest(struct node *node)
+{
+    struct arrival *arrival = PL_CONTAINER(pl_list_pop(&node->inbox), struct arrival, link);
+    ops->drop(node->self, arrival->rndv, false);
+    free(arrival);
+}
+
+/* The engine drops a message when it is told that another of the same lost peer will not come. */
+START_TEST(test_drop_at_loss)
+{
+    open_pair(_i);
+    struct message *messages[2] = { message_send(a, ab, 1, LARGEST, &node_solid),
+                                    message_send(a, ab, 2, LARGEST, &node_solid) };
+    NODE_UNTIL(a, b, b->arrived == 2);
+    struct arrival *arrival = PL_CONTAINER(pl_list_pop(&b->inbox), struct arrival, link);
+    struct pl_incoming incoming = { .data = node_cursor(received, LARGEST, &node_solid), .size = LARGEST };
+    ((struct pl_ucx_link *)ba)->exchanges = true; /* over TCP it is put off */
+    int err = ops->fetch(b->self, arrival->rndv, &incoming);
+    free(arrival);
+    b->on_fetched = drop_oldest;
+    if (err == MPI_SUCCESS) /* at once */
+        drop_oldest(b);
+    ops->lose(ba);
+    NODE_UNTIL(b, NULL, b->failed);
+    ck_assert(pl_list_empty(&b->inbox));
+    struct pl_endpoint *again;
+    ck_assert_int_eq(ops->connect(b->self, a->card, a->card_length, (struct pl_peer *)b, &again), MPI_ERR_PROC_ABORTED);
+    ck_assert_str_eq(node_detail, "the connection to this process has failed: it has ended");
+    ck_assert(err == MPI_SUCCESS || incoming.transport[5]);
+    ops->disconnect(ba);
+    node_close(b);
+    ops->disconnect(ab);
+    node_close(a);
+    for (int i = 0; i < 2; i++)
+        message_free(messages[i]);
+    free(received);
+}
+END_TEST
+
+/* A link has carried so many messages that their numbers pass 2^31: a message that the peer has not acknowledged keeps
+ * the sender from closing, as before. */
+START_TEST(test_flush_after_many)
+{
+    open_pair(_i);
+    struct pl_ucx_link *out = (struct pl_ucx_link *)ab, *in = (struct pl_ucx_link *)ba;
+    out->next_out = in->next_in = 0x80000010u;
+    struct message *message = message_send(a, ab, 1, 100, &node_solid);
+    for (int i = 0; i < 1000; i++) {
+        ops->progress(a->self);
+        ck_assert(!ops->flushed(a->self));
+    }
+    ck_assert_int_eq(node_take(b, a, received, 100, &node_solid).tag, 1);
+    ck_assert(node_intact(received, 100, 1, 1));
+    NODE_UNTIL(a, b, message_done(message));
+    message_free(message);
+    close_pair();
 }
 END_TEST
 
@@ -345,6 +405,8 @@ int main(void)
 {
     Suite *suite = suite_of("ucx peers");
     add(suite, "test_flush_and_leave", test_flush_and_leave, CHOICES);
+    add(suite, "test_drop_at_loss", test_drop_at_loss, CHOICES);
+    add(suite, "test_flush_after_many", test_flush_after_many, CHOICES);
     add(suite, "test_bad_address", test_bad_address, CHOICES);
     add(suite, "test_sleep", test_sleep, CHOICES);
     add(suite, "test_close_on_exec", test_close_on_exec, CHOICES);

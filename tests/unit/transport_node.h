@@ -41,6 +41,7 @@ struct node {
     int last_error; /* of the last report with an error */
     void (*on_arrival)(struct node *node, const struct pl_origin *from, const struct pl_header *header,
                        const void *data, struct pl_rndv *rndv);
+    void (*on_fetched)(struct node *node);
 };
 
 static const struct pl_type node_solid = { .size = 1, .extent = 1, .true_extent = 1, .dense = true, .solid = true };
@@ -136,6 +137,8 @@ static inline void node_fetched(struct pl_engine *engine, struct pl_incoming *me
     message->transport[5] = 1;
     if (error)
         node->last_error = error;
+    if (node->on_fetched)
+        node->on_fetched(node);
 }
 
 static inline void node_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from,

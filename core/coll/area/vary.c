@@ -180,7 +180,7 @@ PL_COLD int pl_area_by_messages(const struct pl_area_call *call)
     const struct pl_coll *coll = call->coll;
     struct pl_schedule schedule;
     /* A tag that all ranks know, and that no other message has for a long time. */
-    pl_schedule_init(&schedule, coll->comm, (pl_area_count(coll->comm) ^ PL_NONBLOCKING_TAGS / 2) & INT32_MAX);
+    pl_schedule_init(&schedule, coll->comm, pl_comm_tag(PL_AREA_TAGS, (uint32_t)pl_area_count(coll->comm)));
     if (coll->kind == PL_COLL_GATHERV && call->rank == call->root) {
         for (int i = 0; i < call->size; i++)
             if (call->elsewhere & rank_bit(i))
