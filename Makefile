@@ -151,7 +151,7 @@ MEMORY_OBJS := $(call objs,core/base/memory.c core/base/memory_libc.c core/base/
 VISIBLE_OBJ := $(call objs,core/base/visible.c)
 PLUGIN_MEMORY := $(call objs,plugins/memory.c core/base/memory_libc.c core/base/vec.c)
 
-RUNTIME_ALL_OBJS := $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(B)/obj/core/base/table.o $(B)/obj/core/base/words.o $(B)/obj/core/base/bytes.o $(B)/obj/core/base/sysfs.o $(VISIBLE_OBJ) $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
+RUNTIME_ALL_OBJS := $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(B)/obj/core/base/table.o $(B)/obj/core/base/words.o $(B)/obj/core/base/bytes.o $(B)/obj/core/base/sysfs.o $(B)/obj/core/base/proc_stat.o $(VISIBLE_OBJ) $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
 link_runtime = $(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs $(HARDEN_LD) -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl
 $(LIBRT): $(RUNTIME_ALL_OBJS)
 	@mkdir -p $(@D)

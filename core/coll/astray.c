@@ -121,8 +121,7 @@ void pl_astray_check(struct pl_engine *engine, struct pl_request *request, const
 {
     const struct pl_schedule *schedule = astray_schedule(request, what);
     bool blocking = what && (what->schedule || what->what == PL_WHAT_COLLECTIVE);
-    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
-    {
+    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
         if (atomic_load(&comm->health.failed))
             continue;
         if (astray_search(comm, schedule, !engine->threads.several || (blocking && what->comm == comm)))

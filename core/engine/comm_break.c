@@ -80,8 +80,8 @@ static struct pl_comm *break_root(struct pl_comm *comm)
     struct pl_engine *engine = &comm->instance->engine;
     struct pl_comm *root = comm->role.whole ? comm->role.whole : comm;
     PL_TABLE_EACH(other, &engine->comms.by_id, struct pl_comm, by_id)
-    if (other->inter.local == root)
-        return other;
+        if (other->inter.local == root)
+            return other;
     return root;
 }
 
@@ -96,8 +96,8 @@ void pl_comm_break(struct pl_comm *comm, int rank, int class, const char *words)
     struct pl_engine *engine = &comm->instance->engine;
     struct pl_comm *root = break_root(comm);
     PL_TABLE_EACH(other, &engine->comms.by_id, struct pl_comm, by_id)
-    if (break_concerns(other, root))
-        break_one(other, rank, class, words);
+        if (break_concerns(other, root))
+            break_one(other, rank, class, words);
 }
 
 void pl_comm_break_alike(struct pl_comm *comm, const struct pl_comm *like)
@@ -268,8 +268,7 @@ static int break_find(const struct pl_comm *comm, const struct pl_peer *peer)
 /* The first root communicator with this peer that is not broken yet; *rank: the peer's. */
 static struct pl_comm *break_next(struct pl_engine *engine, const struct pl_peer *peer, int *rank)
 {
-    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
-    {
+    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
         if (atomic_load(&comm->health.failed) || comm->role.whole)
             continue;
         *rank = break_find(comm, peer);
@@ -303,8 +302,7 @@ static void break_children(struct pl_comm *comm, int rank, const struct break_no
     struct pl_engine *engine = &comm->instance->engine;
     uint64_t proc = comm->inter.remote ? UINT64_MAX : pl_group_proc(comm->group, rank);
     int class = pl_error_class_name(notice->class) && notice->class > 0 ? notice->class : MPI_ERR_OTHER;
-    PL_TABLE_EACH(child, &engine->comms.by_id, struct pl_comm, by_id)
-    {
+    PL_TABLE_EACH(child, &engine->comms.by_id, struct pl_comm, by_id) {
         bool here = child->role.parent.home == comm->id.home && child->role.parent.serial == comm->id.serial;
         bool newer = (int32_t)(child->role.made - notice->made) > 0;
         int at = here && newer ? pl_group_find(child->group, proc) : -1;

@@ -192,10 +192,10 @@ static void departure_end_collectives(struct pl_engine *engine)
 {
     struct pl_request *part;
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
-    while ((part = departed_receive(comm, PL_MSG_COLL)) != NULL) {
-        pl_match_unpost(part);
-        pl_request_complete(part, MPI_ERR_PROC_ABORTED);
-    }
+        while ((part = departed_receive(comm, PL_MSG_COLL)) != NULL) {
+            pl_match_unpost(part);
+            pl_request_complete(part, MPI_ERR_PROC_ABORTED);
+        }
 }
 
 void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)

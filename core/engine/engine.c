@@ -68,18 +68,15 @@ static inline void require_match_sometimes(struct pl_peer *peer, struct pl_reque
     request->out.header.flags |= PL_FLAG_SYNC;
 }
 
-int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
+void pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
 {
     request->peer = peer;
     if (request->out.header.kind == PL_MSG_COLL)
         require_match_sometimes(peer, request);
-    if (pl_unlikely(peer->error)) {
+    if (pl_unlikely(peer->error))
         pl_request_complete(request, peer->error);
-        return MPI_SUCCESS;
-    }
-    if (!pl_list_empty(&peer->pending) || try_send(engine, peer, request) == PL_AGAIN)
+    else if (!pl_list_empty(&peer->pending) || try_send(engine, peer, request) == PL_AGAIN)
         engine_queue(engine, peer, request);
-    return MPI_SUCCESS;
 }
 
 static int send_queued(struct pl_engine *engine, struct pl_peer *peer)
@@ -180,24 +177,23 @@ static int send_unresolved(struct pl_engine *engine)
     return events;
 }
 
-int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request)
+void pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request)
 {
     struct pl_engine *engine = &comm->instance->engine;
     struct pl_peer *peer = pl_comm_peer(comm, rank);
-    if (pl_likely(peer != NULL))
-        return pl_engine_send(engine, peer, request);
-    int rc = earlier_send_is_unresolved(&engine->sends.unresolved, request)
+    int rc = MPI_SUCCESS;
+    if (pl_unlikely(!peer))
+        rc = earlier_send_is_unresolved(&engine->sends.unresolved, request)
                  ? PL_AGAIN
                  : engine_resolve(comm, rank, request, &peer);
-    if (rc == MPI_SUCCESS)
-        return pl_engine_send(engine, peer, request);
-    if (rc != PL_AGAIN) {
+    if (pl_likely(rc == MPI_SUCCESS)) {
+        pl_engine_send(engine, peer, request);
+    } else if (rc == PL_AGAIN) {
+        request->state = PL_STATE_UNRESOLVED;
+        pl_list_append(&engine->sends.unresolved, &request->link);
+    } else {
         send_nowhere(request, rc);
-        return MPI_SUCCESS;
     }
-    request->state = PL_STATE_UNRESOLVED;
-    pl_list_append(&engine->sends.unresolved, &request->link);
-    return MPI_SUCCESS;
 }
 
 int pl_engine_progress(struct pl_engine *engine)

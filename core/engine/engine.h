@@ -207,11 +207,11 @@ int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const stru
 /* The same without data, for a message that the peer may wait for: if it cannot be sent, the link is lost. */
 void pl_engine_answer(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header);
 
-/* Starts a send, which the engine completes. Always MPI_SUCCESS. Lock held. */
-int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request);
+/* Starts a send, which the engine completes, with an error if there is one. Lock held. */
+void pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request);
 
 /* The same to a rank of a communicator, whose address need not be known yet. */
-int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request);
+void pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request);
 
 /* The peer has failed: completes all sends that expect its answer or are pending for it with an error. Lock held. */
 void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer, int error);

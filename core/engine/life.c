@@ -413,8 +413,7 @@ void pl_engine_close(struct pl_engine *engine)
         pl_list_remove(&request->link);
         pl_request_complete(request, MPI_ERR_OTHER);
     }
-    PL_TABLE_EACH(peer, &engine->peers, struct pl_peer, by_id)
-    {
+    PL_TABLE_EACH(peer, &engine->peers, struct pl_peer, by_id) {
         if (peer->endpoint)
             peer->endpoint->ops->disconnect(peer->endpoint);
         free(peer);

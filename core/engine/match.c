@@ -146,8 +146,8 @@ static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_heade
     if (comm && comm->id.home == header->home && comm->id.serial == header->serial)
         return comm;
     PL_TABLE_EACH_OF(other, &engine->comms.by_id, pl_comm_key(header->home, header->serial), struct pl_comm, by_id)
-    if (other->id.home == header->home && other->id.serial == header->serial)
-        return engine->comms.last = other;
+        if (other->id.home == header->home && other->id.serial == header->serial)
+            return engine->comms.last = other;
     return NULL;
 }
 

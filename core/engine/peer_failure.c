@@ -47,8 +47,7 @@ static uint32_t failure_deaths(int rank)
 
 void pl_failure_break(struct pl_engine *engine, uint64_t proc)
 {
-    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
-    {
+    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
         const struct pl_comm *whole = comm->role.whole ? comm->role.whole : comm;
         int rank = pl_group_find(whole->group, proc);
         if (rank < 0 && comm->inter.remote)
@@ -97,11 +96,11 @@ static void failure_end_peers(struct pl_engine *engine, int dead)
 {
     uint64_t spared = failure_successor(engine, dead);
     PL_TABLE_EACH(peer, &engine->peers, struct pl_peer, by_id)
-    if (peer->proc == PL_PROC(0, dead) && peer->engine != spared && !peer->error) {
-        pl_engine_peer_failed(engine, peer, MPI_ERR_PROC_ABORTED);
-        if (peer->endpoint && peer->endpoint->ops->lose)
-            peer->endpoint->ops->lose(peer->endpoint);
-    }
+        if (peer->proc == PL_PROC(0, dead) && peer->engine != spared && !peer->error) {
+            pl_engine_peer_failed(engine, peer, MPI_ERR_PROC_ABORTED);
+            if (peer->endpoint && peer->endpoint->ops->lose)
+                peer->endpoint->ops->lose(peer->endpoint);
+        }
 }
 
 static void failure_check(struct pl_engine *engine)

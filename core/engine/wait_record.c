@@ -222,9 +222,9 @@ static void add_queues(struct pl_job_record *page, struct pl_engine *engine, con
         return;
     engine->wait.described = begun;
     PL_TABLE_EACH(comm, &engine->comms.by_id, const struct pl_comm, by_id)
-    add_messages(page, comm);
+        add_messages(page, comm);
     PL_TABLE_EACH(comm, &engine->comms.by_id, const struct pl_comm, by_id)
-    add_list(page, &comm->match.queues[PL_MSG_P2P].posted, waited);
+        add_list(page, &comm->match.queues[PL_MSG_P2P].posted, waited);
     add_list(page, &engine->sends.unresolved, waited);
     add_list(page, &engine->sends.awaiting, waited);
     PL_LIST_EACH(peer, &engine->sends.busy, struct pl_peer, link)

@@ -33,8 +33,8 @@ static bool jobs_is_own(uint64_t key, const char *name, size_t length)
 static struct job *jobs_find(uint64_t key, const char *name, size_t length)
 {
     PL_TABLE_EACH_OF(job, &jobs_by_key, key, struct job, by_key)
-    if (strlen(job->name) == length && memcmp(job->name, name, length) == 0)
-        return job;
+        if (strlen(job->name) == length && memcmp(job->name, name, length) == 0)
+            return job;
     return NULL;
 }
 

@@ -118,7 +118,7 @@ static void process_warn(void)
         pl_log_line("config", text);
 }
 
-static int process_process_open_first(void)
+static int process_open_first(void)
 {
     int rc = pl_config_load();
     if (rc == MPI_SUCCESS)
@@ -166,33 +166,38 @@ int pl_process_check_open(void)
                 : pl_fail(MPI_ERR_OTHER, "MPI is not initialized, or finalized, and no session is open");
 }
 
+/* One instance more. The lock is held. */
+static int process_open_locked(void)
+{
+    int rc = pl_process.instances == 0 ? process_open_first() : pl_process_check_forked();
+    if (rc == MPI_SUCCESS)
+        pl_process.instances++;
+    return rc;
+}
+
 int pl_process_open(void)
 {
     pl_lock_take(&pl_process.lock);
-    int rc = pl_process.instances == 0 ? process_process_open_first() : pl_process_check_forked();
-    if (rc == MPI_SUCCESS)
-        pl_process.instances++;
+    int rc = process_open_locked();
     pl_lock_drop(&pl_process.lock);
     return rc;
 }
 
 int pl_process_open_alone(void)
 {
-    int rc = MPI_SUCCESS;
+    int rc;
     pl_lock_take(&pl_process.lock);
-    if (pl_process.instances > 0 && pl_process.bootstrap != &pl_bootstrap_singleton)
+    if (pl_process.instances > 0 && pl_process.bootstrap != &pl_bootstrap_singleton) {
         rc = pl_fail(MPI_ERR_OTHER,
                      "info key plenum_alone is true, but MPI is in use here as rank %d of %d of job %s: finalize that "
                      "before, or leave the key out",
                      pl_process.identity.rank, pl_process.identity.size, pl_process.identity.nspace);
-    else if (pl_process.instances == 0)
-        pl_process.chosen_alone = true;
-    if (rc == MPI_SUCCESS)
-        rc = pl_process.instances == 0 ? process_process_open_first() : pl_process_check_forked();
-    if (rc == MPI_SUCCESS)
-        pl_process.instances++;
-    else if (pl_process.instances == 0)
-        pl_process.chosen_alone = false;
+    } else {
+        pl_process.chosen_alone |= pl_process.instances == 0;
+        rc = process_open_locked();
+        if (pl_process.instances == 0)
+            pl_process.chosen_alone = false;
+    }
     pl_lock_drop(&pl_process.lock);
     return rc;
 }

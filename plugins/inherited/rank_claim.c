@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/base/proc_stat.h"
 #include "core/job/process.h"
 #include "core/job/tenant.h"
 #include "plugins/inherited/job_map.h"
@@ -19,24 +19,12 @@ enum { CLAIMS = 100 }; /* tries to claim a rank whose owner changes all the time
 
 /* --- processes --------------------------------------------------------------------------------------------------- */
 
-/* The state letter of /proc/PID/stat: 'Z' for a zombie, 'X' for a process that does not exist, 'R' if unknown. */
-static char inherited_process_state(pid_t pid)
-{
-    char path[32], state = 'R';
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return kill(pid, 0) == 0 || errno != ESRCH ? 'R' : 'X';
-    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-        state = 'R';
-    fclose(file);
-    return state;
-}
-
+/* Without /proc, a zombie counts as alive. */
 bool pl_inherited_process_lives(pid_t pid)
 {
-    char state = inherited_process_state(pid);
-    return state != 'X' && state != 'Z';
+    struct pl_proc_stat stat;
+    int error = pl_proc_stat_read(pid, &stat);
+    return error ? kill(pid, 0) == 0 || errno != ESRCH : !pl_proc_stat_is_zombie(&stat);
 }
 
 /* Names the pid namespace and the user namespace of this process. 0: there is no /proc, or that of other processes. */

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/proc_stat.h"
 
 #define MEMFD_NAME "plenum"
 #define MEMFD_LINK "/memfd:" MEMFD_NAME " (deleted)"
@@ -228,18 +229,9 @@ void pl_shm_region_unmap(void *memory, size_t bytes)
  * process that has changed its user. Only the state in /proc/<pid>/stat, readable by all users, tells the two apart. */
 static bool region_is_zombie(pid_t pid)
 {
-    char path[PATH_BYTES], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT;
-    ssize_t length = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (length <= 0)
-        return true;
-    text[length] = '\0';
-    const char *name_end = strrchr(text, ')');
-    return name_end && name_end[1] == ' ' && strchr("ZXx", name_end[2]);
+    struct pl_proc_stat stat;
+    int error = pl_proc_stat_read(pid, &stat);
+    return error ? pl_proc_stat_is_absent(error) : pl_proc_stat_is_zombie(&stat);
 }
 
 /* Does the process still have the file in its memory? A program may close all descriptors, as daemons do; what it has

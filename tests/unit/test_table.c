@@ -64,8 +64,7 @@ static struct item *expected(uint64_t key, int after)
 static void check_key(uint64_t key)
 {
     int last = -1;
-    PL_TABLE_EACH_OF(item, &table, key, struct item, node)
-    {
+    PL_TABLE_EACH_OF(item, &table, key, struct item, node) {
         UNIT_CHECK(item == expected(key, last));
         last = item->number;
     }
@@ -78,8 +77,7 @@ static void check_all(void)
     static bool met[ITEMS];
     size_t count = 0, here = 0;
     memset(met, 0, sizeof met);
-    PL_TABLE_EACH(item, &table, struct item, node)
-    {
+    PL_TABLE_EACH(item, &table, struct item, node) {
         UNIT_CHECK(item->there && !met[item - items] && item->key == item->node.key);
         met[item - items] = true;
         count++;
@@ -95,7 +93,7 @@ START_TEST(empty_ones)
 {
     UNIT_CHECK(!pl_table_find(&table, 0) && !pl_table_first(&table));
     PL_TABLE_EACH(item, &table, struct item, node)
-    ck_abort_msg("item %d in an empty table", item->number);
+        ck_abort_msg("item %d in an empty table", item->number);
     insert(&items[0], 7);
     take_out(&items[0]);
     UNIT_CHECK(!pl_table_find(&table, 7) && !pl_table_first(&table));
@@ -176,15 +174,14 @@ START_TEST(walks_that_remove)
     for (int i = 0; i < ITEMS; i++)
         insert(&items[i], (uint64_t)i % 1000);
     PL_TABLE_EACH_OF(item, &table, 17, struct item, node)
-    if (item->number != 1017)
-        take_out(item);
+        if (item->number != 1017)
+            take_out(item);
     check_key(17);
     PL_TABLE_EACH(item, &table, struct item, node)
-    if (item->number % 2)
-        take_out(item);
+        if (item->number % 2)
+            take_out(item);
     check_all();
-    PL_TABLE_EACH(item, &table, struct item, node)
-    {
+    PL_TABLE_EACH(item, &table, struct item, node) {
         take_out(item);
         memset(&item->node, 0xff, sizeof item->node); /* as if it was freed */
     }

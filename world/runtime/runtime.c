@@ -119,22 +119,20 @@ static void runtime_rest_ready(struct pl_source *source)
     pl_output_rest_over(PL_CONTAINER(source, struct plenum_runtime, rest.source));
 }
 
+/* The earlier one of two times; 0: never. */
+static int64_t runtime_earlier(int64_t first, int64_t other)
+{
+    return other != 0 && (first == 0 || other < first) ? other : first;
+}
+
 void pl_runtime_set_timer(struct plenum_runtime *rt)
 {
     int64_t first = rt->beat.at;
     PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
-        if (job->deadline.limit && (!first || job->deadline.limit < first))
-            first = job->deadline.limit;
-        if (job->deadline.kill && (!first || job->deadline.kill < first))
-            first = job->deadline.kill;
-        if (job->deadline.abort && (!first || job->deadline.abort < first))
-            first = job->deadline.abort;
-        if (job->deadline.barrier && (!first || job->deadline.barrier < first))
-            first = job->deadline.barrier;
-        if (job->deadline.rouse && (!first || job->deadline.rouse < first))
-            first = job->deadline.rouse;
-        if (job->reporting.check_at && (!first || job->reporting.check_at < first))
-            first = job->reporting.check_at;
+        const int64_t times[] = { job->deadline.limit,   job->deadline.kill,  job->deadline.abort,
+                                  job->deadline.barrier, job->deadline.rouse, job->reporting.check_at };
+        for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+            first = runtime_earlier(first, times[i]);
     }
     const struct itimerspec at = { .it_value = { first / 1000, first % 1000 * 1000000 } };
     timerfd_settime(rt->poll.timer, TFD_TIMER_ABSTIME, &at, NULL);

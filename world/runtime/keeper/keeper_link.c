@@ -16,6 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/compiler.h"
+#include "core/base/proc_stat.h"
 #include "world/runtime/runtime_error.h"
 
 enum {
@@ -71,15 +72,8 @@ static void link_continue(const struct pl_link *link)
 /* SIGCONT does not continue a process that a tracer has stopped. strace stops it for moments only. */
 static bool link_is_held(const struct pl_link *link)
 {
-    char path[32], stat[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)link->keeper);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, stat, sizeof stat - 1);
-    if (fd >= 0)
-        close(fd);
-    stat[got > 0 ? got : 0] = '\0';
-    const char *name_end = strrchr(stat, ')');
-    return name_end && name_end[1] == ' ' && name_end[2] == 't';
+    struct pl_proc_stat stat;
+    return pl_proc_stat_read(link->keeper, &stat) == 0 && stat.state == 't';
 }
 
 void pl_link_rouse(const struct pl_link *link)

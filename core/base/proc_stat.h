@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the kernel tells of a process in /proc/PID/stat, which all users may read. The line contains the name of the
+ * program, in which anything may occur. No locks. */
+#ifndef PLENUM_CORE_BASE_PROC_STAT_H
+#define PLENUM_CORE_BASE_PROC_STAT_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+struct pl_proc_stat {
+    char state;       /* 'R' and so on; 't': held by a tracer */
+    uint64_t started; /* when it started, in ticks since the machine did; 0: not known */
+};
+
+/* 0, or an error number, which pl_proc_stat_is_absent() judges. */
+int pl_proc_stat_read(pid_t pid, struct pl_proc_stat *stat);
+
+/* Does this error of pl_proc_stat_read() say that there is no such process? Else nothing is known of it. */
+static inline bool pl_proc_stat_is_absent(int error)
+{
+    return error == ENOENT || error == ESRCH;
+}
+
+/* Has it ended, although its parent has not waited for it yet? */
+static inline bool pl_proc_stat_is_zombie(const struct pl_proc_stat *stat)
+{
+    return strchr("ZXx", stat->state) != NULL;
+}
+
+#endif

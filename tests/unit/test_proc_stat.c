@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What /proc says of processes: this one, children that have ended, with names that look like other fields. */
+#include "unit.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/proc_stat.h"
+#include "plugins/inherited/rank_claim.h"
+
+START_TEST(own)
+{
+    struct pl_proc_stat first, again;
+    ck_assert_int_eq(pl_proc_stat_read(getpid(), &first), 0);
+    ck_assert_int_eq(pl_proc_stat_read(getpid(), &again), 0);
+    ck_assert_int_eq(first.state, 'R');
+    ck_assert(first.started != 0 && first.started == again.started);
+    ck_assert(!pl_proc_stat_is_zombie(&first));
+    ck_assert(pl_inherited_process_lives(getpid()));
+}
+END_TEST
+
+/* The name of a program may have brackets and spaces. */
+START_TEST(ended)
+{
+    static const char *const names[] = { "plain", "a)b", "a) R (b", ") S 1", "(((", "Z" };
+    struct pl_proc_stat stat;
+    int ends[2];
+    char told;
+    siginfo_t info;
+    ck_assert_int_eq(pipe(ends), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        pid_t pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+            prctl(PR_SET_NAME, names[i]);
+            if (write(ends[1], "", 1) == 1)
+                pause();
+            _exit(1);
+        }
+        ck_assert_int_eq(read(ends[0], &told, 1), 1);
+        ck_assert_int_eq(pl_proc_stat_read(pid, &stat), 0);
+        ck_assert_msg(strchr("RS", stat.state) && stat.started, "%s: %c", names[i], stat.state);
+        ck_assert(pl_inherited_process_lives(pid));
+        kill(pid, SIGKILL);
+        ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+        ck_assert_int_eq(pl_proc_stat_read(pid, &stat), 0);
+        ck_assert_msg(pl_proc_stat_is_zombie(&stat), "%s: %c", names[i], stat.state);
+        ck_assert_msg(!pl_inherited_process_lives(pid), "%s", names[i]);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        ck_assert(pl_proc_stat_is_absent(pl_proc_stat_read(pid, &stat)));
+        ck_assert(!pl_inherited_process_lives(pid));
+    }
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+UNIT_MAIN("proc_stat", own, ended)
