@@ -26,10 +26,10 @@
 
 /* --- the node ----------------------------------------------------------------------------------------------------- */
 
-/* The same for processes that can open each other's memory: the kernel (boot id) and the PID namespace. */
+/* The same for processes that can open each other's memory: the kernel (boot id), the PID and the user namespace. */
 struct node_key {
     char boot[40];
-    uint64_t pids;
+    uint64_t pids, users;
 };
 
 static struct node_key node_key(void)
@@ -44,6 +44,8 @@ static struct node_key node_key(void)
     }
     if (stat("/proc/self/ns/pid", &st) == 0)
         key.pids = st.st_ino;
+    if (stat("/proc/self/ns/user", &st) == 0)
+        key.users = st.st_ino;
     return key;
 }
 

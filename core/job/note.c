@@ -36,6 +36,14 @@ static int note_open(const char *path)
     return fd;
 }
 
+/* In a container /proc may not show the runtime, or not let this process open what the runtime has. */
+static bool note_find_inherited(const struct pl_job_segment *job, char *path, size_t size)
+{
+    struct stat st;
+    snprintf(path, size, "/proc/self/fd/%d", (int)job->notes_fd);
+    return job->notes_fd > 0 && fstat(job->notes_fd, &st) == 0 && is_notes_pipe(&st, job);
+}
+
 bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note)
 {
     char path[48];
@@ -44,7 +52,7 @@ bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note
     if (!job || !job->note_pipe_inode)
         return false;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)job->runtime_pid, (int)job->note_pipe_fd);
-    if (stat(path, &st) != 0 || !is_notes_pipe(&st, job))
+    if ((stat(path, &st) != 0 || !is_notes_pipe(&st, job)) && !note_find_inherited(job, path, sizeof path))
         return false;
     int fd = note_open(path);
     if (fd < 0)

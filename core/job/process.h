@@ -37,6 +37,8 @@ struct pl_identity {
     struct pl_job_shared *common;     /* ... and the first, which all copies use */
     bool attached;                    /* to a pool */
     bool apart;                       /* in other namespaces than the job's first process: struct pl_job_shared.home */
+    bool hidden;                      /* in another pid namespace than the runtime that started the job, */
+    bool confined;                    /* ... in another user namespace */
     /* No launcher ends this process when another of the job dies: engines check (core/engine/peer_failure.h). */
     bool watched;
 };

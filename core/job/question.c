@@ -78,9 +78,9 @@ static bool question_send_note(const struct pl_question *question)
 int pl_question_ask(struct pl_question *question, enum pl_question_kind kind, const struct pl_writer *data, int class)
 {
     *question = (struct pl_question){ .fd = -1, .class = class };
-    if (pl_process.identity.apart) /* the launcher finds the file by this process's pid */
-        return pl_fail(class, "this process is in another pid or user namespace than the job's first process, or has "
-                              "no /proc");
+    if (pl_process.identity.hidden) /* the runtime finds the file by this process's pid */
+        return pl_fail(class, "this process has a pid namespace of its own, or no /proc, so the runtime that started "
+                              "the job does not find it: let its container have the pids of the host (--pid=host)");
     int rc = question_make_file(question, kind, data);
     question->unread = question_count_unread();
     if (rc == MPI_SUCCESS && !question_send_note(question))

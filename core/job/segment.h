@@ -38,7 +38,7 @@
 #define PL_JOB_ENV   "PLENUM_JOB"
 #define PL_JOB_MAGIC 0x31424f4a4e454c50ull /* "PLENJOB1" */
 #ifndef PL_JOB_VERSION                     /* a build for tests may have another one */
-#define PL_JOB_VERSION 17u
+#define PL_JOB_VERSION 18u
 #endif
 #define PL_CARD_MAX 472u /* bytes of one address card */
 
@@ -59,6 +59,12 @@ struct pl_job_card {
 /* What tells the cards of one World apart is in the upper bits. */
 enum { PL_CARD_CLAIM_BITS = 24, PL_CARD_CLAIM = (1 << PL_CARD_CLAIM_BITS) - 1 };
 
+/* What does not know a process by its pid. Bits. */
+enum pl_apart {
+    PL_APART_PROCESSES = 1, /* the other processes: it is in other namespaces than the first (home, below) */
+    PL_APART_RUNTIME = 2,   /* the runtime, or the agent of the host: it is in another pid namespace */
+};
+
 /* One rank's slot. A rank has one owner at a time: the process that changed `owner` from 0, or from the pid of a
  * process that is gone, to its own pid. An owner that releases the rank leaves its pid negated, and may take the rank
  * again. */
@@ -72,7 +78,7 @@ struct pl_job_rank {
     _Atomic int32_t process;   /* of the first tenant: pid of the process that holds the rank while it lives; 0: none */
     _Atomic uint64_t copy;     /* the owner's copy of the library (core/job/tenant.h); 0: none yet */
     _Atomic uint32_t cards;    /* number of cards that were written so far */
-    _Atomic uint32_t apart;    /* of the first tenant: 1: its pid means nothing to other processes (home, below) */
+    _Atomic uint32_t apart;    /* of the first tenant: enum pl_apart */
     _Atomic uint32_t child; /* of the first tenant: how far a World has come with the processes that spawned the job */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
@@ -157,6 +163,9 @@ struct pl_job_segment {
     uint32_t table_capacity;  /* bytes of each of its buffers */
     int32_t note_pipe_fd;     /* the runtime's pipe for notes (core/job/note.h), by its descriptor there, */
     uint64_t note_pipe_inode; /* ... and by its inode; 0: there is none */
+    int32_t notes_fd;           /* the same pipe, by the descriptor that a process inherits; 0: none */
+    uint64_t runtime_pids;      /* inodes of the runtime's pid namespace, */
+    uint64_t runtime_users;     /* ... and of its user namespace; 0: unknown */
     uint32_t survives_failures; /* 1: the other processes continue when one fails */
     uint32_t parent;            /* of spawned processes: offset of the name of the parents' port; 0: none */
     uint32_t hosts;             /* that the job is on, where an agent starts its processes; 0: there is no agent */
@@ -211,10 +220,10 @@ static inline int32_t pl_job_owner_pid(int32_t owner)
     return owner == INT32_MIN ? 0 : owner < 0 ? -owner : owner;
 }
 
-/* The pid of a rank's process, as other processes know it; 0: there is none, or it is in another namespace. */
+/* The pid of a rank's process, as the runtime knows it; 0: there is none, or it is in another namespace. */
 static inline int32_t pl_job_known_pid(const struct pl_job_rank *rank)
 {
-    return atomic_load(&rank->apart) ? 0 : atomic_load(&rank->process);
+    return atomic_load(&rank->apart) & PL_APART_RUNTIME ? 0 : atomic_load(&rank->process);
 }
 
 /* Is the mapping of `bytes` bytes a whole description with this cookie and rank? Then all offsets are inside, those in

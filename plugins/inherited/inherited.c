@@ -90,6 +90,8 @@ static int inherited_open(struct pl_identity *identity)
     identity->common = pl_inherited.common;
     identity->watched = pl_inherited.job->survives_failures;
     identity->apart = pl_inherited.apart;
+    identity->hidden = pl_inherited.hidden;
+    identity->confined = pl_inherited.confined;
     return MPI_SUCCESS;
 }
 

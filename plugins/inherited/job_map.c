@@ -25,7 +25,8 @@ static uint64_t inherited_bytes_of(int fd, const char *text)
     struct stat st;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
         return (uint64_t)st.st_size;
-    inherited_bad(text, "the descriptor is not an open file");
+    inherited_bad(text, "the descriptor is not an open file (containers and other commands between mpiexec and the "
+                        "program must pass on descriptors)");
     return 0;
 }
 

@@ -16,7 +16,7 @@ struct pl_inherited {
     struct pl_job_shared *common; /* the first tenant's part */
     struct pl_job_shared *shared; /* this copy's part */
     int held;                     /* the rank */
-    bool apart;                   /* struct pl_identity.apart */
+    bool apart, hidden, confined; /* as in struct pl_identity */
     struct pl_job_rank *own;      /* the rank in `shared` */
     uint32_t generation;          /* of this copy's claim */
     char *neighbours;             /* struct pl_identity.local_ranks */

@@ -48,14 +48,21 @@ static bool inherited_is_apart(void)
     return !home || (!atomic_compare_exchange_strong(&pl_inherited.common->home, &first, home) && first != home);
 }
 
+/* Is this process in another namespace than the runtime, or is that unknown? */
+static bool inherited_differs(const char *namespace, uint64_t of_runtime)
+{
+    struct stat st;
+    return stat(namespace, &st) != 0 || (uint64_t)st.st_ino != of_runtime;
+}
+
 bool pl_inherited_pid_is_foreign(int rank)
 {
-    return pl_inherited.apart || atomic_load(&pl_inherited.common->ranks[rank].apart);
+    return pl_inherited.apart || atomic_load(&pl_inherited.common->ranks[rank].apart) & PL_APART_PROCESSES;
 }
 
 bool pl_inherited_is_taken(const struct pl_job_rank *rank, int32_t pid, int32_t self)
 {
-    if (pl_inherited.apart || atomic_load(&rank->apart))
+    if (pl_inherited.apart || atomic_load(&rank->apart) & PL_APART_PROCESSES)
         return pid != 0 && pid != self;
     return pid != 0 && pid != self && pl_inherited_process_lives(pid);
 }
@@ -74,11 +81,15 @@ int32_t pl_inherited_claim(int rank)
     struct pl_job_rank *first = &pl_inherited.common->ranks[rank];
     pl_inherited.held = rank;
     pl_inherited.apart = inherited_is_apart();
-    if (pl_inherited.apart && !atomic_load(&first->process))
-        atomic_store(&first->apart, 1); /* before others see the pid */
+    pl_inherited.hidden = inherited_differs("/proc/self/ns/pid", pl_inherited.job->runtime_pids);
+    pl_inherited.confined = inherited_differs("/proc/self/ns/user", pl_inherited.job->runtime_users);
+    uint32_t apart =
+        (pl_inherited.apart ? PL_APART_PROCESSES : 0u) | (pl_inherited.hidden ? PL_APART_RUNTIME : 0u);
+    if (apart && !atomic_load(&first->process))
+        atomic_store(&first->apart, apart); /* before others see the pid */
     int32_t holder = inherited_claim_process(first);
     if (!holder)
-        atomic_store(&first->apart, pl_inherited.apart);
+        atomic_store(&first->apart, apart);
     return holder;
 }
 

@@ -4,8 +4,9 @@
  *
  * A launcher that starts N processes, and offers nothing by which they could find each other, would get N jobs of one
  * that all do the same work: a clear error is better. So it is where a launcher made an offer (`offers` below) that no
- * bootstrap could take.
+ * bootstrap could take, and where Plenum's own was lost on the way.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/engine/transport.h"
 #include "core/job/process.h"
+#include "core/job/segment.h"
 
 static const char *const offers[] = { PL_JOB_ENV, "PMIX_NAMESPACE", "PMI_FD", "PMI_PORT" };
 
@@ -32,8 +34,24 @@ static const struct launcher {
     { "PMI_SIZE", "PMI_RANK", "a launcher with PMI", "use one that sets PMI_FD (hydra), or Plenum's mpiexec" },
 };
 
+/* The segment of a job of several processes, inherited without the variables that lead to it: the process's container,
+ * or a command such as `env -i`, has removed them. */
+static bool singleton_lost_its_job(void)
+{
+    static const char link[] = "/memfd:plenum-job (deleted)";
+    const size_t where = offsetof(struct pl_job_segment, size), length = sizeof link - 1;
+    char at[sizeof link];
+    uint32_t size = 0;
+    return !secure_getenv("PLENUM_SIZE") && readlink("/proc/self/fd/99", at, sizeof at) == (ssize_t)length &&
+           memcmp(at, link, length) == 0 && pread(99, &size, sizeof size, (off_t)where) == sizeof size && size > 1;
+}
+
 static int singleton_check_launchers(void)
 {
+    if (singleton_lost_its_job())
+        return pl_fail(MPI_ERR_OTHER, "mpiexec started this process or one above it, and the environment has no "
+                                      PL_JOB_ENV ": let what removes variables, such as a container, pass on PLENUM_*, "
+                                      "or set PLENUM_ALONE=1 to run it alone");
     for (size_t i = 0; i < sizeof offers / sizeof *offers; i++)
         if (secure_getenv(offers[i]))
             return pl_fail(

@@ -77,6 +77,15 @@ void pl_ucx_knock_end(struct pl_ucx_link *link)
     free(knock);
 }
 
+/* The loopback of a network namespace leads to no other. */
+static const char *knock_refusal(const struct pl_ucx_link *link)
+{
+    bool loopback = knock_address(link).entrance[0].address >> 24 == 127;
+    return loopback ? "it does not let this process connect (is one of the two in a container with a network of its "
+                      "own? then let it have that of the host)"
+                    : "it does not let this process connect";
+}
+
 static void knock_fail(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
 {
     struct pl_ucx_link *link = knock->link;
@@ -89,7 +98,7 @@ static void knock_fail(struct pl_ucx *ucx, struct pl_ucx_knock *knock)
     pl_ucx_knock_end(link);
     link->departed = link->refused = !unreached; /* what waits for it ends, and nothing else */
     pl_ucx_link_fail(link, unreached ? MPI_ERR_OTHER : MPI_ERR_PROC_ABORTED,
-                     unreached ? "none of its addresses can be reached" : "it does not let this process connect");
+                     unreached ? "none of its addresses can be reached" : knock_refusal(link));
 }
 
 static void knock_note(struct pl_ucx_knock *knock, int error)

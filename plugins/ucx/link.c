@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/memory.h"
@@ -144,7 +145,8 @@ static int ucx_link_connect(struct pl_ucx_link *link)
     ucx->watches |= link->watched;
     if (status != UCS_OK) {
         link->ep = NULL;
-        return ucx->host->fail(PL_UNREACHABLE, "UCX cannot reach this process: %s", ucs_status_string(status));
+        return ucx->host->fail(PL_UNREACHABLE, "UCX cannot reach this process: %s%s", ucs_status_string(status),
+                               access("/sys/class/net", X_OK) == 0 ? "" : "; it finds no network without /sys");
     }
     ucx->unclaimed = true;
     int err = pl_ucx_control_send_hello(link);

@@ -21,7 +21,7 @@
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/runtime_error.h"
 
-enum { JOB_FD = 99 }; /* the segment's descriptors in the ranks are this and 98: scripts use 3 to 9 themselves */
+enum { JOB_FD = 99 }; /* the segment's descriptors in the ranks are this and 98, below are others: scripts use 3 to 9 themselves */
 
 static int compose_no_memory(void)
 {
@@ -368,8 +368,9 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
                             .placer = job->launch.placer != NULL,
                             .job_fd = compose_choose_job_fd() };
     head.shared_fd = head.job_fd - 1;
-    job->launch.pmi = job->launch.pmi && head.shared_fd > 4;
-    head.pmi_fd = job->launch.pmi ? head.shared_fd - 1 : 0;
+    head.notes_fd = head.shared_fd > 4 ? head.shared_fd - 1 : 0;
+    job->launch.pmi = job->launch.pmi && head.notes_fd > 4;
+    head.pmi_fd = job->launch.pmi ? head.notes_fd - 1 : 0;
     int err = PLENUM_OK;
 
     pl_blob_add(b, NULL, sizeof head);

@@ -248,7 +248,8 @@ static int launch_hand_over(struct plenum_job *job, struct launch *l)
 {
     struct pl_link *link = &job->runtime->keeper.link;
     struct pl_keeper_request request = { .op = PL_KEEPER_JOB, .job = job->launch.keeper_id };
-    int err = pl_link_send(link, &request, (int[]){ l->plan, l->segment, l->shared }, 3);
+    int notes = job->runtime->notes.pipe[1];
+    int err = pl_link_send(link, &request, (int[]){ l->plan, l->segment, l->shared, notes }, notes < 0 ? 3 : 4);
     for (int first = 0, count; !err && (count = launch_next_ranks(job, &first)) > 0; first += count) {
         request = (struct pl_keeper_request){
             .op = PL_KEEPER_RANKS, .job = job->launch.keeper_id, .first = first, .count = (uint32_t)count

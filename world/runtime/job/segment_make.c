@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/job/report.h"
@@ -180,10 +181,16 @@ static int segment_make_files(struct plenum_job *job, const struct pl_blob *b, c
         atomic_store(&job->shared->lacking, job->tree.lacking);
         for (int r = 0; r < job->desc.size; r++)
             if (!pl_job_is_here(job, r))
-                atomic_store(&job->shared->ranks[r].apart, 1); /* its pid means nothing here */
+                atomic_store(&job->shared->ranks[r].apart, PL_APART_PROCESSES | PL_APART_RUNTIME);
         segment_seal(*description);
     }
     return err;
+}
+
+static uint64_t segment_namespace(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
 int pl_job_segment_make(struct plenum_job *job, int slots, int *description, int *shared)
@@ -196,7 +203,10 @@ int pl_job_segment_make(struct plenum_job *job, int slots, int *description, int
         .size = (uint32_t)job->desc.size,
         .cookie = job->cookie,
         .runtime_pid = getpid(),
+        .runtime_pids = segment_namespace("/proc/self/ns/pid"),
+        .runtime_users = segment_namespace("/proc/self/ns/user"),
         .shared_fd = (int32_t)plan->shared_fd,
+        .notes_fd = (int32_t)plan->notes_fd,
         .universe = (uint32_t)job->desc.option[PLENUM_JOB_UNIVERSE],
         .survives_failures = (uint32_t)job->desc.option[PLENUM_JOB_KEEP_GOING],
         .slots = (uint32_t)slots,

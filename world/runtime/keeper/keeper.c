@@ -85,12 +85,12 @@ static void *keeper_map(size_t bytes, int how)
     return at == MAP_FAILED ? NULL : at;
 }
 
-static bool keeper_add_job(struct keeper *k, uint32_t id, int plan_fd, int segment, int shared)
+static bool keeper_add_job(struct keeper *k, uint32_t id, const int *fd, int fds)
 {
     struct stat st;
-    if (fstat(plan_fd, &st) != 0)
+    if (fstat(fd[0], &st) != 0)
         return false;
-    const struct pl_plan *plan = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, plan_fd, 0);
+    const struct pl_plan *plan = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd[0], 0);
     if (plan == MAP_FAILED)
         return false;
     size_t bytes = sizeof(struct pl_kept_job) + plan->rank_count * sizeof(struct pl_kept_rank);
@@ -102,8 +102,9 @@ static bool keeper_add_job(struct keeper *k, uint32_t id, int plan_fd, int segme
     job->mapped = bytes;
     job->plan = plan;
     job->plan_bytes = (size_t)st.st_size;
-    job->segment = fcntl(segment, F_DUPFD_CLOEXEC, SOCKET_FD + 1);
-    job->shared = fcntl(shared, F_DUPFD_CLOEXEC, SOCKET_FD + 1);
+    job->segment = fcntl(fd[1], F_DUPFD_CLOEXEC, SOCKET_FD + 1);
+    job->shared = fcntl(fd[2], F_DUPFD_CLOEXEC, SOCKET_FD + 1);
+    job->notes = fds > 3 ? fcntl(fd[3], F_DUPFD_CLOEXEC, SOCKET_FD + 1) : -1;
     job->id = id;
     job->size = plan->rank_count;
     job->waiting = plan->here;
@@ -122,7 +123,8 @@ static void keeper_add_rejected(struct keeper *k, uint32_t id, int number)
         return;
     }
     *job = (struct pl_kept_job){
-        .next = k->jobs, .mapped = sizeof *job, .segment = -1, .shared = -1, .id = id, .gone = true, .status = number
+        .next = k->jobs, .mapped = sizeof *job, .segment = -1, .shared = -1, .notes = -1, .id = id, .gone = true,
+        .status = number
     };
     k->jobs = job;
 }
@@ -146,7 +148,9 @@ static void keeper_stop_starting(struct pl_kept_job *job)
         close(job->segment);
     if (job->shared >= 0)
         close(job->shared);
-    job->segment = job->shared = -1;
+    if (job->notes >= 0)
+        close(job->notes);
+    job->segment = job->shared = job->notes = -1;
 }
 
 /* Descriptors do not arrive when this process is at its limit. */
@@ -188,7 +192,7 @@ static void keeper_handle(struct keeper *k, const struct pl_keeper_request *requ
     switch (request->op) {
     case PL_KEEPER_JOB:
         errno = EMFILE;
-        if (fds != 3 || !keeper_add_job(k, request->job, fd[0], fd[1], fd[2]))
+        if (fds < 3 || !keeper_add_job(k, request->job, fd, fds))
             keeper_add_rejected(k, request->job, errno);
         break;
     case PL_KEEPER_RANKS:

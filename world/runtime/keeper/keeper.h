@@ -24,7 +24,7 @@ enum { PL_KEEPER_EACH = 4 };   /* descriptors of each */
 enum { PL_KEEPER_FDS = PL_KEEPER_EACH * PL_KEEPER_BATCH };
 
 enum pl_keeper_op {
-    PL_KEEPER_JOB = 1,   /* a new job; descriptors: plan, both parts of the job segment */
+    PL_KEEPER_JOB = 1,   /* a new job; descriptors: plan, both parts of the job segment, the pipe for notes */
     PL_KEEPER_RANKS,     /* start ranks [first, first + count); descriptors: 0, 1, 2 and the one for PMI of each */
     PL_KEEPER_FORGO,     /* start no further ranks; the job is over when the running ones have ended */
     PL_KEEPER_SIGNAL,    /* `signal` to the process group of rank `first`, or of all running ranks when it is -1 */
@@ -86,7 +86,7 @@ struct pl_kept_job {
     size_t mapped; /* bytes of this mapping */
     const struct pl_plan *plan;
     size_t plan_bytes;
-    int segment, shared; /* descriptors; closed when all ranks have been started */
+    int segment, shared, notes; /* descriptors; closed when all ranks have been started. The last may be -1 */
     uint32_t id;
     uint32_t size;
     uint32_t waiting; /* ranks still to be started */

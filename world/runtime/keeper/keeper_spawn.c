@@ -27,8 +27,10 @@ struct child {
     const char *path, *wdir;
     char **argv, **env;
     const int *fd;
-    int segment, job_fd, shared, shared_fd, pmi_fd; /* 0: no server */
-    const cpu_set_t *cpus;                          /* NULL: not bound */
+    int segment, job_fd, shared, shared_fd;
+    int notes, notes_fd;   /* -1: there is no pipe */
+    int pmi_fd;            /* 0: no server */
+    const cpu_set_t *cpus; /* NULL: not bound */
     pid_t keeper;
     int *failed; /* [2]: stage, errno */
 };
@@ -59,6 +61,20 @@ static void child_give(const struct child *c, int fd, int number)
         child_fail(c, PL_STAGE_SETUP);
 }
 
+/* The lowest descriptor that the program inherits beside its standard streams. */
+static int child_lowest(const struct child *c)
+{
+    return c->pmi_fd ? c->pmi_fd : c->notes_fd ? c->notes_fd : c->shared_fd;
+}
+
+/* The same file, to become the descriptor `number`: by one that child_give() does not overwrite before. */
+static int child_keep(const struct child *c, int fd, int number)
+{
+    while (fd >= child_lowest(c) && fd <= c->job_fd && fd != number)
+        fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    return fd;
+}
+
 /*
  * Ranks get short time slices. The kernel then lets a rank that was awaited run soon, beside programs that compute:
  * four ranks that wait for each other are five times as fast on two busy cores (docs/notes/waiting.md). Their share of
@@ -84,14 +100,16 @@ static _Noreturn void child_run(const struct child *c)
     for (int s = 0; s < 3; s++)
         if (dup2(c->fd[s], s) < 0)
             child_fail(c, PL_STAGE_SETUP);
-    int shared = c->shared == c->job_fd ? dup(c->shared) : c->shared;
-    int pmi = c->pmi_fd ? dup(c->fd[3]) : -1;
+    int shared = child_keep(c, c->shared, c->shared_fd);
+    int notes = child_keep(c, c->notes, c->notes_fd);
+    int pmi = c->pmi_fd ? child_keep(c, c->fd[3], c->pmi_fd) : -1;
     child_give(c, c->segment, c->job_fd);
     child_give(c, shared, c->shared_fd);
+    if (notes >= 0)
+        child_give(c, notes, c->notes_fd);
     if (pmi >= 0)
         child_give(c, pmi, c->pmi_fd);
-    syscall(SYS_close_range, 3, (c->pmi_fd ? c->pmi_fd : c->shared_fd) - 1,
-            0); /* all of them should be close-on-exec already */
+    syscall(SYS_close_range, 3, child_lowest(c) - 1, 0); /* all of them should be close-on-exec already */
     syscall(SYS_close_range, c->job_fd + 1, ~0u, 0);
     if (chdir(c->wdir) != 0)
         child_fail(c, PL_STAGE_WDIR);
@@ -140,6 +158,8 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         .job_fd = (int)plan->job_fd,
         .shared = job->shared,
         .shared_fd = (int)plan->shared_fd,
+        .notes = plan->notes_fd ? job->notes : -1,
+        .notes_fd = (int)plan->notes_fd,
         .pmi_fd = (int)plan->pmi_fd,
         .cpus = p->cpus ? pl_plan_at(plan, p->cpus) : NULL,
         .keeper = getpid(),

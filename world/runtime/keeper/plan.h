@@ -17,7 +17,8 @@ struct pl_plan {
     uint32_t job_fd;    /* the descriptor of the job's description in the processes, */
     uint32_t shared_fd; /* ... and that of its shared part, which is one less */
     uint32_t placer;    /* a command that leads to another host: it is to end by itself when its input ends */
-    uint32_t pmi_fd;    /* the descriptor of a rank's socket to the PMI server, which is one less again; 0: none */
+    uint32_t notes_fd;  /* the descriptor of the runtime's pipe for notes, which is one less again; 0: none */
+    uint32_t pmi_fd;    /* the descriptor of a rank's socket to the PMI server, which is the next lower one; 0: none */
 };
 
 struct pl_plan_rank {
