@@ -165,8 +165,9 @@ static int spawn_check_launcher(void)
 {
     const struct pl_identity *identity = &pl_process.identity;
     if (identity->job && !identity->attached && identity->confined && !identity->hidden)
-        return pl_fail(MPI_ERR_SPAWN, "this process has a user namespace of its own, and the processes that the runtime "
-                                      "starts could not share memory with it: let a rank outside of it be the root");
+        return pl_fail(MPI_ERR_SPAWN,
+                       "this process has a user namespace of its own, and the processes that the runtime "
+                       "starts could not share memory with it: let a rank outside of it be the root");
     if (identity->job && identity->job->note_pipe_inode && !identity->attached)
         return MPI_SUCCESS;
     if (strcmp(pl_process.bootstrap->name, "singleton") == 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Notes: what a process of a job tells the runtime while it runs. A note is written in one piece into a pipe of the
- * runtime, which the process opens by its name in /proc (struct pl_job_segment says which), or else by the descriptor
- * that it inherits: a process in a user namespace of its own may not open what the runtime has. Jobs without notes do
- * nothing. The reader trusts nothing.
+ * runtime, which the process opens by its name in /proc (struct pl_job_segment says which). A process in a user
+ * namespace of its own may not do so: in a job of several hosts it uses the descriptor that it inherits. Jobs without
+ * notes do nothing. The reader trusts nothing.
  */
 #ifndef PLENUM_CORE_JOB_NOTE_H
 #define PLENUM_CORE_JOB_NOTE_H

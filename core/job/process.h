@@ -113,7 +113,7 @@ struct pl_bootstrap_ops {
     bool (*replaces)(void);
 };
 
-enum { PL_BOOTSTRAP_ABI = 11 };
+enum { PL_BOOTSTRAP_ABI = 12 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 /* What a room above keeps for as long as the process is open. A slot may be NULL. */

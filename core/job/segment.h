@@ -163,7 +163,7 @@ struct pl_job_segment {
     uint32_t table_capacity;  /* bytes of each of its buffers */
     int32_t note_pipe_fd;     /* the runtime's pipe for notes (core/job/note.h), by its descriptor there, */
     uint64_t note_pipe_inode; /* ... and by its inode; 0: there is none */
-    int32_t notes_fd;           /* the same pipe, by the descriptor that a process inherits; 0: none */
+    int32_t notes_fd; /* the same pipe, by the descriptor that a process inherits in a job of several hosts; 0: none */
     uint64_t runtime_pids;      /* inodes of the runtime's pid namespace, */
     uint64_t runtime_users;     /* ... and of its user namespace; 0: unknown */
     uint32_t survives_failures; /* 1: the other processes continue when one fails */

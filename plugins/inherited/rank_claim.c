@@ -83,8 +83,7 @@ int32_t pl_inherited_claim(int rank)
     pl_inherited.apart = inherited_is_apart();
     pl_inherited.hidden = inherited_differs("/proc/self/ns/pid", pl_inherited.job->runtime_pids);
     pl_inherited.confined = inherited_differs("/proc/self/ns/user", pl_inherited.job->runtime_users);
-    uint32_t apart =
-        (pl_inherited.apart ? PL_APART_PROCESSES : 0u) | (pl_inherited.hidden ? PL_APART_RUNTIME : 0u);
+    uint32_t apart = (pl_inherited.apart ? PL_APART_PROCESSES : 0u) | (pl_inherited.hidden ? PL_APART_RUNTIME : 0u);
     if (apart && !atomic_load(&first->process))
         atomic_store(&first->apart, apart); /* before others see the pid */
     int32_t holder = inherited_claim_process(first);

@@ -49,9 +49,10 @@ static bool singleton_lost_its_job(void)
 static int singleton_check_launchers(void)
 {
     if (singleton_lost_its_job())
-        return pl_fail(MPI_ERR_OTHER, "mpiexec started this process or one above it, and the environment has no "
-                                      PL_JOB_ENV ": let what removes variables, such as a container, pass on PLENUM_*, "
-                                      "or set PLENUM_ALONE=1 to run it alone");
+        return pl_fail(MPI_ERR_OTHER,
+                       "mpiexec started this process or one above it, and the environment has no " PL_JOB_ENV
+                       ": let what removes variables, such as a container, pass on PLENUM_*, "
+                       "or set PLENUM_ALONE=1 to run it alone");
     for (size_t i = 0; i < sizeof offers / sizeof *offers; i++)
         if (secure_getenv(offers[i]))
             return pl_fail(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * contained [spawn]: a sum, and a shared window of the processes that MPI_COMM_TYPE_SHARED names, which must exist. Rank 0
- * prints the size of its part. "spawn": another process is spawned, too. Errors are fatal.
+ * contained [spawn]: a sum, and a shared window of the processes that MPI_COMM_TYPE_SHARED names, which must exist.
+ * Rank 0 prints the size of its part. "spawn": another process is spawned, too. Errors are fatal.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -21,7 +21,8 @@
 #include "world/runtime/pmix/server.h"
 #include "world/runtime/runtime_error.h"
 
-enum { JOB_FD = 99 }; /* the segment's descriptors in the ranks are this and 98, below are others: scripts use 3 to 9 themselves */
+/* The segment's descriptors in the ranks are this and 98; others are below. Scripts use 3 to 9 themselves. */
+enum { JOB_FD = 99 };
 
 static int compose_no_memory(void)
 {
@@ -368,9 +369,12 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
                             .placer = job->launch.placer != NULL,
                             .job_fd = compose_choose_job_fd() };
     head.shared_fd = head.job_fd - 1;
-    head.notes_fd = head.shared_fd > 4 ? head.shared_fd - 1 : 0;
-    job->launch.pmi = job->launch.pmi && head.notes_fd > 4;
-    head.pmi_fd = job->launch.pmi ? head.notes_fd - 1 : 0;
+    uint32_t lowest = head.shared_fd;
+    if (job->launch.span && lowest > 4) /* on one host only spawns need it, which ranks in containers cannot do */
+        head.notes_fd = --lowest;
+    job->launch.pmi = job->launch.pmi && lowest > 4;
+    if (job->launch.pmi)
+        head.pmi_fd = --lowest;
     int err = PLENUM_OK;
 
     pl_blob_add(b, NULL, sizeof head);

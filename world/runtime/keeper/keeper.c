@@ -122,10 +122,14 @@ static void keeper_add_rejected(struct keeper *k, uint32_t id, int number)
             shutdown(SOCKET_FD, SHUT_RDWR); /* the embedder would wait for the job for ever */
         return;
     }
-    *job = (struct pl_kept_job){
-        .next = k->jobs, .mapped = sizeof *job, .segment = -1, .shared = -1, .notes = -1, .id = id, .gone = true,
-        .status = number
-    };
+    *job = (struct pl_kept_job){ .next = k->jobs,
+                                 .mapped = sizeof *job,
+                                 .segment = -1,
+                                 .shared = -1,
+                                 .notes = -1,
+                                 .id = id,
+                                 .gone = true,
+                                 .status = number };
     k->jobs = job;
 }
 
