@@ -49,21 +49,21 @@ static const char *chosen(enum pl_coll_kind kind, int size, MPI_Count bytes)
 START_TEST(test_replaces)
 {
     ck_assert_int_eq(read_table("{ \"allreduce\": [ { \"ranks\": 4, \"bytes\": \"1K\", \"algorithm\": \"ring\" },\n"
-                                "  { \"bytes\": 2000, \"algorithm\": \"reduce_bcast\" } ],\n"
+                                "  { \"bytes\": 5000, \"algorithm\": \"reduce_bcast\" } ],\n"
                                 "  \"bcast\": [ { \"algorithm\": \"chain\" } ] }"),
                      MPI_SUCCESS);
     ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 4, 1024), "ring");
     ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 4, 1025), "reduce_bcast");
     ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 5, 8), "reduce_bcast");
-    ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 5, 2001), "recursive_doubling"); /* no rule of the file */
+    ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 5, 5001), "recursive_doubling"); /* no rule of the file */
     ck_assert_str_eq(chosen(PL_COLL_BCAST, 2, 1), "chain");
     ck_assert_str_eq(chosen(PL_COLL_GATHER, 2, 1), "linear");
     uint32_t settings = pl_coll_settings();
     ck_assert_uint_ne(settings, 0);
     ck_assert_int_eq(read_table("{ \"bcast\": [ { \"algorithm\": \"chain\" } ] }"), MPI_SUCCESS);
     ck_assert_uint_ne(pl_coll_settings(), settings);
-    ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 4, 1024), "linear");
-    ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 4, 1025), "recursive_doubling");
+    ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 4, 4096), "linear");
+    ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 4, 4097), "recursive_doubling");
     ck_assert_int_eq(read_table("{}"), MPI_SUCCESS);
     ck_assert_uint_eq(pl_coll_settings(), 0);
     ck_assert_str_eq(chosen(PL_COLL_BCAST, 2, 1), "binomial");
