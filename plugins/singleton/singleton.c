@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -35,15 +36,16 @@ static const struct launcher {
 };
 
 /* The segment of a job of several processes, inherited without the variables that lead to it: the process's container,
- * or a command such as `env -i`, has removed them. */
+ * or a command such as `env -i`, has removed them. A set-user-ID program, which must not read them, runs alone. */
 static bool singleton_lost_its_job(void)
 {
     static const char link[] = "/memfd:plenum-job (deleted)";
     const size_t where = offsetof(struct pl_job_segment, size), length = sizeof link - 1;
     char at[sizeof link];
     uint32_t size = 0;
-    return !secure_getenv("PLENUM_SIZE") && readlink("/proc/self/fd/99", at, sizeof at) == (ssize_t)length &&
-           memcmp(at, link, length) == 0 && pread(99, &size, sizeof size, (off_t)where) == sizeof size && size > 1;
+    return !getauxval(AT_SECURE) && !secure_getenv("PLENUM_SIZE") &&
+           readlink("/proc/self/fd/99", at, sizeof at) == (ssize_t)length && memcmp(at, link, length) == 0 &&
+           pread(99, &size, sizeof size, (off_t)where) == sizeof size && size > 1;
 }
 
 static int singleton_check_launchers(void)
