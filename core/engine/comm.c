@@ -158,6 +158,10 @@ int pl_comm_fail_orphan(void)
 void pl_comm_orphan(struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;
+    if (comm->instance->world) /* a callback may communicate, with this process at least */
+        pl_attrs_discard(&comm->attrs, pl_comm_handle(comm));
+    else
+        pl_attrs_forget(&comm->attrs); /* in a session only objects that are freed have callbacks (section 11.3.1) */
     for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
         if (pl_engine_clients[i].closing)
             pl_engine_clients[i].closing(comm);
@@ -172,10 +176,6 @@ void pl_comm_orphan(struct pl_comm *comm)
     pl_engine_remove_comm(engine, comm);
     comm->health.orphan = true;
     pl_engine_leave(engine);
-    if (comm->instance->world)
-        pl_attrs_discard(&comm->attrs, pl_comm_handle(comm));
-    else
-        pl_attrs_forget(&comm->attrs); /* in a session only objects that are freed have callbacks (section 11.3.1) */
     while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
         pl_handle_drop(comm);
     pl_request_free_spares(comm);
