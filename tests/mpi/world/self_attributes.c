@@ -30,8 +30,8 @@ static int delete_of_world(MPI_Comm comm, int keyval, void *value, void *extra)
     int got = -1;
     (void)keyval, (void)value, (void)extra;
     CHECK(comm == MPI_COMM_WORLD && calls == 3);
-    CHECK_OK(MPI_Sendrecv(&mtest_rank, 1, MPI_INT, mtest_rank, 9, &got, 1, MPI_INT, mtest_rank, 9, comm,
-                          MPI_STATUS_IGNORE));
+    CHECK_OK(
+        MPI_Sendrecv(&mtest_rank, 1, MPI_INT, mtest_rank, 9, &got, 1, MPI_INT, mtest_rank, 9, comm, MPI_STATUS_IGNORE));
     CHECK(got == mtest_rank);
     calls++;
     return MPI_SUCCESS;
