@@ -5,11 +5,11 @@
 
 #define PL_VERSION "0.1.0"
 
-/* What processes send to each other. Those with different numbers refuse to connect: a change of a message, of a card
- * or of how processes meet raises it. Below 256. A build for tests may have another one
- * (CPPFLAGS=-DPL_WIRE_VERSION=200u). */
+/* What processes send to each other. Those with different numbers refuse to connect: a change of a message, of a card,
+ * of how processes meet, or of the messages of a collective (core/coll/select.c) raises it. Below 256. A build for
+ * tests may have another one (CPPFLAGS=-DPL_WIRE_VERSION=200u). */
 #ifndef PL_WIRE_VERSION
-#define PL_WIRE_VERSION 7u
+#define PL_WIRE_VERSION 8u
 #endif
 
 #endif
