@@ -34,10 +34,9 @@ struct delegate_made {
 static void delegate_publish(struct pl_win *win, int rank, struct delegate_made *made)
 {
     struct pl_delegated *slot = made->slot;
-    made->head.target = rank;
     slot->head = made->head;
     memcpy(slot->body, made->run, made->head.runs * sizeof *made->run);
-    atomic_store_explicit(&slot->state, PL_DELEGATED_MADE, memory_order_release);
+    atomic_store_explicit(&slot->state, pl_delegated_made(rank), memory_order_release);
     atomic_fetch_or(&win->targets[rank].ctl->delegated, pl_win_bit(win->comm->rank));
 }
 
@@ -72,15 +71,16 @@ static int delegate_check_target(struct pl_win *win, int rank, int64_t *until)
  * back. */
 static int delegate_await(struct pl_win *win, int rank, struct pl_delegated *slot, int most)
 {
-    uint32_t state = PL_DELEGATED_MADE;
+    const uint32_t made = pl_delegated_made(rank);
+    uint32_t state = made;
     int64_t until = 0;
-    for (int polls = 0; polls < most && state == PL_DELEGATED_MADE; polls++) {
+    for (int polls = 0; polls < most && state == made; polls++) {
         pl_relax();
         if (polls % DELEGATE_POLLS_OWN == 0)
             delegate_take_own(win);
         state = atomic_load_explicit(&slot->state, memory_order_acquire);
     }
-    if (state == PL_DELEGATED_MADE && atomic_compare_exchange_strong(&slot->state, &state, PL_DELEGATED_FREE))
+    if (state == made && atomic_compare_exchange_strong(&slot->state, &state, PL_DELEGATED_FREE))
         return PL_AGAIN;
     for (unsigned polls = 1; (state = atomic_load_explicit(&slot->state, memory_order_acquire)) == PL_DELEGATED_TAKEN;
          polls++) {

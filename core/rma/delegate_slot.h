@@ -3,7 +3,7 @@
  * Slots for delegated operations, in the area of a window whose paths are CMA, behind the window control block.
  *
  * Each origin has a few slots in its own area, which all ranks map. Both sides change a slot's state by
- * compare-and-swap from PL_DELEGATED_MADE: the side that succeeds executes the operation. A target does not trust what
+ * compare-and-swap from pl_delegated_made(): the side that succeeds executes the operation. A target does not trust what
  * it finds in a slot.
  */
 #ifndef PLENUM_CORE_RMA_DELEGATE_SLOT_H
@@ -19,11 +19,18 @@
 
 enum pl_delegated_state {
     PL_DELEGATED_FREE,
-    PL_DELEGATED_MADE,
     PL_DELEGATED_TAKEN,
     PL_DELEGATED_DONE,
-    PL_DELEGATED_REFUSED
+    PL_DELEGATED_REFUSED,
+    PL_DELEGATED_MADE, /* for rank 0; the next number is for rank 1, and so on */
 };
+
+/* Made for this rank. The number is the rank's, so that its compare-and-swap fails if the origin has meanwhile taken the
+ * operation back and made one for another rank. */
+static inline uint32_t pl_delegated_made(int rank)
+{
+    return PL_DELEGATED_MADE + (uint32_t)rank;
+}
 
 enum {
     PL_DELEGATED_SLOTS = 4,                       /* of an origin */
@@ -40,7 +47,6 @@ struct pl_delegated_run {
 
 /* What the operation is. Each side works with a copy of its own: other processes may write here. */
 struct pl_delegated_head {
-    int32_t target;
     uint8_t kind;              /* enum pl_rma_kind */
     uint8_t op;                /* of accumulates: the ABI constants of the operation ... */
     uint16_t type;             /* ... and, with runs, of the datatype */
@@ -52,7 +58,7 @@ struct pl_delegated_head {
 };
 
 struct pl_delegated {
-    PL_CACHE_ALIGNED _Atomic uint32_t state; /* enum pl_delegated_state */
+    PL_CACHE_ALIGNED _Atomic uint32_t state; /* enum pl_delegated_state, or pl_delegated_made() */
     struct pl_delegated_head head;
     alignas(16) unsigned char body[PL_DELEGATED_HEAD + PL_DELEGATED_BYTES]; /* runs or the datatype, then data */
 };

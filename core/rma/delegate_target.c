@@ -136,9 +136,8 @@ static bool delegated_execute_layout(struct pl_win *win, struct pl_delegated *sl
 
 static int delegated_execute(struct pl_win *win, struct pl_delegated *slot)
 {
-    uint32_t made = PL_DELEGATED_MADE;
-    if (atomic_load_explicit(&slot->state, memory_order_relaxed) != PL_DELEGATED_MADE ||
-        slot->head.target != win->comm->rank ||
+    uint32_t made = pl_delegated_made(win->comm->rank);
+    if (atomic_load_explicit(&slot->state, memory_order_relaxed) != made ||
         !atomic_compare_exchange_strong_explicit(&slot->state, &made, PL_DELEGATED_TAKEN, memory_order_acquire,
                                                  memory_order_relaxed))
         return 0;
