@@ -176,7 +176,7 @@ static int write_card(struct pl_engine *engine)
 {
     unsigned char data[PL_CARD_MAX];
     struct pl_writer card = pl_writer_fixed(data, sizeof data);
-    pl_write_raw(&card, &engine->id, sizeof engine->id);
+    pl_write_u64(&card, engine->id);
     for (int i = 0; i < engine->transports; i++) {
         int rc = card_write_address(&card, engine->transport[i].ops, engine->transport[i].self);
         if (rc)
@@ -215,7 +215,7 @@ static int engine_draw_id(struct pl_engine *engine)
             return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for an engine's id");
     if (pl_process.identity.watched) /* tells this process from others that had its rank: peer_failure.h */
         engine->id = (engine->id & ~(uint64_t)0xff) | (pl_process_deaths(pl_process_self()) & 0xff);
-    engine->id = engine->id << 8 >> 8 | (uint64_t)PL_WIRE_VERSION << 56; /* read by peer.c */
+    engine->id = engine->id << 8 >> 8 | (uint64_t)PL_WIRE_MARK << 56; /* read by peer.c */
     return MPI_SUCCESS;
 }
 

@@ -125,27 +125,30 @@ static void peer_read_settings(struct pl_peer *peer, const unsigned char *card, 
 
 int pl_engine_check_version(const void *card, size_t length, uint64_t proc)
 {
-    uint64_t id; /* the upper byte is the version */
+    unsigned mark = (unsigned)(pl_engine_card_id(card, length) >> 56);
     char label[PL_JOB_NAME_MAX + 32];
-    if (length < sizeof id)
+    if (length < sizeof(uint64_t))
         return pl_fail(MPI_ERR_OTHER, "an address card of %zu bytes is damaged", length);
-    memcpy(&id, card, sizeof id);
-    if (id >> 56 == PL_WIRE_VERSION)
+    if (mark == PL_WIRE_MARK)
         return MPI_SUCCESS;
     pl_jobs_describe(proc, label, sizeof label);
+    if (mark >> 6 != PL_NUMBERS)
+        return pl_fail(MPI_ERR_OTHER,
+                       "%s runs on another kind of processor, which stores numbers as %s does, and that of this process "
+                       "as %s does; all processes of a job must run on the same kind",
+                       label, pl_numbers_name(mark >> 6), pl_numbers_name(PL_NUMBERS));
     return pl_fail(
         MPI_ERR_OTHER,
         "%s has another version of Plenum: its messages are of version %u, and those of this library (%s) of "
         "version %u; all processes must load the same one",
-        label, (unsigned)(id >> 56), PL_VERSION, PL_WIRE_VERSION);
+        label, mark & 63, PL_VERSION, PL_WIRE_VERSION);
 }
 
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer)
 {
-    uint64_t id;
+    uint64_t id = pl_engine_card_id(card, length);
     if (length < sizeof id)
         return pl_fail(MPI_ERR_OTHER, "an address card of %zu bytes is damaged", length);
-    memcpy(&id, card, sizeof id);
     struct pl_peer *known = PL_TABLE_FIND(&engine->peers, id, struct pl_peer, by_id);
     if (known) {
         if (known->proc == UINT64_MAX)

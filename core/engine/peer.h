@@ -3,12 +3,25 @@
 #ifndef PLENUM_CORE_ENGINE_PEER_H
 #define PLENUM_CORE_ENGINE_PEER_H
 
+#include <endian.h>
+#include <string.h>
+
 #include "core/engine/engine.h"
 #include "core/job/segment.h"
 
 struct pl_av;
 
-/* MPI_ERR_OTHER, with both versions: the process with this card has another version of Plenum. No lock. */
+/* A card begins with the engine's id, in this order of bytes on all machines: 0 if the card has no id. */
+static inline uint64_t pl_engine_card_id(const void *card, size_t length)
+{
+    uint64_t id = 0;
+    if (length >= sizeof id)
+        memcpy(&id, card, sizeof id);
+    return le64toh(id);
+}
+
+/* MPI_ERR_OTHER, in one line that names both sides: the process with this card has another version of Plenum, or its
+ * machine stores numbers differently. No lock. */
 int pl_engine_check_version(const void *card, size_t length, uint64_t proc);
 
 /* The peer with this card; a new one is created and connected. `proc` is for messages. Lock held. */

@@ -17,6 +17,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
 #include "core/engine/p2p.h"
+#include "core/engine/peer.h"
 #include "core/engine/request.h"
 #include "core/engine/wait.h"
 #include "core/job/jobs.h"
@@ -84,11 +85,10 @@ static uint64_t failure_successor(const struct pl_engine *engine, int dead)
 {
     unsigned char card[PL_CARD_MAX];
     size_t length = 0;
-    uint64_t id = 0, proc = PL_PROC(0, dead);
-    if (!engine->instance && pl_process_alive(proc) == MPI_SUCCESS &&
-        pl_process_lookup(proc, PL_CARD_LISTENER, card, &length) == MPI_SUCCESS && length >= sizeof id)
-        memcpy(&id, card, sizeof id);
-    return id;
+    uint64_t proc = PL_PROC(0, dead);
+    bool known = !engine->instance && pl_process_alive(proc) == MPI_SUCCESS &&
+                 pl_process_lookup(proc, PL_CARD_LISTENER, card, &length) == MPI_SUCCESS;
+    return known ? pl_engine_card_id(card, length) : 0;
 }
 
 /* Ends sends to a dead process, and waits for its answers. */
@@ -127,11 +127,9 @@ static bool member_has_died_since(const struct pl_failure *watch, const struct p
         int at = avs[b] ? pl_group_find(avs[b]->group, proc) : -1;
         size_t length = 0;
         const void *card = at < 0 ? NULL : pl_av_card(avs[b], at, &length);
-        uint64_t id;
-        if (length < sizeof id)
+        if (length < sizeof(uint64_t))
             continue;
-        memcpy(&id, card, sizeof id);
-        return (id & 0xff) != (watch->counted[member] & 0xff);
+        return (pl_engine_card_id(card, length) & 0xff) != (watch->counted[member] & 0xff);
     }
     return comm->instance->world && watch->counted[member] != watch->first[member];
 }

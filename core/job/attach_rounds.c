@@ -2,6 +2,7 @@
 /* See attach_rounds.h. */
 #include "core/job/attach_rounds.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "core/base/memory.h"
 #include "core/base/version.h"
 
-/* The upper byte is the version of Plenum's messages. */
+/* The upper byte is PL_WIRE_MARK. */
 #define ROUNDS_MAGIC 0x32444e454c50ull
 
 /* What a member gives in the third round. */
@@ -31,8 +32,14 @@ static int rounds_fail_damaged(int rank)
 static int rounds_check_member(const struct pl_attach_rounds *m, const struct pl_attach_member *member, int rank,
                                size_t bytes)
 {
-    unsigned version = (unsigned)(member->magic >> 56);
-    bool plenum = (member->magic & UINT64_MAX >> 8) == ROUNDS_MAGIC;
+    uint64_t magic = le64toh(member->magic);
+    unsigned numbers = (unsigned)(magic >> 62), version = magic >> 56 & 63;
+    bool plenum = (magic & UINT64_MAX >> 8) == ROUNDS_MAGIC;
+    if (plenum && numbers != PL_NUMBERS)
+        return pl_fail(MPI_ERR_OTHER,
+                       "rank %d of the pool runs on another kind of processor, which stores numbers as %s does, and "
+                       "that of this process as %s does; all processes of a pool must run on the same kind",
+                       rank, pl_numbers_name(numbers), pl_numbers_name(PL_NUMBERS));
     if (plenum && version != PL_WIRE_VERSION)
         return pl_fail(MPI_ERR_OTHER,
                        "rank %d of the pool has another version of Plenum: its messages are of version %u, and those "
@@ -153,7 +160,7 @@ static int rounds_note_far(const struct pl_attach_rounds *m, struct pl_seat *sea
 static int rounds_begin(struct pl_attach_rounds *m, int rank, int size, struct pl_seat *seat)
 {
     m->mine = (struct pl_attach_member){
-        .magic = ROUNDS_MAGIC | (uint64_t)PL_WIRE_VERSION << 56, .rank = rank, .size = size, .pid = getpid()
+        .magic = htole64(ROUNDS_MAGIC | (uint64_t)PL_WIRE_MARK << 56), .rank = rank, .size = size, .pid = getpid()
     };
     int rc = rounds_read_machine(m->mine.machine);
     if (rc == MPI_SUCCESS && getrandom(&m->mine.cookie, sizeof m->mine.cookie, 0) != sizeof m->mine.cookie)

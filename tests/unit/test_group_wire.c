@@ -185,7 +185,7 @@ END_TEST
 /* If two processes have no transport in common, the message names those of each. */
 START_TEST(nothing_in_common)
 {
-    static const unsigned char card[] = { 1, 2, 3, 4, 5, 6, 7, PL_WIRE_VERSION, 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
+    static const unsigned char card[] = { 1, 2, 3, 4, 5, 6, 7, PL_WIRE_MARK, 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
     struct pl_engine *engine = &instance->engine;
     struct pl_peer *peer;
     pl_engine_enter(engine);
@@ -193,6 +193,29 @@ START_TEST(nothing_in_common)
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "this process has self, that one ucx"));
     ck_assert_int_eq(pl_engine_peer(engine, card, 8, PL_PROC(0, 0), &peer), MPI_ERR_OTHER);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "this process has self, that one none"));
+    pl_engine_leave(engine);
+}
+END_TEST
+
+/* A process whose machine stores numbers differently is refused, and the words name both machines. */
+START_TEST(another_machine)
+{
+    struct pl_engine *engine = &instance->engine;
+    struct pl_peer *peer;
+    unsigned char card[PL_CARD_MAX];
+    size_t length = pl_engine_card(engine, card);
+    card[0] ^= 1;
+    pl_engine_enter(engine);
+    for (unsigned other = 0; other < 4; other++) {
+        char words[64];
+        snprintf(words, sizeof words, "another kind of processor, which stores numbers as %s", pl_numbers_name(other));
+        if (other == PL_NUMBERS)
+            continue;
+        card[7] = (unsigned char)(other << 6 | PL_WIRE_VERSION);
+        ck_assert_int_eq(pl_engine_peer(engine, card, length, PL_PROC(0, 0), &peer), MPI_ERR_OTHER);
+        ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), words));
+        ck_assert_int_eq(pl_engine_check_version(card, length, PL_PROC(0, 0)), MPI_ERR_OTHER);
+    }
     pl_engine_leave(engine);
 }
 END_TEST
@@ -206,14 +229,14 @@ START_TEST(another_version)
     size_t length = pl_engine_card(engine, card);
     card[0] ^= 1; /* not the engine itself */
     pl_engine_enter(engine);
-    card[7] ^= 77 ^ PL_WIRE_VERSION;
+    card[7] ^= 61 ^ PL_WIRE_VERSION;
     ck_assert_int_eq(pl_engine_peer(engine, card, length, PL_PROC(0, 0), &peer), MPI_ERR_OTHER);
-    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "another version of Plenum: its messages are of version 77"));
-    card[7] ^= 77 ^ PL_WIRE_VERSION;
+    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "another version of Plenum: its messages are of version 61"));
+    card[7] ^= 61 ^ PL_WIRE_VERSION;
     ck_assert_int_eq(pl_engine_peer(engine, card, length, PL_PROC(0, 0), &peer), MPI_SUCCESS);
     pl_engine_leave(engine);
 }
 END_TEST
 
 UNIT_MAIN_WITH("group_wire", set_up, tear_down, numbers, come_back, damage, networked, nothing_in_common,
-               another_version)
+               another_machine, another_version)

@@ -23,7 +23,7 @@
 /* --- the transport ------------------------------------------------------------------------------------------------ */
 
 enum { SENT_MAX = 64 };
-#define PEER_ID ((uint64_t)PL_WIRE_VERSION << 56 | 4711)
+#define PEER_ID ((uint64_t)PL_WIRE_MARK << 56 | 4711)
 
 static struct {
     int result; /* of the next sends */
