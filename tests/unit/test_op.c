@@ -11,7 +11,7 @@
 #include "core/datatype/op.h"
 #include "core/datatype/parametric.h"
 
-typedef __float128 number;
+typedef unit_quad number;
 
 /* --- numbers in and out of memory -------------------------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ static const bool has_half = false;
 #define FORMATS(X)                                                                                                  \
     X(PL_I8, int8_t) X(PL_I16, int16_t) X(PL_I32, int32_t) X(PL_I64, int64_t) X(PL_I128, __int128) X(PL_U8, uint8_t) \
     X(PL_U16, uint16_t) X(PL_U32, uint32_t) X(PL_U64, uint64_t) HALF(X) X(PL_F32, float) X(PL_F64, double)           \
-    X(PL_F80, long double) X(PL_F128, __float128) X(PL_BOOL, uint8_t) X(PL_L8, int8_t) X(PL_L16, int16_t)            \
+    X(PL_F80, long double) X(PL_F128, unit_quad) X(PL_BOOL, uint8_t) X(PL_L8, int8_t) X(PL_L16, int16_t)            \
     X(PL_L32, int32_t) X(PL_L64, int64_t) X(PL_L128, __int128) X(PL_BYTE, uint8_t) X(PL_CHAR, char)
 
 static number get(int basic, const void *from)

@@ -48,7 +48,7 @@ START_TEST(known_bytes)
     BYTES(MPI_LONG_DOUBLE, long double, -0.15625L, "bffc4000000000000000000000000000");
     BYTES(MPI_LONG_DOUBLE, long double, 0.0L, "00000000000000000000000000000000");
     BYTES(MPI_LONG_DOUBLE, long double, (long double)INFINITY, "7fff0000000000000000000000000000");
-    BYTES(MPI_REAL16, __float128, 1.5, "3fff8000000000000000000000000000");
+    BYTES(MPI_REAL16, unit_real16, 1.5, "3fff8000000000000000000000000000");
     const float complex[] = { 1, -2 };
     check_bytes(complex, MPI_C_FLOAT_COMPLEX, "3f800000c0000000");
     const struct {
@@ -61,6 +61,8 @@ END_TEST
 
 /* --- random datatypes -------------------------------------------------------------------------------------------- */
 
+static const bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
 /* One element converted with what the compiler knows of formats; returns the bytes. */
 static int convert(MPI_Datatype type, const unsigned char *from, unsigned char *to)
 {
@@ -69,19 +71,19 @@ static int convert(MPI_Datatype type, const unsigned char *from, unsigned char *
     if (type == MPI_LONG || type == MPI_UNSIGNED_LONG || type == MPI_WCHAR) {
         int kept = type == MPI_WCHAR ? 2 : 4;
         for (int i = 0; i < kept; i++)
-            to[i] = from[kept - 1 - i]; /* the machine is little-endian, as all that this is run on */
+            to[i] = from[little ? kept - 1 - i : size - kept + i];
         return kept;
     }
     memcpy(native, from, (size_t)size);
     if (type == MPI_LONG_DOUBLE) {
         long double value;
         memcpy(&value, from, sizeof value);
-        __float128 wide = value;
+        unit_quad wide = value;
         memcpy(native, &wide, 16);
     }
     for (int p = 0; p < parts; p++)
         for (int i = 0; i < size / parts; i++)
-            to[p * size / parts + i] = native[(p + 1) * size / parts - 1 - i];
+            to[p * size / parts + i] = native[little ? (p + 1) * size / parts - 1 - i : p * size / parts + i];
     return size;
 }
 
@@ -99,7 +101,7 @@ static void put_value(MPI_Datatype type, unsigned char *to, uint64_t *seed)
     for (int i = 0; i < (int)pl_type_from(type)->size; i++)
         to[i] = type == MPI_LONG_DOUBLE ? 0 : (unsigned char)unit_random(seed);
     if (type == MPI_LONG_DOUBLE)
-        memcpy(to, &real, 10); /* without the padding */
+        memcpy(to, &real, LDBL_MANT_DIG == 64 ? 10 : sizeof real); /* without the padding */
     else if (type == MPI_LONG || type == MPI_UNSIGNED_LONG)
         memcpy(to, &whole, sizeof whole);
     else if (type == MPI_WCHAR)
@@ -170,6 +172,13 @@ static int class_of(long double value)
     return fpclassify(value);
 }
 
+/* Between a number of 16 bytes and its bytes in external32. */
+static void reorder(unsigned char to[16], const unsigned char from[16])
+{
+    for (int b = 0; b < 16; b++)
+        to[b] = from[little ? 15 - b : b];
+}
+
 /* Any pattern of bits that is a number, outwards; any number of 113 bits, inwards and rounded. */
 START_TEST(long_doubles)
 {
@@ -177,32 +186,31 @@ START_TEST(long_doubles)
     typemap_errors_return();
     for (int i = 0; i < 20000; i++) {
         long double value, back;
-        __float128 wide, out;
-        unsigned char packed[16], swapped[16];
+        unit_quad wide, out;
+        unsigned char packed[16], native[16];
         uint64_t significand = unit_random(&seed), low = unit_random(&seed);
         int exponent = i % 3 == 0 ? unit_below(&seed, 140) - 16495 : unit_below(&seed, 32000) - 16400;
         value = ldexpl((long double)significand, exponent - 63);
-        memset((char *)&value + 10, 0, 6);
+        if (LDBL_MANT_DIG == 64)
+            memset((char *)&value + 10, 0, 6);
         if (i % 50 == 0)
             value = i % 100 == 0 ? -(long double)INFINITY : (long double)NAN;
         pl_external_pack(&value, 1, pl_type_from(MPI_LONG_DOUBLE), packed);
-        for (int b = 0; b < 16; b++)
-            swapped[b] = packed[15 - b];
-        memcpy(&out, swapped, 16);
-        ck_assert(out == (__float128)value || class_of(value) == FP_NAN);
+        reorder(native, packed);
+        memcpy(&out, native, 16);
+        ck_assert(out == (unit_quad)value || class_of(value) == FP_NAN);
         pl_external_unpack(packed, &back, 1, pl_type_from(MPI_LONG_DOUBLE));
         ck_assert_int_eq(class_of(back), class_of(value));
         ck_assert(back == value || class_of(value) == FP_NAN);
 
-        wide = (__float128)value + (__float128)ldexpl((long double)low, exponent - 63 - 64 + (i & 1));
-        memcpy(swapped, &wide, 16);
-        if (i % 7 == 0) { /* exactly in the middle of two */
-            memset(swapped, 0, 6);
-            swapped[6] &= 0xfe;
+        wide = (unit_quad)value + (unit_quad)ldexpl((long double)low, exponent - 63 - 64 + (i & 1));
+        memcpy(native, &wide, 16);
+        if (LDBL_MANT_DIG == 64 && i % 7 == 0) { /* exactly in the middle of two */
+            memset(native, 0, 6);
+            native[6] &= 0xfe;
         }
-        memcpy(&wide, swapped, 16);
-        for (int b = 0; b < 16; b++)
-            packed[b] = swapped[15 - b];
+        memcpy(&wide, native, 16);
+        reorder(packed, native);
         pl_external_unpack(packed, &back, 1, pl_type_from(MPI_LONG_DOUBLE));
         ck_assert(back == (long double)wide || wide != wide);
     }

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <float.h>
 #include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +13,18 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* A real number of 113 bits, and Fortran's REAL*16. */
+#if LDBL_MANT_DIG == 113
+typedef long double unit_quad;
+#else
+typedef __float128 unit_quad;
+#endif
+#if LDBL_MANT_DIG == 106
+typedef long double unit_real16;
+#else
+typedef unit_quad unit_real16;
+#endif
 
 /* A case of the suite, without a time limit: the runner has one. */
 static inline TCase *unit_case(Suite *suite)
