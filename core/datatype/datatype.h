@@ -32,7 +32,7 @@ enum pl_basic {
     PL_F32,
     PL_F64,
     PL_F80,
-    PL_F128, /* F80: the C long double of x86 */
+    PL_F128, /* F80: a C long double of another format: of 80 bits on x86, two doubles on POWER */
     PL_C32,
     PL_C64,
     PL_C128,

@@ -11,17 +11,17 @@
 #include "core/datatype/cursor.h"
 #include "core/datatype/signature.h"
 
-#if LDBL_MANT_DIG != 64 && LDBL_MANT_DIG != 113
+#if LDBL_MANT_DIG != 64 && LDBL_MANT_DIG != 106 && LDBL_MANT_DIG != 113
 #error "external32 has no conversion for this long double"
 #endif
 
 enum { CHUNK = 4096 }; /* bytes of elements that are converted at once */
 
 /* A number within an element; a complex element has two. */
-enum form { SAME, SIGNED, UNSIGNED, X87 };
+enum form { SAME, SIGNED, UNSIGNED, OWN /* of PL_F80 */ };
 struct number {
     enum form form;
-    size_t native, external; /* bytes; equal if the form is SAME or X87 */
+    size_t native, external; /* bytes; equal if the form is SAME or OWN */
 };
 
 static bool external_is(const struct pl_type *element, MPI_Datatype constant)
@@ -43,7 +43,7 @@ static struct number external_number_of(const struct pl_type *element)
     case PL_C128:
     case PL_C256: return (struct number){ SAME, size / 2, size / 2 };
     case PL_F80:
-    case PL_C160: return (struct number){ X87, 16, 16 };
+    case PL_C160: return (struct number){ OWN, 16, 16 };
     case PL_I64:
         return external_is(element, MPI_LONG) ? (struct number){ SIGNED, size, 4 }
                                               : (struct number){ SAME, size, size };
@@ -124,11 +124,32 @@ static void put_native(unsigned char *to, size_t bytes, uint64_t value)
     copy_swapped(to, big, bytes);
 }
 
+#if LDBL_MANT_DIG == 106
+
+/* The compiler converts the two doubles of POWER to and from binary128. */
+static void own_to_big(unsigned char *to, const unsigned char *from)
+{
+    long double own;
+    memcpy(&own, from, 16);
+    __float128 value = (__float128)own;
+    copy_swapped(to, (const unsigned char *)&value, 16);
+}
+
+static void big_to_own(unsigned char *to, const unsigned char *from)
+{
+    __float128 value;
+    copy_swapped((unsigned char *)&value, from, 16);
+    long double own = (long double)value;
+    memcpy(to, &own, 16);
+}
+
+#else
+
 /* The x87 format has the sign and exponent of binary128. Its significand has 64 bits with an explicit leading one,
  * where binary128 has 112 without it. */
 static const uint64_t LEADING = 1ull << 63;
 
-static void x87_to_big(unsigned char *to, const unsigned char *from)
+static void own_to_big(unsigned char *to, const unsigned char *from)
 {
     uint64_t significand;
     uint16_t head;
@@ -142,7 +163,7 @@ static void x87_to_big(unsigned char *to, const unsigned char *from)
     memset(to + 10, 0, 6);
 }
 
-static void big_to_x87(unsigned char *to, const unsigned char *from)
+static void big_to_own(unsigned char *to, const unsigned char *from)
 {
     uint16_t head = (uint16_t)get_big(from, 2);
     uint64_t fraction = get_big(from + 2, 8), rest = get_big(from + 10, 6);
@@ -164,6 +185,8 @@ static void big_to_x87(unsigned char *to, const unsigned char *from)
     memset(to + 10, 0, 6);
 }
 
+#endif
+
 static void elements_to_external(const struct number *number, unsigned char *to, const unsigned char *from,
                                  size_t count)
 {
@@ -172,7 +195,7 @@ static void elements_to_external(const struct number *number, unsigned char *to,
         case SAME: copy_swapped(to, from, number->native); break;
         case SIGNED:
         case UNSIGNED: put_big(to, number->external, get_native(from, number->native)); break;
-        case X87: x87_to_big(to, from); break;
+        case OWN: own_to_big(to, from); break;
         }
 }
 
@@ -187,7 +210,7 @@ static void elements_from_external(const struct number *number, unsigned char *t
             put_native(to, number->native, (uint64_t)((int64_t)(get_big(from, number->external) << unused) >> unused));
             break;
         case UNSIGNED: put_native(to, number->native, get_big(from, number->external)); break;
-        case X87: big_to_x87(to, from); break;
+        case OWN: big_to_own(to, from); break;
         }
 }
 

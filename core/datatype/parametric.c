@@ -92,7 +92,11 @@ static const struct kind real_kinds[] = {
 #if __LDBL_MANT_DIG__ == 64
     { 18, 4931, MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX },
 #endif
+#if __LDBL_MANT_DIG__ == 106
+    { 31, 291, MPI_REAL16, MPI_COMPLEX32 },
+#else
     { 33, 4931, MPI_REAL16, MPI_COMPLEX32 },
+#endif
 };
 
 static const struct {

@@ -15,12 +15,19 @@
 #define SIGNED(type)   (sizeof(type) == 8 ? PL_I64 : sizeof(type) == 4 ? PL_I32 : PL_I16)
 #define UNSIGNED(type) (sizeof(type) == 8 ? PL_U64 : sizeof(type) == 4 ? PL_U32 : PL_U16)
 
-#if LDBL_MANT_DIG == 64
+#if LDBL_MANT_DIG == 64 || LDBL_MANT_DIG == 106
 enum { LONG_DOUBLE = PL_F80, LONG_COMPLEX = PL_C160 };
 #elif LDBL_MANT_DIG == 113
 enum { LONG_DOUBLE = PL_F128, LONG_COMPLEX = PL_C256 };
 #else
 enum { LONG_DOUBLE = PL_F64, LONG_COMPLEX = PL_C128 };
+#endif
+
+/* Where a C long double is two doubles, so is Fortran's REAL*16. */
+#if LDBL_MANT_DIG == 106
+enum { REAL_16 = PL_F80, COMPLEX_32 = PL_C160 };
+#else
+enum { REAL_16 = PL_F128, COMPLEX_32 = PL_C256 };
 #endif
 
 /* Storage for types that not every C compiler has arithmetic for. They can be moved and named in any case. */
@@ -93,9 +100,9 @@ struct wide_complex {
     X(0x2db, MPI_COMPLEX8, float _Complex, PL_C64)                                                                     \
     X(0x2e0, MPI_LOGICAL16, struct wide, PL_L128)                                                                      \
     X(0x2e1, MPI_INTEGER16, struct wide, PL_I128)                                                                      \
-    X(0x2e2, MPI_REAL16, struct wide, PL_F128)                                                                         \
+    X(0x2e2, MPI_REAL16, struct wide, REAL_16)                                                                         \
     X(0x2e3, MPI_COMPLEX16, double _Complex, PL_C128)                                                                  \
-    X(0x2eb, MPI_COMPLEX32, struct wide_complex, PL_C256)
+    X(0x2eb, MPI_COMPLEX32, struct wide_complex, COMPLEX_32)
 
 /* Value and index, as in a C struct. */
 #define PAIRS(X)                                                                                                       \
