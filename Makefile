@@ -17,6 +17,8 @@ CSTD     := -std=gnu11
 WARN     := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla
 OPT.release := -O3 -g -DNDEBUG
 OPT.debug   := -O1 -g
+# What other processors get: no code for x86-64 alone, and char without a sign.
+OPT.portable := $(OPT.release) -DPL_PORTABLE -funsigned-char
 OPT.asan    := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 OPT.fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 OPT.tsan    := -O1 -g -fsanitize=thread
@@ -35,6 +37,7 @@ ALL_LDFLAGS := $(SAN.$(MODE)) -pthread $(LDFLAGS)
 HARDEN.release = $(eval HARDEN.release := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
   $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),-fcf-protection=return))$(HARDEN.release)
 HARDEN.debug   = $(HARDEN.release)
+HARDEN.portable = $(HARDEN.release)
 HARDEN     = $(HARDEN.$(MODE))
 PROTECT    := -fstack-protector-strong
 PROTECT_FAST := -fstack-protector --param=ssp-buffer-size=1
@@ -47,7 +50,9 @@ say = $(if $(Q),@printf '  %-6s %s\n' '$(1)' '$(2)')
 MPI_SRC     := $(wildcard api/*.c core/*.c core/*/*.c core/*/*/*.c sessions/*.c sessions/*/*.c world/*.c plugins/self/*.c plugins/shm/*.c \
                           plugins/inherited/*.c plugins/attached/*.c plugins/pmi/*.c plugins/singleton/*.c plugins/psets/*.c plugins/errhandlers/*.c)
 RUNTIME_SRC := $(wildcard world/runtime/*.c world/runtime/*/*.c)
-PLUGINS     := ucx pmix hwloc
+# UCX does not exist for s390x: a job is on one host there.
+UCX         := $(if $(filter s390x%,$(or $(shell $(CC) -dumpmachine 2>/dev/null),$(shell uname -m))),,ucx)
+PLUGINS     := $(UCX) pmix hwloc
 PLUGIN_SRC  := plugins/memory.c $(foreach p,$(PLUGINS),$(wildcard plugins/$(p)/*.c))
 MPIEXEC_SRC := $(wildcard api/mpiexec/*.c)
 INFO_SRC    := $(wildcard api/plenum-info/*.c)
@@ -78,10 +83,15 @@ all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/lib
 .DELETE_ON_ERROR:
 .SECONDARY:
 
+# In the library MPI_Aint is as long as MPI_Count, an atomic word as long as an address, and rings and windows take more
+# addresses than 32 bits have.
+MACHINE_CHECK = { $(CC) $(ALL_CFLAGS) -dM -E -x c /dev/null | grep -q 'define __SIZEOF_POINTER__ 8$$' || \
+  { echo 'Plenum needs a 64-bit machine, and $(CC) compiles for another ('"$$($(CC) -dumpmachine)"')' >&2; false; }; }
+
 # A change of flags rebuilds everything, except of one that changes no object.
 FLAGS_NOW = $(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(HARDEN) $(PROTECT) $(PROTECT_FAST) $(CPPFLAGS) $(HARDEN_LD) $(ALL_LDFLAGS)
 $(B)/flags: FORCE | deps-check
-	@mkdir -p $(@D); echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@
+	@mkdir -p $(@D); echo '$(FLAGS_NOW)' | cmp -s - $@ || { $(MACHINE_CHECK) && echo '$(FLAGS_NOW)' >$@; }
 .PHONY: FORCE
 FORCE:
 
@@ -252,7 +262,7 @@ include tests/tests.mk
 deps:
 	$(Q)sh tests/deps.sh
 deps-check:
-	@pkg-config --exists pmix ucx jansson hwloc check 2>/dev/null || sh tests/deps.sh
+	@pkg-config --exists pmix $(UCX) jansson hwloc check 2>/dev/null || UCX=$(UCX) sh tests/deps.sh
 
 # --- installation ----------------------------------------------------------------------------------------------
 .PHONY: install
@@ -326,7 +336,7 @@ help:
 	@echo 'make demo         the main job: a sparse solver on 4 ranks (MATRIX=file.mtx for your own)'
 	@echo 'make check        all tests; check-unit, check-mpi, check-ucx, check-asan, check-tsan,'
 	@echo '                  check-valgrind, check-abi, check-symbols, check-headers, check-paths, check-rendezvous,'
-	@echo '                  check-places, check-instructions, check-interfaces for a part'
+	@echo '                  check-portable, check-places, check-instructions, check-interfaces for a part'
 	@echo 'make check-house  the rules of the source: check-layers, check-names, check-english, check-format for a part;'
 	@echo '                  tests/house/check_... --list prints the figures, tests/house/limits.txt has their bounds'
 	@echo 'make check-hard   the long form of all attacks: kills, damage and the like; HARD=rounds SEED=n ONLY=name'
@@ -336,4 +346,4 @@ help:
 	@echo 'make wheel        the Python package with libraries, mpiexec, mpicc and headers, into $(B)/wheel'
 	@echo 'make docs         the reference of the public headers, by doxygen, into $(B)/docs/html'
 	@echo 'make format tags clean'
-	@echo 'Settings: B=directory MODE=release|debug|asan|tsan CC= V=1'
+	@echo 'Settings: B=directory MODE=release|debug|portable|asan|tsan CC= V=1'

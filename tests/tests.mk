@@ -25,7 +25,7 @@ RUN    = MAKEFLAGS= tests/run --build $(B) --name $(or $(RUN_NAME),$(PART)) --jo
 MPIRUN = $(RUN) --mpiexec $(B)/bin/mpiexec --ranks $(RANKS)
 
 only        = $(if $(ONLY),$(foreach t,$(1),$(if $(findstring $(ONLY),$(t)),$(t))),$(1))
-UNIT_SRC   := $(call only,$(wildcard tests/unit/test_*.c))
+UNIT_SRC   := $(filter-out $(if $(UCX),,tests/unit/test_ucx%.c),$(call only,$(wildcard tests/unit/test_*.c)))
 UNIT_HELP  := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 MPI_TESTS  := $(call only,$(wildcard tests/mpi/*/*.c))
 FAULT_SRC  := $(wildcard tests/faults/*.c tests/hosts/*.c)
@@ -198,6 +198,11 @@ check-valgrind: deps-tests all $(call programs,$(UNIT_SRC))
 
 # The sanitizers: a build for each, the unit tests, the MPI programs with few ranks, and pools of processes that attach.
 # asan: the sanitizer of undefined behavior is in the same build.
+# The code for any processor, on this one.
+.PHONY: check-portable
+check-portable: deps-tests
+	$(Q)$(MAKE) MODE=portable B=$(B)-portable RUN_NAME=portable check-unit
+
 .PHONY: check-asan check-tsan check-sanitized
 check-asan check-tsan: check-%: deps-tests
 	$(Q)$(MAKE) MODE=$* B=$(B)-$* RUN_NAME=$* RANKS=3 SLOW=4 check-sanitized

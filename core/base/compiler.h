@@ -3,6 +3,18 @@
 #ifndef PLENUM_CORE_BASE_COMPILER_H
 #define PLENUM_CORE_BASE_COMPILER_H
 
+#if __SIZEOF_POINTER__ != 8
+#error "Plenum needs a 64-bit machine"
+#endif
+
+/* Code for one kind of processor stands beside code for any. MODE=portable leaves the former out, so that the latter is
+ * tested where development happens (make check-portable). */
+#if defined(__x86_64__) && !defined(PL_PORTABLE)
+#define PL_X86_64 1
+#else
+#define PL_X86_64 0
+#endif
+
 /* A branch that nearly always goes one way. The other side moves out of the fast path. */
 #define pl_likely(condition)   __builtin_expect(!!(condition), 1)
 #define pl_unlikely(condition) __builtin_expect(!!(condition), 0)

@@ -6,13 +6,15 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
+
 /*
  * Between two polls of a cache line that another processor is about to write: leaves the line alone for some 30 ns.
  * Polling without a pause takes the line away while it is being written, and a message then takes half as long again.
  */
 static inline void pl_relax(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
+#if PL_X86_64
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
@@ -23,7 +25,7 @@ static inline void pl_relax(void)
  * unless the compiler may assume a newer processor. Where the instruction does not exist it does nothing. */
 static inline void pl_prefetch_to_write(const void *line)
 {
-#if defined(__x86_64__)
+#if PL_X86_64
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
 #else
     __builtin_prefetch(line, 1);

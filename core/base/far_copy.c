@@ -10,7 +10,7 @@
 #include "core/base/compiler.h"
 
 /* The sanitizers do not see what an instruction of our own accesses. */
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if PL_X86_64 && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #include <cpuid.h>
 
 /* Does `rep movsb` move whole lines? The processor says so (ERMS). Two threads may ask at once, and learn the same. */

@@ -7,7 +7,7 @@
 
 #include "core/base/compiler.h"
 
-#ifdef __SSE2__
+#if PL_X86_64
 #include <emmintrin.h>
 
 enum { LINE = PL_CACHE_LINE, PART = sizeof(__m128i) };

@@ -11,6 +11,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/datatype/envelope.h"
 
 /* X(representation, type, an unsigned type to which its sums and products are not promoted further). The standard
@@ -38,7 +39,7 @@
 #else
 #define REALS_16(X)
 #endif
-#if LDBL_MANT_DIG == 64
+#if LDBL_MANT_DIG == 64 || LDBL_MANT_DIG == 106
 #define REALS_80(X) X(F80, long double, C160)
 #else
 #define REALS_80(X)
@@ -81,7 +82,7 @@
 
 /* A loop for the widest vectors of the processor, chosen when the library is loaded; sanitizers are not ready then.
  * Such a loop must not multiply and add: some processors would round once, others twice. */
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(NDEBUG)
+#if PL_X86_64 && defined(__GLIBC__) && defined(NDEBUG)
 #define WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define WIDE

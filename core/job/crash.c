@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/job/process.h"
 #include "core/job/trace.h"
@@ -30,10 +31,16 @@ static _Alignas(16) char crash_stack[STACK]; /* takes memory only when it is use
 
 static const void *crash_pc(const ucontext_t *context)
 {
-#if defined(__x86_64__)
+#if PL_X86_64
     return __extension__(const void *) context->uc_mcontext.gregs[REG_RIP];
 #elif defined(__aarch64__)
     return (const void *)context->uc_mcontext.pc;
+#elif defined(__riscv)
+    return (const void *)context->uc_mcontext.__gregs[REG_PC];
+#elif defined(__powerpc64__)
+    return (const void *)context->uc_mcontext.gp_regs[PT_NIP];
+#elif defined(__s390x__)
+    return (const void *)context->uc_mcontext.psw.addr;
 #else
     (void)context;
     return NULL;
@@ -45,13 +52,22 @@ static bool crash_step_back(ucontext_t *context, const siginfo_t *info)
 {
     if (info->si_code <= 0 || crash_pc(context) != info->si_addr)
         return false;
-#if defined(__x86_64__)
+#if PL_X86_64
     greg_t *reg = context->uc_mcontext.gregs;
     reg[REG_RIP] = *__extension__(const greg_t *) reg[REG_RSP];
     reg[REG_RSP] += (greg_t)sizeof(greg_t);
     return true;
 #elif defined(__aarch64__)
     context->uc_mcontext.pc = context->uc_mcontext.regs[30];
+    return true;
+#elif defined(__riscv)
+    context->uc_mcontext.__gregs[REG_PC] = context->uc_mcontext.__gregs[REG_RA];
+    return true;
+#elif defined(__powerpc64__)
+    context->uc_mcontext.gp_regs[PT_NIP] = context->uc_mcontext.gp_regs[PT_LNK];
+    return true;
+#elif defined(__s390x__)
+    context->uc_mcontext.psw.addr = context->uc_mcontext.gregs[14];
     return true;
 #else
     return false;

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "core/base/compiler.h"
 #include "core/base/list.h"
@@ -31,7 +32,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
 #endif
 
-enum { CHUNK = PL_CHUNK, ALIGN = PL_CHUNK_HEAD, PAGE = 4096, SHARDS = 8, CHUNKS_AT_ONCE = 16 };
+enum { CHUNK = PL_CHUNK, ALIGN = PL_CHUNK_HEAD, SHARDS = 8, CHUNKS_AT_ONCE = 16 };
 
 static const size_t largest_range = (size_t)16 << 30, smallest_range = (size_t)64 << 20;
 
@@ -137,12 +138,15 @@ static struct chunk *take_chunk(enum pl_kind kind, int shard)
     return chunk;
 }
 
-/* Returns a chunk's memory to the system, except the first page, which has the record. */
+/* Returns a chunk's memory to the system, except the first page, which has the record. Some machines have pages as long
+ * as a chunk. */
 static void give_chunk(struct chunk *chunk)
 {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     atomic_store_explicit(&chunk->head.kind, 0, memory_order_release);
     ASAN_UNPOISON_MEMORY_REGION(chunk, CHUNK);
-    madvise((char *)chunk + PAGE, CHUNK - PAGE, MADV_DONTNEED);
+    if (page < CHUNK)
+        madvise((char *)chunk + page, CHUNK - page, MADV_DONTNEED);
     pl_lock_take(&arena.lock);
     pl_list_append(&arena.spare, &chunk->link);
     arena.taken--;
