@@ -29,11 +29,15 @@ enum {
  * Forks a child that the embedding program does not notice: it sends no SIGCHLD, and only a wait with __WALL or
  * __WCLONE sees it. The child may only make system calls, since the C library does not know of this fork.
  * ThreadSanitizer takes its own locks within system calls, and would wait for ever in the child for those that other
- * threads held at the fork. It frees them in fork().
+ * threads held at the fork. It frees them in fork(). qemu, where it runs a program for another processor, refuses a fork
+ * without a signal (EINVAL).
  */
 static pid_t link_fork(void)
 {
-    return PL_THREAD_SANITIZER ? fork() : (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
+    if (PL_THREAD_SANITIZER)
+        return fork();
+    pid_t pid = (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
+    return pid < 0 && errno == EINVAL ? fork() : pid;
 }
 
 int pl_link_open(struct pl_link *link)
