@@ -86,14 +86,12 @@ MPI_Count pl_external_size(const struct pl_type *type)
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
+static const bool machine_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+
 static void copy_swapped(unsigned char *to, const unsigned char *from, size_t bytes)
 {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     for (size_t i = 0; i < bytes; i++)
-        to[i] = from[bytes - 1 - i];
-#else
-    memcpy(to, from, bytes);
-#endif
+        to[i] = from[machine_is_little ? bytes - 1 - i : i];
 }
 
 static uint64_t get_big(const unsigned char *from, size_t bytes)
@@ -112,16 +110,16 @@ static void put_big(unsigned char *to, size_t bytes, uint64_t value)
 
 static uint64_t get_native(const unsigned char *from, size_t bytes)
 {
-    unsigned char big[8];
-    copy_swapped(big, from, bytes);
-    return get_big(big, bytes);
+    uint64_t value = 0;
+    for (size_t i = 0; i < bytes; i++)
+        value = value << 8 | from[machine_is_little ? bytes - 1 - i : i];
+    return value;
 }
 
 static void put_native(unsigned char *to, size_t bytes, uint64_t value)
 {
-    unsigned char big[8];
-    put_big(big, bytes, value);
-    copy_swapped(to, big, bytes);
+    for (size_t i = 0; i < bytes; i++, value >>= 8)
+        to[machine_is_little ? i : bytes - 1 - i] = (unsigned char)value;
 }
 
 #if LDBL_MANT_DIG == 106

@@ -61,7 +61,7 @@ END_TEST
 
 /* --- random datatypes -------------------------------------------------------------------------------------------- */
 
-static const bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+static const bool machine_is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
 /* One element converted with what the compiler knows of formats; returns the bytes. */
 static int convert(MPI_Datatype type, const unsigned char *from, unsigned char *to)
@@ -71,7 +71,7 @@ static int convert(MPI_Datatype type, const unsigned char *from, unsigned char *
     if (type == MPI_LONG || type == MPI_UNSIGNED_LONG || type == MPI_WCHAR) {
         int kept = type == MPI_WCHAR ? 2 : 4;
         for (int i = 0; i < kept; i++)
-            to[i] = from[little ? kept - 1 - i : size - kept + i];
+            to[i] = from[machine_is_little ? kept - 1 - i : size - kept + i];
         return kept;
     }
     memcpy(native, from, (size_t)size);
@@ -83,7 +83,7 @@ static int convert(MPI_Datatype type, const unsigned char *from, unsigned char *
     }
     for (int p = 0; p < parts; p++)
         for (int i = 0; i < size / parts; i++)
-            to[p * size / parts + i] = native[little ? (p + 1) * size / parts - 1 - i : p * size / parts + i];
+            to[p * size / parts + i] = native[machine_is_little ? (p + 1) * size / parts - 1 - i : p * size / parts + i];
     return size;
 }
 
@@ -176,7 +176,7 @@ static int class_of(long double value)
 static void reorder(unsigned char to[16], const unsigned char from[16])
 {
     for (int b = 0; b < 16; b++)
-        to[b] = from[little ? 15 - b : b];
+        to[b] = from[machine_is_little ? 15 - b : b];
 }
 
 /* Any pattern of bits that is a number, outwards; any number of 113 bits, inwards and rounded. */

@@ -5,6 +5,8 @@
  */
 #include "unit.h"
 
+#include <endian.h>
+
 #include "core/base/error.h"
 #include "core/coll/area/area.h"
 #include "core/coll/collective.h"
@@ -63,7 +65,7 @@ static struct pl_av *vector_of(struct pl_group *group, const uint32_t came[SIZE]
     ck_assert_int_eq(pl_av_open(av, (size_t)group->size * sizeof(uint64_t)), MPI_SUCCESS);
     for (int i = 0; i < group->size; i++) {
         int rank = PL_PROC_RANK(pl_group_proc(group, i));
-        uint64_t id = (uint64_t)(rank + 1) << 32 | came[rank];
+        uint64_t id = htole64((uint64_t)(rank + 1) << 32 | came[rank]);
         pl_av_add(av, i, &id, sizeof id);
     }
     return av;

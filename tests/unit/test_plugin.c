@@ -81,7 +81,12 @@ START_TEST(test_real_ones)
     look_in(built);
     for (int n = 1; n < 32; n++)
         sigaction(n, NULL, &before[n]);
-    for (int i = 0; i < 3; i++) {
+#ifdef __s390x__
+    enum { FIRST = 1 }; /* there is no UCX */
+#else
+    enum { FIRST = 0 };
+#endif
+    for (int i = FIRST; i < 3; i++) {
         const void *ops = pl_plugin_load(all[i].name, all[i].symbol);
         ck_assert_msg(ops != NULL, "%s: %s", all[i].name, pl_error_detail(NULL));
         ck_assert_ptr_eq(ops, pl_plugin_load(all[i].name, all[i].symbol));

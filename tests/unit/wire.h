@@ -8,6 +8,7 @@
 
 #include "unit.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -156,7 +157,7 @@ static inline struct pl_comm *make_comm(uint32_t serial)
 
 static inline void set_up(void)
 {
-    uint64_t id = PEER_ID;
+    uint64_t id = htole64(PEER_ID);
     memset(&wire, 0, sizeof wire);
     memcpy(card, &id, sizeof id);
     instance.obj.predefined = true;
