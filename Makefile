@@ -85,8 +85,8 @@ all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so $(B)/lib/lib
 
 # In the library MPI_Aint is as long as MPI_Count, an atomic word as long as an address, and rings and windows take more
 # addresses than 32 bits have.
-MACHINE_CHECK = { $(CC) $(ALL_CFLAGS) -dM -E -x c /dev/null | grep -q 'define __SIZEOF_POINTER__ 8$$' || \
-  { echo 'Plenum needs a 64-bit machine, and $(CC) compiles for another ('"$$($(CC) -dumpmachine)"')' >&2; false; }; }
+MACHINE_CHECK = { [ "$$($(CC) $(ALL_CFLAGS) -dM -E -x c /dev/null | grep -c ' __SIZEOF_POINTER__ [1-7]$$')" = 0 ] || \
+  { echo 'Plenum needs a 64-bit machine, and $(CC) compiles for one of 32 bits' >&2; false; }; }
 
 # A change of flags rebuilds everything, except of one that changes no object.
 FLAGS_NOW = $(CC) $(filter-out -Werror,$(ALL_CFLAGS)) $(HARDEN) $(PROTECT) $(PROTECT_FAST) $(CPPFLAGS) $(HARDEN_LD) $(ALL_LDFLAGS)
