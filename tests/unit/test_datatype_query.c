@@ -12,17 +12,17 @@
 #include "core/datatype/cursor.h"
 #include "core/datatype/parametric.h"
 
+struct long_double_int {
+    long double value;
+    int index;
+};
+
 /* Every datatype of the ABI, with the bytes that it has. */
 static const struct {
     MPI_Datatype type;
     const char *name;
     int size, extent;
 } predefined[] = {
-struct long_double_int {
-    long double value;
-    int index;
-};
-
 #define ROW(type, size, extent)                                                                                        \
     {                                                                                                                  \
         type, #type, (int)(size), (int)(extent)                                                                        \
