@@ -134,8 +134,8 @@ int pl_engine_check_version(const void *card, size_t length, uint64_t proc)
     pl_jobs_describe(proc, label, sizeof label);
     if (mark >> 6 != PL_NUMBERS)
         return pl_fail(MPI_ERR_OTHER,
-                       "%s runs on another kind of processor, which stores numbers as %s does, and that of this process "
-                       "as %s does; all processes of a job must run on the same kind",
+                       "%s stores numbers as %s does, and this process as %s does: all processes of a job must run on "
+                       "one kind of processor",
                        label, pl_numbers_name(mark >> 6), pl_numbers_name(PL_NUMBERS));
     return pl_fail(
         MPI_ERR_OTHER,

@@ -37,8 +37,8 @@ static int rounds_check_member(const struct pl_attach_rounds *m, const struct pl
     bool plenum = (magic & UINT64_MAX >> 8) == ROUNDS_MAGIC;
     if (plenum && numbers != PL_NUMBERS)
         return pl_fail(MPI_ERR_OTHER,
-                       "rank %d of the pool runs on another kind of processor, which stores numbers as %s does, and "
-                       "that of this process as %s does; all processes of a pool must run on the same kind",
+                       "rank %d of the pool stores numbers as %s does, and this process as %s does: all processes of a "
+                       "pool must run on one kind of processor",
                        rank, pl_numbers_name(numbers), pl_numbers_name(PL_NUMBERS));
     if (plenum && version != PL_WIRE_VERSION)
         return pl_fail(MPI_ERR_OTHER,

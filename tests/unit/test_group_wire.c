@@ -207,8 +207,9 @@ START_TEST(another_machine)
     card[0] ^= 1;
     pl_engine_enter(engine);
     for (unsigned other = 0; other < 4; other++) {
-        char words[64];
-        snprintf(words, sizeof words, "another kind of processor, which stores numbers as %s", pl_numbers_name(other));
+        char words[96];
+        snprintf(words, sizeof words, "stores numbers as %s does, and this process as %s", pl_numbers_name(other),
+                 pl_numbers_name(PL_NUMBERS));
         if (other == PL_NUMBERS)
             continue;
         card[7] = (unsigned char)(other << 6 | PL_WIRE_VERSION);
