@@ -83,7 +83,8 @@ static int convert(MPI_Datatype type, const unsigned char *from, unsigned char *
     }
     for (int p = 0; p < parts; p++)
         for (int i = 0; i < size / parts; i++)
-            to[p * size / parts + i] = native[machine_is_little ? (p + 1) * size / parts - 1 - i : p * size / parts + i];
+            to[p * size / parts + i] =
+                native[machine_is_little ? (p + 1) * size / parts - 1 - i : p * size / parts + i];
     return size;
 }
 
