@@ -3,8 +3,8 @@
  * Slots for delegated operations, in the area of a window whose paths are CMA, behind the window control block.
  *
  * Each origin has a few slots in its own area, which all ranks map. Both sides change a slot's state by
- * compare-and-swap from pl_delegated_made(): the side that succeeds executes the operation. A target does not trust what
- * it finds in a slot.
+ * compare-and-swap from pl_delegated_made(): the side that succeeds executes the operation. A target does not trust
+ * what it finds in a slot.
  */
 #ifndef PLENUM_CORE_RMA_DELEGATE_SLOT_H
 #define PLENUM_CORE_RMA_DELEGATE_SLOT_H
@@ -25,8 +25,8 @@ enum pl_delegated_state {
     PL_DELEGATED_MADE, /* for rank 0; the next number is for rank 1, and so on */
 };
 
-/* Made for this rank. The number is the rank's, so that its compare-and-swap fails if the origin has meanwhile taken the
- * operation back and made one for another rank. */
+/* Made for this rank. The number is the rank's, so that its compare-and-swap fails if the origin has meanwhile taken
+ * the operation back and made one for another rank. */
 static inline uint32_t pl_delegated_made(int rank)
 {
     return PL_DELEGATED_MADE + (uint32_t)rank;

@@ -29,8 +29,8 @@ enum {
  * Forks a child that the embedding program does not notice: it sends no SIGCHLD, and only a wait with __WALL or
  * __WCLONE sees it. The child may only make system calls, since the C library does not know of this fork.
  * ThreadSanitizer takes its own locks within system calls, and would wait for ever in the child for those that other
- * threads held at the fork. It frees them in fork(). qemu, where it runs a program for another processor, refuses a fork
- * without a signal (EINVAL).
+ * threads held at the fork. It frees them in fork(). qemu, where it runs a program for another processor, refuses a
+ * fork without a signal (EINVAL).
  */
 static pid_t link_fork(void)
 {
