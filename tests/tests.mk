@@ -36,9 +36,9 @@ programs    = $(patsubst %.c,$(B)/%,$(1))
 
 .PHONY: deps-tests deps-peers
 deps-tests: | deps-check
-	@sh tests/deps.sh tests
+	@UCX=$(UCX) sh tests/deps.sh tests
 deps-peers: | deps-check
-	@sh tests/deps.sh peers || echo 'Going on without those that are missing.'
+	@UCX=$(UCX) sh tests/deps.sh peers || echo 'Going on without those that are missing.'
 
 # --- how test programs are built -------------------------------------------------------------------------------
 RUNTIME_OBJS := $(call objs,$(RUNTIME_SRC))
