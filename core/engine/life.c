@@ -358,7 +358,7 @@ int pl_engine_add_network(struct pl_engine *engine)
     return rc;
 }
 
-static bool engine_flushed(struct pl_engine *engine)
+bool pl_engine_is_flushed(struct pl_engine *engine)
 {
     if (!pl_list_empty(&engine->sends.busy) || !pl_list_empty(&engine->sends.unresolved))
         return false;
@@ -368,14 +368,14 @@ static bool engine_flushed(struct pl_engine *engine)
     return true;
 }
 
-static void engine_flush(struct pl_engine *engine)
+void pl_engine_flush(struct pl_engine *engine)
 {
     const struct pl_waiting what = { .what = PL_WHAT_CLOSE, .peer = PL_NO_PEER, .tag = PL_ANY };
     struct pl_wait wait = { .what = &what };
     for (;;) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
-        bool done = engine_flushed(engine);
+        bool done = pl_engine_is_flushed(engine);
         pl_engine_leave(engine);
         if (done)
             return;
@@ -402,7 +402,12 @@ void pl_engine_close(struct pl_engine *engine)
     engine->state = PL_ENGINE_CLOSING;
     drop_early(engine);
     pl_engine_leave(engine);
-    engine_flush(engine);
+    pl_engine_flush(engine);
+    pl_engine_close_flushed(engine);
+}
+
+void pl_engine_close_flushed(struct pl_engine *engine)
+{
     pl_failure_close(engine);
     pl_lock_take(&engines_lock);
     pl_list_remove(&engine->siblings);

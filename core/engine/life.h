@@ -16,6 +16,12 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
  * owner releases the lock once no thread can enter any more. */
 void pl_engine_close(struct pl_engine *engine);
 
+/* The two steps of that, for an owner that must not wait while it closes the engine. The first waits, and the engine
+ * stays in use; the second does not wait, and must follow while the engine is flushed. Lock not held. */
+void pl_engine_flush(struct pl_engine *engine);
+void pl_engine_close_flushed(struct pl_engine *engine);
+bool pl_engine_is_flushed(struct pl_engine *engine); /* all that was sent has been taken; lock held */
+
 /* Before this process communicates with processes of other jobs: an engine that was alone in its job, and so has only
  * the transport "self", opens those of a larger job and rewrites its card. Lock not held. */
 int pl_engine_widen(struct pl_engine *engine);

@@ -219,15 +219,30 @@ int pl_process_check_joined(void)
                    seen);
 }
 
+/* The last instance keeps the process open until other processes have taken what the listener sent. Should another
+ * instance have opened meanwhile, that will be the last. The lock is held, but not during the wait. */
+static void process_settle_locked(void)
+{
+    while (pl_process.instances == 1 && pl_process.closing) {
+        const struct pl_process_closing *closing = pl_process.closing;
+        pl_services_forget(); /* before the ports are closed: a name must not lead to a closed port */
+        if (closing->close()) {
+            pl_process.closing = NULL;
+            return;
+        }
+        pl_lock_drop(&pl_process.lock);
+        closing->flush();
+        pl_lock_take(&pl_process.lock);
+    }
+}
+
 void pl_process_close(void)
 {
     struct pl_errhandler *of_files = NULL;
     pl_lock_take(&pl_process.lock);
+    process_settle_locked();
     if (--pl_process.instances == 0) {
-        pl_services_forget(); /* before the ports are closed: a name must not lead to a closed port */
-        if (pl_process.closing)
-            pl_process.closing();
-        pl_process.closing = NULL;
+        pl_services_forget();
         pl_process.bootstrap->close();
         pl_process.bootstrap = NULL;
         pl_lacking_forget();

@@ -132,6 +132,12 @@ extern const struct pl_process_part pl_process_parts[PL_PROCESS_PARTS]; /* core/
 enum pl_world_state { PL_WORLD_BEFORE, PL_WORLD_INITIALIZED, PL_WORLD_FINALIZED };
 extern _Atomic int pl_world_state;
 
+/* What must close before the bootstrap does, and may have to wait for other processes: the listener. */
+struct pl_process_closing {
+    bool (*close)(void); /* process lock held, must not wait. False: flush() must be called before; still in use then */
+    void (*flush)(void); /* waits until other processes have taken what was sent to them. No lock held */
+};
+
 struct pl_process {
     struct pl_lock lock; /* PL_RANK_WORLD */
     int instances;       /* that hold it open */
@@ -141,7 +147,7 @@ struct pl_process {
     struct pl_identity identity;
     bool chosen_alone; /* by a session's info key */
     const struct pl_bootstrap_ops *bootstrap;
-    void (*closing)(void); /* called before the bootstrap closes: closes the listener; NULL: it is not open */
+    const struct pl_process_closing *closing; /* NULL: the listener is not open */
 };
 extern struct pl_process pl_process;
 
@@ -170,6 +176,7 @@ int pl_process_open_alone(void);
 /* MPI_ERR_OTHER: a session has made this process a job of its own, and there is a launcher whose job it could join. */
 int pl_process_check_joined(void);
 
+/* The last one may wait for other processes, without the process lock: instances may open and close meanwhile. */
 void pl_process_close(void);
 
 /* The card of a group's member (pl_group_proc()). */

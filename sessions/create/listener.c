@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The listener's life, and which part of the library each of its messages is for. listener_lock protects the opening;
- * the process lock is held at the closing, when no instance is left to use it. */
+/*
+ * The listener's life, and which part of the library each of its messages is for.
+ *
+ * Locking: listener_lock for the opening. The process lock is held at the closing, when no instance is left to use the
+ * listener, but not while others take its messages. An instance that opens meanwhile finds it withdrawn, and goes on
+ * using it.
+ */
 #include "sessions/create/listener.h"
 
 #include "core/engine/life.h"
@@ -24,41 +29,66 @@ static void listener_arrived(struct pl_engine *listener, const struct pl_origin 
             pl_listener_clients[i].arrived(listener, from, header, data);
 }
 
-static void listener_close(void)
+static bool listener_close(void)
 {
     pl_engine_withdraw(&listener_engine);
     for (int i = 0; i < PL_LISTENER_CLIENTS; i++)
         if (pl_listener_clients[i].closing)
             pl_listener_clients[i].closing(&listener_engine);
-    pl_engine_close(&listener_engine);
+    pl_engine_enter(&listener_engine);
+    bool flushed = pl_engine_is_flushed(&listener_engine);
+    pl_engine_leave(&listener_engine);
+    if (!flushed)
+        return false;
+    pl_engine_close_flushed(&listener_engine);
     pl_lock_fini(&listener_engine.lock);
     for (int i = 0; i < PL_LISTENER_CLIENTS; i++)
         if (pl_listener_clients[i].closed)
             pl_listener_clients[i].closed();
     listener_is_open = false;
+    return true;
+}
+
+static void listener_flush(void)
+{
+    pl_engine_flush(&listener_engine);
+}
+
+static const struct pl_process_closing listener_closing = { .close = listener_close, .flush = listener_flush };
+
+static int listener_open_first(void)
+{
+    int rc = pl_engine_open(&listener_engine, NULL, MPI_THREAD_MULTIPLE, false);
+    if (rc)
+        return rc;
+    listener_engine.arrived = listener_arrived;
+    rc = pl_engine_publish(&listener_engine, PL_CARD_LISTENER);
+    if (rc) {
+        pl_engine_close(&listener_engine);
+        pl_lock_fini(&listener_engine.lock);
+        return rc;
+    }
+    listener_is_open = true;
+    pl_process.closing = &listener_closing;
+    return MPI_SUCCESS;
+}
+
+/* Another thread had begun to close it, and waits for its messages to be taken. */
+static int listener_publish_again(void)
+{
+    pl_engine_enter(&listener_engine);
+    int rc = listener_engine.outside.published ? MPI_SUCCESS : pl_engine_publish(&listener_engine, PL_CARD_LISTENER);
+    pl_engine_leave(&listener_engine);
+    return rc;
 }
 
 int pl_listener_open(struct pl_engine **listener)
 {
-    int rc = MPI_SUCCESS;
     pl_lock_take(&listener_lock);
-    if (!listener_is_open) {
-        rc = pl_engine_open(&listener_engine, NULL, MPI_THREAD_MULTIPLE, false);
-        if (rc)
-            goto out;
-        listener_engine.arrived = listener_arrived;
-        rc = pl_engine_publish(&listener_engine, PL_CARD_LISTENER);
-        if (rc) {
-            pl_engine_close(&listener_engine);
-            pl_lock_fini(&listener_engine.lock);
-            goto out;
-        }
-        listener_is_open = true;
-        pl_process.closing = listener_close;
-    }
-    *listener = &listener_engine;
-out:
+    int rc = listener_is_open ? listener_publish_again() : listener_open_first();
     pl_lock_drop(&listener_lock);
+    if (rc == MPI_SUCCESS)
+        *listener = &listener_engine;
     return rc;
 }
 

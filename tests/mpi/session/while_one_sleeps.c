@@ -5,42 +5,8 @@
  * all of them are done: if one waited for it, the program would never end. Then all create a communicator.
  */
 /* ranks: 2 3 4 7 */
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
 #include "mtest.h"
-
-/* Wakes the sleeper without MPI: by a socket whose name derives from that of the job, and is in no directory. */
-static int open_socket(struct sockaddr_un *name)
-{
-    const char *job = getenv("PLENUM_JOB"), *cookie = job ? strchr(job, ':') : NULL;
-    *name = (struct sockaddr_un){ .sun_family = AF_UNIX };
-    if (cookie)
-        snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "plenum-sleeps%.17s", cookie);
-    return cookie ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
-}
-
-static void sleep_until_told(int words)
-{
-    struct sockaddr_un name;
-    char word;
-    int fd = open_socket(&name);
-    CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0);
-    while (words-- > 0)
-        CHECK(recv(fd, &word, 1, 0) == 1);
-    close(fd);
-}
-
-static void tell_sleeper(void)
-{
-    struct sockaddr_un name;
-    int fd = open_socket(&name);
-    CHECK(fd >= 0);
-    while (sendto(fd, "", 1, 0, (struct sockaddr *)&name, sizeof name) != 1)
-        usleep(1000); /* it has not come yet */
-    close(fd);
-}
+#include "sleeper.h"
 
 static MPI_Comm create(MPI_Session session, const char *tag, int without)
 {
@@ -91,11 +57,11 @@ int main(int argc, char **argv)
     int rank = atoi(number), sleeper = atoi(count) - 1;
     (void)argc, (void)argv;
     if (rank == sleeper) {
-        sleep_until_told(sleeper);
+        sleeper_sleep(sleeper);
     } else {
         for (int round = 0; round < 3; round++)
             work(sleeper);
-        tell_sleeper();
+        sleeper_wake();
     }
     CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
     add_up(create(session, "all", -1), -1);
