@@ -23,8 +23,7 @@
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 
-/* A check reads a counter of each rank of the job, so not every round of progress makes one. The coarse clock ticks
- * every 1 to 10 ms. */
+/* A check asks the system, so not every round of progress makes one. The coarse clock ticks every 1 to 10 ms. */
 enum {
     FAILURE_CHECK_MS = 10,
     FAILURE_DYING_MS = 20, /* from the first resource that a process loses when it ends to the last */
@@ -34,16 +33,18 @@ struct pl_failure {
     struct pl_hook hook;
     struct pl_engine *engine;
     long check_at;      /* milliseconds */
+    int next;           /* the rank that was checked last */
+    uint32_t known;     /* pl_process_known_deaths() at the last check */
     uint32_t *first;    /* [job size] deaths that do not concern this engine */
     uint32_t counted[]; /* [2 * job size] deaths that were handled; then `first` */
 };
 
 /* The order of the two calls matters: a process that dies and is replaced in between is counted at the next check, not
  * twice. */
-static uint32_t failure_deaths(int rank)
+static uint32_t failure_deaths(int rank, bool asks)
 {
     uint32_t before = pl_process_deaths(PL_PROC(0, rank));
-    return before + pl_process_died(PL_PROC(0, rank));
+    return before + pl_process_died(PL_PROC(0, rank), asks);
 }
 
 void pl_failure_break(struct pl_engine *engine, uint64_t proc)
@@ -103,18 +104,40 @@ static void failure_end_peers(struct pl_engine *engine, int dead)
         }
 }
 
-static void failure_check(struct pl_engine *engine)
+static void failure_check_rank(struct pl_engine *engine, int rank, bool asks)
 {
     struct pl_failure *watch = engine->failure;
-    for (int r = 0; watch && r < pl_process.identity.size; r++) {
-        uint32_t now = r == pl_process.identity.rank ? watch->counted[r] : failure_deaths(r);
-        if ((int32_t)(now - watch->counted[r]) <= 0) /* less when it is replaced between the two calls */
-            continue;
-        watch->counted[r] = now;
-        failure_end_peers(engine, r);
-        pl_failure_break(engine, PL_PROC(0, r));
-        pl_engine_wake(engine);
+    uint32_t now = rank == pl_process.identity.rank ? watch->counted[rank] : failure_deaths(rank, asks);
+    if ((int32_t)(now - watch->counted[rank]) <= 0) /* less when it is replaced between the two calls */
+        return;
+    watch->counted[rank] = now;
+    failure_end_peers(engine, rank);
+    pl_failure_break(engine, PL_PROC(0, rank));
+    pl_engine_wake(engine);
+}
+
+static void failure_check(struct pl_engine *engine, bool asks)
+{
+    for (int r = 0; engine->failure && r < pl_process.identity.size; r++)
+        failure_check_rank(engine, r, asks);
+}
+
+/* The runtime tells of most deaths, and the ranks tell each other of those that they find: each asks the system for one
+ * rank at a time, another one than its neighbors do. */
+static void failure_check_next(struct pl_engine *engine)
+{
+    struct pl_failure *watch = engine->failure;
+    uint32_t known;
+    if (!pl_process_known_deaths(&known)) {
+        failure_check(engine, true);
+        return;
     }
+    watch->next = (watch->next + 1) % pl_process.identity.size;
+    failure_check_rank(engine, watch->next, true);
+    if (known == watch->known)
+        return;
+    watch->known = known;
+    failure_check(engine, false);
 }
 
 /* Has this member died since it agreed to take part, replaced or not? A member without a card is the World's first
@@ -138,7 +161,8 @@ void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm)
 {
     const struct pl_group *groups[] = { comm->group, comm->inter.remote };
     int found = 0;
-    failure_check(engine);
+    uint32_t known;
+    failure_check(engine, !pl_process_known_deaths(&known));
     for (int g = 0; g < 2 && groups[g]; g++)
         for (int i = 0; i < groups[g]->size && !found; i++) {
             uint64_t proc = pl_group_proc(groups[g], i);
@@ -155,7 +179,7 @@ static int failure_check_hook(struct pl_hook *hook)
     long now = (long)pl_clock_coarse_ms();
     if (now >= watch->check_at) {
         watch->check_at = now + FAILURE_CHECK_MS;
-        failure_check(watch->engine);
+        failure_check_next(watch->engine);
     }
     return 0;
 }
@@ -173,7 +197,8 @@ int pl_failure_open(struct pl_engine *engine)
     watch->first = watch->counted + pl_process.identity.size;
     /* The dead of a pool are replaced. A process of a job is not: it is missed however early it has died. */
     for (int r = 0; r < pl_process.identity.size; r++)
-        watch->first[r] = watch->counted[r] = pl_process.bootstrap->deaths ? failure_deaths(r) : 0;
+        watch->first[r] = watch->counted[r] = pl_process.bootstrap->deaths ? failure_deaths(r, true) : 0;
+    watch->next = pl_process.identity.rank;
     pl_engine_enter(engine);
     engine->failure = watch;
     pl_list_append(&engine->hooks, &watch->hook.link);
@@ -195,16 +220,16 @@ void pl_failure_close(struct pl_engine *engine)
 
 bool pl_failure_engine_is_dead(uint64_t engine, uint64_t proc)
 {
-    return pl_process.identity.watched && (engine & 0xff) != (failure_deaths(PL_PROC_RANK(proc)) & 0xff);
+    return pl_process.identity.watched && (engine & 0xff) != (failure_deaths(PL_PROC_RANK(proc), true) & 0xff);
 }
 
 int pl_failure_explain(const struct pl_comm *comm, int rc)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    failure_check(engine);
+    failure_check(engine, true);
     for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && waited < FAILURE_DYING_MS; waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-        failure_check(engine);
+        failure_check(engine, true);
     }
     return atomic_load(&comm->health.failed) ? pl_comm_broken_record(comm) : rc;
 }
@@ -227,10 +252,10 @@ bool pl_failure_is_death(uint64_t proc)
 {
     if (proc == UINT64_MAX || PL_PROC_JOB(proc) != 0 || !pl_process.bootstrap)
         return false;
-    bool died = pl_process_died(proc);
+    bool died = pl_process_died(proc, true);
     for (int waited = 0; !died && pl_process.bootstrap->died && waited < FAILURE_DYING_MS; waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-        died = pl_process_died(proc);
+        died = pl_process_died(proc, true);
     }
     return died;
 }

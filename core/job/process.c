@@ -337,11 +337,19 @@ int pl_process_check_unable(void)
     return pl_process.bootstrap->unable ? pl_process.bootstrap->unable(MPI_SUCCESS, NULL) : MPI_SUCCESS;
 }
 
-bool pl_process_died(uint64_t proc)
+bool pl_process_died(uint64_t proc, bool asks)
 {
     if (PL_PROC_JOB(proc) != 0 || !pl_process.bootstrap->died)
-        return pl_process_alive(proc) == MPI_ERR_PROC_ABORTED;
-    return pl_process.bootstrap->died(PL_PROC_RANK(proc));
+        return asks && pl_process_alive(proc) == MPI_ERR_PROC_ABORTED;
+    return pl_process.bootstrap->died(PL_PROC_RANK(proc), asks);
+}
+
+bool pl_process_known_deaths(uint32_t *number)
+{
+    if (!pl_process.bootstrap->known_deaths)
+        return false;
+    *number = pl_process.bootstrap->known_deaths();
+    return true;
 }
 
 uint32_t pl_process_deaths(uint64_t proc)

@@ -90,8 +90,12 @@ struct pl_bootstrap_ops {
      * result other than 0 ends the iteration and is returned. Asks the local server only. Any thread, no lock. NULL:
      * there are none. */
     int (*psets)(int (*found)(void *to, const char *name, const int *ranks, int count), void *to);
-    /* Has a rank's process ended while it used MPI? NULL: alive() decides. */
-    bool (*died)(int rank);
+    /* Has a rank's process ended while it used MPI? Unless it `asks` the system, the answer is what is known already,
+     * and takes no system call. NULL: alive() decides. */
+    bool (*died)(int rank, bool asks);
+    /* A number that changes after what is known of the deaths of any ranks has changed. NULL: nothing is known unless
+     * the system is asked. */
+    uint32_t (*known_deaths)(void);
     /* The number of processes of this rank, since the job began, that died and were replaced. NULL: always 0. */
     uint32_t (*deaths)(int rank);
     /* The launcher's name service, for core/job/services.h. May ask a server, without the process lock. PL_UNREACHABLE:
@@ -113,7 +117,7 @@ struct pl_bootstrap_ops {
     bool (*replaces)(void);
 };
 
-enum { PL_BOOTSTRAP_ABI = 12 };
+enum { PL_BOOTSTRAP_ABI = 13 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 /* What a room above keeps for as long as the process is open. A slot may be NULL. */
@@ -201,8 +205,13 @@ void pl_process_tell_unable(int class, const char *why);
 /* MPI_Init begins, perhaps again. MPI_ERR_OTHER: others have acted on an earlier failure of this process. */
 int pl_process_check_unable(void);
 
-/* Has it ended while it used MPI, and was it not replaced? False also if unknown. */
-bool pl_process_died(uint64_t proc);
+/* Has it ended while it used MPI, and was it not replaced? False also if unknown. `asks`: the system, a few calls. Else
+ * the answer is what is known already. */
+bool pl_process_died(uint64_t proc, bool asks);
+
+/* Reads a number that changes after what is known of the deaths of any processes of the job has changed. False: nothing
+ * is known unless the system is asked. */
+bool pl_process_known_deaths(uint32_t *number);
 
 /* The number of processes of this rank that died and were replaced. */
 uint32_t pl_process_deaths(uint64_t proc);

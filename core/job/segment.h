@@ -38,7 +38,7 @@
 #define PL_JOB_ENV   "PLENUM_JOB"
 #define PL_JOB_MAGIC 0x31424f4a4e454c50ull /* "PLENJOB1" */
 #ifndef PL_JOB_VERSION                     /* a build for tests may have another one */
-#define PL_JOB_VERSION 18u
+#define PL_JOB_VERSION 19u
 #endif
 #define PL_CARD_MAX 472u /* bytes of one address card */
 
@@ -79,6 +79,7 @@ struct pl_job_rank {
     _Atomic uint64_t copy;     /* the owner's copy of the library (core/job/tenant.h); 0: none yet */
     _Atomic uint32_t cards;    /* number of cards that were written so far */
     _Atomic uint32_t apart;    /* of the first tenant: enum pl_apart */
+    _Atomic int32_t dead;      /* the owner whose process another rank found to have ended while it had the rank */
     _Atomic uint32_t child; /* of the first tenant: how far a World has come with the processes that spawned the job */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
@@ -112,7 +113,8 @@ struct pl_job_shared {
     /* Of the first tenant: the namespaces of the first process. Those in others are apart: they share no memory with
      * it, and no pids. */
     _Atomic uint64_t home;
-    _Atomic uint32_t lacking; /* of the first tenant: not 0: a process lacks shared memory, so all need a network */
+    _Atomic uint32_t found_dead; /* how often a rank found another one's process to have ended (pl_job_rank.dead) */
+    _Atomic uint32_t lacking;    /* of the first tenant: not 0: a process lacks shared memory, so all need a network */
     /* Of the first tenant, by the numbers of the others: their keys, 0 if there is none, and when each was last opened,
      * by the count of all openings. `seating`: the pid that changes these, or 0 (core/job/tenant.h). */
     _Atomic uint64_t tenant[PL_JOB_TENANTS];
@@ -172,6 +174,7 @@ struct pl_job_segment {
     uint32_t host;              /* the number of this one */
     uint32_t host_of;           /* offset of uint32_t[size], the host of each rank; 0: there is one host */
     uint64_t records;           /* offset in the shared part of the ranks' pages (core/job/report.h); 0: none */
+    _Atomic uint32_t ended;     /* how often the runtime has told that a rank's process has ended */
     _Atomic uint32_t report;    /* number of job reports that the runtime has asked for */
     char nspace[256];           /* name of the job, NUL-terminated, unique on this machine */
 };
@@ -206,6 +209,13 @@ int pl_job_enter_tenant(struct pl_job_shared *first, uint32_t limit, uint64_t ke
 static inline struct pl_job_told *pl_job_told(const struct pl_job_segment *job, int rank)
 {
     return job->told ? (struct pl_job_told *)((char *)job + job->told) + rank : NULL;
+}
+
+/* The runtime, which can write the description, tells that a rank's process has ended. */
+static inline void pl_job_tell_gone(const struct pl_job_segment *job, int rank, enum pl_gone how)
+{
+    atomic_store(&pl_job_told(job, rank)->gone, (uint32_t)how);
+    atomic_fetch_add(&((struct pl_job_segment *)job)->ended, 1);
 }
 
 /* The number of a rank's host. */

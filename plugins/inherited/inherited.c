@@ -141,16 +141,32 @@ static int inherited_alive(int rank)
     return ended ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
+/* For all ranks of the job, before the runtime can tell, or where it cannot: a script that started the process may go
+ * on. */
+static void inherited_note_dead(struct pl_job_rank *rank, int32_t owner)
+{
+    if (atomic_load(&rank->owner) == owner && atomic_exchange(&rank->dead, owner) != owner)
+        atomic_fetch_add(&pl_inherited.shared->found_dead, 1);
+}
+
 /* A process that has released its rank has not died: it departed, and may end while it is checked. So the owner is
  * read once more after that. Nor does the death of an earlier program of a script concern this one: the rank may claim
  * its place yet, unless what was started has failed. */
-static bool inherited_died(int rank)
+static bool inherited_died(int rank, bool asks)
 {
-    const struct pl_job_rank *peer = &pl_inherited.shared->ranks[rank];
+    struct pl_job_rank *peer = &pl_inherited.shared->ranks[rank];
+    uint32_t gone = atomic_load(&pl_job_told(pl_inherited.job, rank)->gone);
     if (atomic_load(&peer->claims) < pl_inherited.generation)
-        return atomic_load(&pl_job_told(pl_inherited.job, rank)->gone) == PL_GONE_FAILED;
+        return gone == PL_GONE_FAILED;
     int32_t owner = atomic_load(&peer->owner);
-    return owner > 0 && inherited_alive(rank) != MPI_SUCCESS && atomic_load(&peer->owner) == owner;
+    if (owner > 0 && !gone && asks && atomic_load(&peer->dead) != owner && inherited_alive(rank) != MPI_SUCCESS)
+        inherited_note_dead(peer, owner);
+    return owner > 0 && (gone || atomic_load(&peer->dead) == owner) && atomic_load(&peer->owner) == owner;
+}
+
+static uint32_t inherited_known_deaths(void)
+{
+    return atomic_load(&pl_inherited.shared->found_dead) + atomic_load(&pl_inherited.job->ended);
 }
 
 /* Has MPI_Init failed there? Then this process acts on it. */
@@ -173,7 +189,7 @@ static enum pl_absence inherited_absence(int rank, char words[PL_DETAIL_MAX])
         snprintf(words, PL_DETAIL_MAX, "has ended or finalized: another program has its rank now");
     } else if (claims == pl_inherited.generation && atomic_load(&peer->state) == PL_PROCESS_FINALIZED) {
         snprintf(words, PL_DETAIL_MAX, "has finalized: it neither sends nor receives any more");
-    } else if (inherited_died(rank)) {
+    } else if (inherited_died(rank, true)) {
         snprintf(words, PL_DETAIL_MAX, "has died");
         return PL_DIED;
     } else if (inherited_misses(rank, &unable)) {
@@ -339,6 +355,7 @@ const struct pl_bootstrap_ops pl_bootstrap_inherited = {
     .state = inherited_state,
     .alive = inherited_alive,
     .died = inherited_died,
+    .known_deaths = inherited_known_deaths,
     .absence = inherited_absence,
     .unable = inherited_unable,
     .abort_early = inherited_abort_early,

@@ -332,7 +332,7 @@ static void follow_process_ended(struct plenum_job *job, int rank, const struct 
     uint32_t state = follow_state_of(job, rank);
 
     r->ended = true;
-    atomic_store(&pl_job_told(job->segment, rank)->gone, notice->status ? PL_GONE_FAILED : PL_GONE_ENDED);
+    pl_job_tell_gone(job->segment, rank, notice->status ? PL_GONE_FAILED : PL_GONE_ENDED);
     pl_job_psets_check(job);
     for (int s = 0; s < 2; s++)
         pl_output_drain(&r->out[s]);

@@ -162,5 +162,5 @@ void pl_slots_gone(struct plenum_job *job, struct pl_reader *from)
 {
     uint32_t rank = pl_read_u32(from), how = pl_read_u8(from);
     if (!from->failed && slots_is_remote(job, rank))
-        atomic_store(&pl_job_told(job->segment, (int)rank)->gone, how == PL_GONE_FAILED ? how : PL_GONE_ENDED);
+        pl_job_tell_gone(job->segment, (int)rank, how == PL_GONE_FAILED ? PL_GONE_FAILED : PL_GONE_ENDED);
 }
