@@ -21,8 +21,9 @@
 enum {
     GATE_PENDING = 64,
     GATE_SECONDS = 60,
-    GATE_BATCH = 64, /* events in a round */
-    GATE_TURNS = 64, /* calls, of which one polls the entrances */
+    GATE_BATCH = 64,    /* events in a round */
+    GATE_REST_MS = 100, /* until connections are accepted again, after there was no descriptor for one */
+    GATE_TURNS = 64,    /* calls, of which one polls the entrances */
 };
 
 struct gate_pending {
@@ -174,11 +175,40 @@ static struct gate_pending *gate_oldest(const struct pl_ucx_gate *gate)
     return pl_list_empty(&gate->pending) ? NULL : PL_CONTAINER(gate->pending.next, struct gate_pending, entry);
 }
 
+/* The entrances stay open, and connections wait in the kernel. Watched, they would be ready in each round. */
+static void gate_rest(struct pl_ucx *ucx)
+{
+    struct pl_ucx_gate *gate = &ucx->gate;
+    ucx->host->log("ucx", 2, "connections have to wait: %s", strerror(errno));
+    gate->rests_until = pl_clock_ms() + GATE_REST_MS;
+    for (int i = 0; i < PL_UCX_ENTRANCES; i++)
+        if (gate->entrance[i].fd >= 0)
+            epoll_ctl(gate->epoll_fd, EPOLL_CTL_DEL, gate->entrance[i].fd, NULL);
+}
+
+static void gate_end_rest(struct pl_ucx *ucx)
+{
+    struct pl_ucx_gate *gate = &ucx->gate;
+    bool watched = true;
+    for (int i = 0; i < PL_UCX_ENTRANCES; i++)
+        if (gate->entrance[i].fd >= 0)
+            watched &= pl_ucx_gate_watch(ucx, &gate->entrance[i], false);
+    gate->rests_until = watched ? 0 : pl_clock_ms() + GATE_REST_MS;
+}
+
+static bool gate_lacks_resources(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 static void gate_entrance_ready(struct pl_ucx *ucx, struct pl_ucx_watch *entrance)
 {
     int fd = accept4(entrance->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0) {
+        if (gate_lacks_resources(errno))
+            gate_rest(ucx);
         return;
+    }
     struct gate_pending *pending = pl_calloc(1, sizeof *pending), *oldest = gate_oldest(&ucx->gate);
     if (!pending) {
         close(fd);
@@ -205,6 +235,8 @@ int pl_ucx_gate_progress(struct pl_ucx *ucx, bool now)
     int events = 0;
     if (gate->epoll_fd < 0 || (!now && pl_list_empty(&gate->knocks) && ++gate->turns % GATE_TURNS != 0))
         return 0;
+    if (gate->rests_until && pl_clock_ms() >= gate->rests_until)
+        gate_end_rest(ucx);
     while (events < GATE_BATCH && epoll_wait(gate->epoll_fd, &event, 1, 0) > 0) {
         struct pl_ucx_watch *watch = event.data.ptr;
         watch->ready(ucx, watch);

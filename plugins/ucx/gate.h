@@ -68,6 +68,7 @@ struct pl_ucx_gate {
     struct pl_list knocks;  /* of pl_ucx_knock.entry: those of this worker */
     bool stale;             /* the filters lack an address */
     bool open_to_all;       /* the kernel takes no filters */
+    int64_t rests_until;    /* ms; the entrances are not watched before, for want of descriptors; 0: they are watched */
     unsigned turns;         /* calls of pl_ucx_gate_progress() */
 };
 
