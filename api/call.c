@@ -283,9 +283,7 @@ enum { DESCRIPTION_MAX = MPI_MAX_OBJECT_NAME + 64 };
 static const char *call_describe(struct pl_comm *comm, char text[DESCRIPTION_MAX])
 {
     char name[MPI_MAX_OBJECT_NAME];
-    pl_lock_take(&comm->lock);
-    memcpy(name, comm->name, sizeof name);
-    pl_lock_drop(&comm->lock);
+    pl_comm_name(comm, name, sizeof name);
     int size = pl_comm_targets(comm);
     const char *kind = comm->win ? "window" : "communicator";
     const char *processes = size == 1 ? "process" : "processes";

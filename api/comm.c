@@ -106,9 +106,7 @@ int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
     pl_arg_output(&call, comm_name, "comm_name");
     if (call.err)
         return pl_call_leave(&call);
-    pl_lock_take(&c->lock);
-    strncpy(c->name, comm_name, sizeof c->name - 1); /* too long a name is truncated, as the standard requires */
-    pl_lock_drop(&c->lock);
+    pl_comm_set_name(c, comm_name);
     return MPI_SUCCESS;
 }
 
@@ -121,10 +119,9 @@ int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
     if (call.err)
         return pl_call_leave(&call);
     if (c)
-        pl_lock_take(&c->lock);
-    strcpy(comm_name, c ? c->name : "MPI_COMM_NULL");
-    if (c)
-        pl_lock_drop(&c->lock);
+        pl_comm_name(c, comm_name, MPI_MAX_OBJECT_NAME);
+    else
+        strcpy(comm_name, "MPI_COMM_NULL");
     *resultlen = (int)strlen(comm_name);
     return MPI_SUCCESS;
 }

@@ -206,10 +206,10 @@ int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     if (call.err)
         return pl_call_leave(&call);
     if (w)
-        pl_lock_take(&w->comm->lock);
-    *resultlen = (int)strlen(strcpy(win_name, w ? w->comm->name : "MPI_WIN_NULL"));
-    if (w)
-        pl_lock_drop(&w->comm->lock);
+        pl_comm_name(w->comm, win_name, MPI_MAX_OBJECT_NAME);
+    else
+        strcpy(win_name, "MPI_WIN_NULL");
+    *resultlen = (int)strlen(win_name);
     return MPI_SUCCESS;
 }
 
@@ -220,9 +220,7 @@ int MPI_Win_set_name(MPI_Win win, const char *win_name)
     pl_arg_output(&call, win_name, "win_name");
     if (call.err)
         return pl_call_leave(&call);
-    pl_lock_take(&w->comm->lock);
-    strncpy(w->comm->name, win_name, sizeof w->comm->name - 1);
-    pl_lock_drop(&w->comm->lock);
+    pl_comm_set_name(w->comm, win_name);
     return MPI_SUCCESS;
 }
 

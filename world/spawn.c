@@ -223,7 +223,7 @@ int pl_spawn_connect_parents(void)
     if (rc == MPI_SUCCESS) {
         failed = false;
         atomic_store(child, PL_CHILD_CONNECTED);
-        snprintf(pl_parent_comm->name, sizeof pl_parent_comm->name, "MPI_COMM_PARENT");
+        pl_comm_set_name(pl_parent_comm, "MPI_COMM_PARENT");
     } else if (rc == MPI_ERR_PORT) { /* which the launcher has named: not the port is wrong, its owner has gone */
         char why[PL_DETAIL_MAX];
         snprintf(why, sizeof why, "%s", pl_error_detail(NULL));

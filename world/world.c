@@ -41,7 +41,7 @@ static int world_make_comm(struct pl_instance *world, int size, uint64_t first, 
     pl_handle_drop(group);
     if (rc)
         return rc;
-    strcpy(comm->name, name);
+    pl_comm_set_name(comm, name);
     *made = comm;
     return MPI_SUCCESS;
 }

@@ -214,10 +214,29 @@ void *pl_comm_predefined(uintptr_t constant)
     return NULL;
 }
 
+/* Any function may need a name for a message, also below the locks that objects have. */
+static struct pl_lock names_lock = PL_LOCK_INIT(PL_RANK_LEAF);
+
+void pl_comm_name(const struct pl_comm *comm, char *name, size_t capacity)
+{
+    pl_lock_take(&names_lock);
+    snprintf(name, capacity, "%s", comm->name);
+    pl_lock_drop(&names_lock);
+}
+
+void pl_comm_set_name(struct pl_comm *comm, const char *name)
+{
+    pl_lock_take(&names_lock);
+    snprintf(comm->name, sizeof comm->name, "%s", name);
+    pl_lock_drop(&names_lock);
+}
+
 const char *pl_comm_label(const struct pl_comm *comm)
 {
-    if (comm->name[0])
-        return comm->name;
+    static _Thread_local char label[MPI_MAX_OBJECT_NAME];
+    pl_comm_name(comm, label, sizeof label);
+    if (label[0])
+        return label;
     return comm->role.unnamed ? comm->role.unnamed : "unnamed communicator";
 }
 
@@ -279,13 +298,6 @@ static void comm_errhandler_attached(void *object, struct pl_errhandler *handler
 {
     if (object == pl_self_comm)
         pl_errhandler_of_nothing(handler);
-}
-
-void pl_comm_name(struct pl_comm *comm, char *name, size_t capacity)
-{
-    pl_lock_take(&comm->lock);
-    snprintf(name, capacity, "%s", comm->name);
-    pl_lock_drop(&comm->lock);
 }
 
 static void comm_error_name(void *comm, char *name, size_t capacity)

@@ -5,7 +5,7 @@
  * The engine keeps `coll`, `topology` and `win` for the rooms above and does not use them; client.h lists the events
  * that it tells them of.
  *
- * Locking: the communicator's lock protects name, attributes, hints and error handler; the engine's lock protects
+ * Locking: the communicator's lock protects attributes, hints and error handler; the engine's lock protects
  * queues and peers.
  */
 #ifndef PLENUM_CORE_ENGINE_COMM_H
@@ -148,7 +148,7 @@ struct pl_comm {
         struct pl_info *info;      /* the user's memory kinds (comm_info.h); NULL: none given */
         _Atomic unsigned asserted; /* PL_ASSERT_* of comm_info.h */
     } hints;
-    char name[MPI_MAX_OBJECT_NAME];
+    char name[MPI_MAX_OBJECT_NAME]; /* pl_comm_name() */
     struct pl_comm_topology {
         int kind;   /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED */
         void *data; /* core/comm/topology.c */
@@ -199,11 +199,12 @@ void pl_comm_destroy(void *comm);
 _Noreturn void pl_comm_abort(struct pl_comm *comm, int code, const char *message);
 
 /* For messages: "ocean", "MPI_COMM_WORLD", "unnamed communicator" or "unnamed window"; of a file, its name.
- * Borrowed. */
+ * Borrowed, until the thread's next call. Any locks but those of rank PL_RANK_LEAF. */
 const char *pl_comm_label(const struct pl_comm *comm);
 
-/* Copies the name that the user gave, "" if none. */
-void pl_comm_name(struct pl_comm *comm, char *name, size_t capacity);
+/* Copies the name that the user gave, "" if none. A name that is too long is cut off. */
+void pl_comm_name(const struct pl_comm *comm, char *name, size_t capacity);
+void pl_comm_set_name(struct pl_comm *comm, const char *name);
 
 extern const struct pl_kind_errors pl_comm_errors;
 

@@ -3,7 +3,7 @@
  * The leak report needs no bookkeeping: the instance has a list of its communicators, and each object that the user
  * holds (a request, a matched message) has a reference to its communicator.
  *
- * Locking: the instance's lock for the list; inside it a communicator's lock, or the engine's.
+ * Locking: the instance's lock for the list; inside it the engine's.
  */
 #include "core/engine/leak_report.h"
 
@@ -91,14 +91,14 @@ static bool leak_report_describe(struct pl_comm *comm, struct line *line)
 {
     struct leaks leaks = leak_report_count(comm);
     bool part = comm->role.serves != NULL;
+    char name[MPI_MAX_OBJECT_NAME];
     if (leaks.handles <= 0 && !leaks.posted && !leaks.others && !leaks.unreceived && !part)
         return false;
-    pl_lock_take(&comm->lock);
-    if (part && !comm->name[0])
+    pl_comm_name(comm, name, sizeof name);
+    if (part && !name[0])
         leak_report_add(line, "unnamed %s", comm->role.serves);
     else
         leak_report_add(line, "%s \"%s\"", part ? comm->role.serves : "communicator", pl_comm_label(comm));
-    pl_lock_drop(&comm->lock);
     if (leaks.handles > 0 || part) {
         add_reason(line);
         leak_report_add(line, "not freed");

@@ -102,7 +102,10 @@ static void put_session(struct pl_job_item *item, const struct pl_instance *inst
 /* The end of a long file name says more than its beginning. */
 static void put_object(struct pl_job_item *item, const struct pl_comm *comm)
 {
-    const char *name = pl_comm_label(comm), *serves = comm->name[0] && comm->role.serves ? comm->role.serves : "";
+    char given[MPI_MAX_OBJECT_NAME];
+    pl_comm_name(comm, given, sizeof given);
+    const char *name = given[0] ? given : pl_comm_label(comm);
+    const char *serves = given[0] && comm->role.serves ? comm->role.serves : "";
     size_t length = strlen(name), most = sizeof item->object - 1;
     bool file = strcmp(serves, "file") == 0;
     item->object_kind = file ? PL_OBJECT_FILE : strcmp(serves, "window") == 0 ? PL_OBJECT_WINDOW : PL_OBJECT_COMM;

@@ -194,7 +194,7 @@ static int file_make_comm(struct pl_comm *parent, const char *name, struct pl_co
         return rc;
     (*comm)->role.serves = "file";
     size_t length = strlen(name), most = MPI_MAX_OBJECT_NAME - 1;
-    strcpy((*comm)->name, length > most ? name + length - most : name); /* the end says more than the beginning */
+    pl_comm_set_name(*comm, length > most ? name + length - most : name); /* the end says more than the beginning */
     return MPI_SUCCESS;
 }
 
