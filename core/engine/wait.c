@@ -427,8 +427,11 @@ static void wait_end_vain(struct pl_engine *engine, struct pl_request *request, 
 }
 
 static void wait_sleep_phase(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_request *request,
-                             const struct pl_wait *wait, unsigned slept)
+                             struct pl_wait *wait)
 {
+    unsigned slept = wait->slept;
+    if (slept < UINT_MAX)
+        wait->slept++;
     if (slept >= SLEEPS_DEPARTED)
         wait_end_vain(engine, request, wait->what);
     if (pl_engine_nudge_others(engine) == 0)
@@ -454,6 +457,8 @@ static void wait_idle(struct pl_engine *engine, const struct pl_awaited *awaited
     wait->yielded = false;
     const struct pl_wait_policy *policy = wait_choose_policy(engine);
     unsigned round = wait->rounds;
+    if (round == 0)
+        wait->slept = 0;
     if (round < UINT_MAX)
         wait->rounds++;
     if (round < policy->spins) {
@@ -467,7 +472,7 @@ static void wait_idle(struct pl_engine *engine, const struct pl_awaited *awaited
     else if (round < policy->yields)
         wait_yield_phase(engine, policy, wait, round);
     else
-        wait_sleep_phase(engine, awaited, request, wait, round - policy->yields);
+        wait_sleep_phase(engine, awaited, request, wait);
 }
 
 /* Waits for what no engine brings, a generalized request: makes progress in all engines, and sleeps briefly. */

@@ -15,6 +15,7 @@ void pl_engine_wait_among(struct pl_engine *engine, struct pl_request *request, 
 /* A wait under way. */
 struct pl_wait {
     unsigned rounds;               /* without success; the caller resets it to 0 after a round with events */
+    unsigned slept;                /* in how many of these it slept: the policies have not all as many rounds before */
     bool yielded;                  /* just now, to a compute-bound thread */
     long spinning;                 /* CLOCK_MONOTONIC ns, some rounds after it began to spin */
     long since;                    /* CLOCK_MONOTONIC ns when it began to yield; 0: not yet */

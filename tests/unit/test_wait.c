@@ -26,6 +26,7 @@ struct bed {
     _Atomic unsigned notes_fd;
     unsigned seen;
     _Atomic int sleepers, sleeps, arms, disarms, rounds;
+    long first_sleep;  /* microseconds */
     bool busy;         /* arm() says that there is something to do */
     _Atomic int *done; /* set by progress after some rounds */
 };
@@ -53,7 +54,8 @@ static void bed_sleep(void *self, long microseconds)
     ck_assert_int_gt(microseconds, 0);
     ck_assert_int_lt(microseconds, 1000000);
     ck_assert_int_eq(bed->sleepers++, 0); /* one at a time */
-    bed->sleeps++;
+    if (bed->sleeps++ == 0)
+        bed->first_sleep = microseconds;
     syscall(SYS_futex, &bed->notes_fd, FUTEX_WAIT_PRIVATE, bed->seen, &most, NULL, 0);
     bed->sleepers--;
 }
@@ -218,6 +220,28 @@ START_TEST(sleeps_alternate)
 }
 END_TEST
 
+/* A wait that has spun by a policy of long spins, and goes on by one of short ones. */
+START_TEST(first_sleep_is_short)
+{
+    struct pl_wait wait = { 0 };
+    open_engine(1, true);
+    while (bed[0].sleeps == 0)
+        pl_engine_idle(&engine, &wait);
+    long shortest = bed[0].first_sleep;
+    pl_engine_close(&engine);
+    open_engine(1, false);
+    wait = (struct pl_wait){ 0 };
+    while (wait.rounds < 1000)
+        pl_engine_idle(&engine, &wait);
+    ck_assert_int_eq(bed[0].sleeps, 0);
+    engine.wait.oversubscribed = true;
+    while (bed[0].sleeps == 0)
+        pl_engine_idle(&engine, &wait);
+    ck_assert_int_eq(bed[0].first_sleep, shortest);
+    pl_engine_close(&engine);
+}
+END_TEST
+
 /* The library's yields: this long at least. */
 static long yield_ns;
 
@@ -280,4 +304,4 @@ START_TEST(yields_to_another_process)
 END_TEST
 
 UNIT_MAIN("wait", yields_long_alone, yields_to_another_process, done_before, busy_transport, sleeps_alternate,
-          many_threads_without_sleep, many_threads_one_transport, many_threads_two_transports)
+          first_sleep_is_short, many_threads_without_sleep, many_threads_one_transport, many_threads_two_transports)
