@@ -43,8 +43,7 @@ struct pl_bsend {
     struct pl_list segments;
     struct pl_list flushes; /* of pl_request.link, retained; args.count is the number of messages when it began */
     uint64_t messages;
-    bool detached;      /* takes no more messages */
-    _Atomic int active; /* segments in use */
+    bool detached; /* takes no more messages */
 };
 
 static struct pl_bsend *process_bsend;
@@ -149,7 +148,6 @@ static struct segment *enter_segment(struct pl_bsend *bsend, size_t bytes, struc
         made->bsend = bsend;
         made->bytes = bytes;
         made->order = ++bsend->messages;
-        atomic_fetch_add_explicit(&bsend->active, 1, memory_order_relaxed);
     }
     pl_lock_drop(&bsend->lock);
     return made;
@@ -199,7 +197,7 @@ static bool pending_until(const struct pl_bsend *bsend, uint64_t order)
     return false;
 }
 
-/* Decrementing `active` must be the last access to the buffer: it may be detached right after. */
+/* The buffer may be detached as soon as the lock is dropped. */
 static void free_segment(struct segment *segment)
 {
     struct pl_bsend *bsend = segment->bsend;
@@ -214,7 +212,6 @@ static void free_segment(struct segment *segment)
         }
     if (bsend->buffer == MPI_BUFFER_AUTOMATIC)
         free(segment);
-    atomic_fetch_sub_explicit(&bsend->active, 1, memory_order_release);
     pl_lock_drop(&bsend->lock);
     while ((node = pl_list_pop(&flushed)) != NULL) {
         struct pl_request *flush = PL_CONTAINER(node, struct pl_request, link);
@@ -267,10 +264,19 @@ int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_t
     return rc;
 }
 
-static void wait_empty(struct pl_bsend *bsend, struct pl_engine *engine)
+static bool bsend_is_sent(struct pl_bsend *bsend, uint64_t last)
+{
+    pl_lock_take(&bsend->lock); /* also waits for the thread that freed the last segment */
+    bool sent = !pending_until(bsend, last);
+    pl_lock_drop(&bsend->lock);
+    return sent;
+}
+
+/* Waits for the messages up to this one. Other threads may go on with buffered sends. */
+static void bsend_wait_sent(struct pl_bsend *bsend, struct pl_engine *engine, uint64_t last)
 {
     struct pl_wait wait = { 0 };
-    while (atomic_load_explicit(&bsend->active, memory_order_acquire) > 0) {
+    while (!bsend_is_sent(bsend, last)) {
         int events = 0;
         if (engine) {
             pl_engine_enter(engine);
@@ -281,8 +287,6 @@ static void wait_empty(struct pl_bsend *bsend, struct pl_engine *engine)
         wait.rounds = events ? 0 : wait.rounds;
         pl_engine_idle(engine, &wait);
     }
-    pl_lock_take(&bsend->lock); /* waits for the thread that freed the last segment */
-    pl_lock_drop(&bsend->lock);
 }
 
 int pl_bsend_detach(struct pl_bsend_place place, void **buffer, MPI_Count *size)
@@ -297,8 +301,9 @@ int pl_bsend_detach(struct pl_bsend_place place, void **buffer, MPI_Count *size)
         return MPI_SUCCESS;
     pl_lock_take(&bsend->lock);
     bsend->detached = true;
+    uint64_t last = bsend->messages;
     pl_lock_drop(&bsend->lock);
-    wait_empty(bsend, place.engine);
+    bsend_wait_sent(bsend, place.engine, last);
     *buffer = bsend->buffer;
     *size = bsend->size;
     bsend_release(bsend);
@@ -310,7 +315,10 @@ int pl_bsend_flush(struct pl_bsend_place place)
     struct pl_bsend *bsend = bsend_acquire(place);
     if (!bsend)
         return MPI_SUCCESS;
-    wait_empty(bsend, place.engine);
+    pl_lock_take(&bsend->lock);
+    uint64_t last = bsend->messages;
+    pl_lock_drop(&bsend->lock);
+    bsend_wait_sent(bsend, place.engine, last);
     bsend_release(bsend);
     return MPI_SUCCESS;
 }

@@ -28,7 +28,7 @@ int pl_bsend_attach(struct pl_bsend_place place, void *buffer, MPI_Count size);
 /* Blocks until all messages in the buffer are delivered, then detaches it. Nothing attached: NULL and 0. */
 int pl_bsend_detach(struct pl_bsend_place place, void **buffer, MPI_Count *size);
 
-/* Waits until they are delivered; as a request. */
+/* Waits until those messages are delivered that are in the buffer now; as a request. */
 int pl_bsend_flush(struct pl_bsend_place place);
 int pl_bsend_iflush(struct pl_bsend_place place, struct pl_request **request);
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Buffered sends: what a flush waits for. */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/datatype/datatype.h"
+#include "core/engine/bsend.h"
+#include "core/engine/comm.h"
+#include "core/engine/engine.h"
+#include "core/engine/instance.h"
+#include "core/engine/p2p.h"
+#include "core/engine/request.h"
+#include "core/job/process.h"
+#include "sessions/session.h"
+
+enum { BYTES = 100000, CAPACITY = 4 * (BYTES + MPI_BSEND_OVERHEAD) }; /* long enough to wait for its receive */
+
+static struct pl_instance *session;
+static struct pl_comm *comm;
+static unsigned char *data, *buffer;
+
+static void begin_test(void)
+{
+    ck_assert_int_eq(pl_session_open(NULL, NULL, &session), MPI_SUCCESS);
+    struct pl_group *group = pl_instance_group_range(session, 1, pl_process_self(), 1);
+    ck_assert_int_eq(pl_comm_create(session, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
+    pl_handle_drop(group);
+    data = calloc(1, BYTES);
+    buffer = malloc(CAPACITY);
+    ck_assert(data && buffer);
+}
+
+static void end_test(void)
+{
+    pl_session_close(session);
+    free(buffer);
+    free(data);
+}
+
+static void bsend(int tag)
+{
+    ck_assert_int_eq(pl_bsend(comm, data, BYTES, (struct pl_type *)PL_TYPE_BYTE, 0, tag), MPI_SUCCESS);
+}
+
+static void receive(int tag)
+{
+    struct pl_request *request;
+    ck_assert_int_eq(pl_recv_prepare(comm, data, BYTES, (struct pl_type *)PL_TYPE_BYTE, 0, tag, &request), MPI_SUCCESS);
+    ck_assert_int_eq(pl_p2p_start(request), MPI_SUCCESS);
+    ck_assert_int_eq(pl_request_finish(request), MPI_SUCCESS);
+}
+
+/* As another thread may, while the flush waits. */
+static void send_and_receive(struct pl_deferred *deferred)
+{
+    (void)deferred;
+    bsend(2);
+    receive(1);
+}
+
+/* The second message is buffered when the flush has begun, and is not received before the flush ends. */
+START_TEST(flush_of_earlier_messages)
+{
+    static const struct pl_deferred_ops ops = { .run = send_and_receive };
+    struct pl_deferred meanwhile = { .ops = &ops };
+    void *back;
+    MPI_Count size;
+    begin_test();
+    ck_assert_int_eq(pl_bsend_attach(pl_bsend_of_comm(comm), buffer, CAPACITY), MPI_SUCCESS);
+    bsend(1);
+    pl_engine_enter(&session->engine);
+    pl_list_append(&session->engine.deferred.work, &meanwhile.link);
+    pl_lock_drop(&session->engine.lock); /* the flush will run it */
+    ck_assert_int_eq(pl_bsend_flush(pl_bsend_of_comm(comm)), MPI_SUCCESS);
+    receive(2);
+    ck_assert_int_eq(pl_bsend_detach(pl_bsend_of_comm(comm), &back, &size), MPI_SUCCESS);
+    ck_assert(back == buffer && size == CAPACITY);
+    end_test();
+}
+END_TEST
+
+UNIT_MAIN("bsend", flush_of_earlier_messages)
