@@ -43,6 +43,9 @@ struct pl_algorithm {
 PL_ALGORITHMS(PL_ALGORITHM_DECLARE)
 #undef PL_ALGORITHM_DECLARE
 
+/* A broadcast of more bytes is cut into parts: select.c decides it, and bcast.c derives how short a part may be. */
+enum { PL_BCAST_WHOLE_MAX = 64 * 1024 };
+
 /* The one algorithm of neighborhood collectives, which need the topology of the communicator (core/kinds.c). */
 extern const struct pl_algorithm *const pl_coll_neighborhood;
 

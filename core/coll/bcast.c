@@ -15,11 +15,11 @@ enum { SEGMENT = 128 * 1024, SEGMENTS_MAX = 1024 };
 /* Receives under way. A segment that comes before its receive is posted is copied twice. */
 enum { WINDOW = 8 };
 
-/* A rank that uses the binomial tree, while the root cuts a longer vector, gets a part of at least this size. Vectors
- * from 64 KiB on are scattered (select.c). */
+/* A rank that uses the binomial tree, while the root cuts a longer vector, gets a part of at least this size. A vector
+ * of more than PL_BCAST_WHOLE_MAX bytes is scattered. */
 static size_t bcast_part_min(int size)
 {
-    size_t first = SEGMENT - AHEAD_MAX * ALIGNED, scattered = (size_t)64 * 1024 / (size_t)size;
+    size_t first = SEGMENT - AHEAD_MAX * ALIGNED, scattered = (size_t)PL_BCAST_WHOLE_MAX / (size_t)size;
     return first < scattered ? first : scattered;
 }
 

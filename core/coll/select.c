@@ -30,7 +30,7 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MAX] = {
     },
     [PL_COLL_BCAST] = {
         { 2, ANY_BYTES, &pl_bcast_binomial },
-        { ANY_RANKS, 64 * K, &pl_bcast_binomial },
+        { ANY_RANKS, PL_BCAST_WHOLE_MAX, &pl_bcast_binomial },
         { 4, ANY_BYTES, &pl_bcast_chain },
         { ANY_RANKS, ANY_BYTES, &pl_bcast_scatter_allgather },
     },
