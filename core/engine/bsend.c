@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/instance.h"
@@ -170,6 +171,41 @@ static struct segment *make_space(struct pl_bsend *bsend, struct pl_engine *engi
     return made;
 }
 
+struct bsend_space {
+    size_t free, longest; /* bytes in all gaps, and in the longest one */
+};
+
+static void bsend_add_gap(struct bsend_space *space, const unsigned char *start, const unsigned char *end)
+{
+    size_t bytes = end > start ? (size_t)(end - start) : 0;
+    space->free += bytes;
+    if (bytes > space->longest)
+        space->longest = bytes;
+}
+
+static struct bsend_space bsend_measure(struct pl_bsend *bsend)
+{
+    struct bsend_space space = { 0 };
+    const unsigned char *at = bsend->start;
+    pl_lock_take(&bsend->lock);
+    PL_LIST_EACH(segment, &bsend->segments, struct segment, link) {
+        bsend_add_gap(&space, at, (unsigned char *)segment);
+        at = (unsigned char *)segment + segment->bytes;
+    }
+    pl_lock_drop(&bsend->lock);
+    bsend_add_gap(&space, at, bsend->end);
+    return space;
+}
+
+static PL_COLD int bsend_fail_space(struct pl_bsend *bsend, size_t data)
+{
+    struct bsend_space space = bsend_measure(bsend);
+    return pl_fail(MPI_ERR_BUFFER,
+                   "a message of %zu bytes needs %zu bytes of buffer (with MPI_BSEND_OVERHEAD); of the attached %lld "
+                   "bytes %zu are free, at most %zu of them in one piece",
+                   data, data + MPI_BSEND_OVERHEAD, (long long)bsend->size, space.free, space.longest);
+}
+
 static int make_segment(struct pl_bsend *bsend, struct pl_engine *engine, size_t data, struct segment **segment)
 {
     size_t bytes = (sizeof **segment + data + SEGMENT_ALIGN - 1) & ~(size_t)(SEGMENT_ALIGN - 1);
@@ -181,10 +217,8 @@ static int make_segment(struct pl_bsend *bsend, struct pl_engine *engine, size_t
     if (!made && !automatic && (MPI_Count)bytes <= bsend->size)
         made = make_space(bsend, engine, bytes);
     if (!made)
-        return pl_fail(
-            MPI_ERR_BUFFER,
-            "the attached buffer of %lld bytes has no room for a message of %zu bytes (and MPI_BSEND_OVERHEAD)",
-            (long long)bsend->size, data);
+        return automatic ? pl_fail(MPI_ERR_BUFFER, "another thread detaches the buffer")
+                         : bsend_fail_space(bsend, data);
     *segment = made;
     return MPI_SUCCESS;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffered sends: what a flush waits for. */
+/* Buffered sends: what a flush waits for, and what the error says when there is no room. */
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/error.h"
 #include "core/datatype/datatype.h"
 #include "core/engine/bsend.h"
 #include "core/engine/comm.h"
@@ -81,4 +82,33 @@ START_TEST(flush_of_earlier_messages)
 }
 END_TEST
 
-UNIT_MAIN("bsend", flush_of_earlier_messages)
+/* The error says how much the message needs, what is attached, and what is free. */
+START_TEST(no_space)
+{
+    enum { ATTACHED = 2 * (BYTES + MPI_BSEND_OVERHEAD) - 1 };
+    char needed[32], attached[32], text[PL_DETAIL_MAX];
+    void *back;
+    MPI_Count size;
+    begin_test();
+    ck_assert_int_eq(pl_bsend_attach(pl_bsend_of_comm(comm), buffer, ATTACHED), MPI_SUCCESS);
+    bsend(1);
+    int rc = pl_bsend(comm, data, 2 * BYTES, (struct pl_type *)PL_TYPE_BYTE, 0, 2);
+    ck_assert_int_eq(rc, MPI_ERR_BUFFER);
+    snprintf(text, sizeof text, "%s", pl_error_detail(NULL));
+    snprintf(needed, sizeof needed, "needs %d bytes", 2 * BYTES + MPI_BSEND_OVERHEAD);
+    snprintf(attached, sizeof attached, "attached %d bytes", ATTACHED);
+    ck_assert_ptr_nonnull(strstr(text, needed));
+    ck_assert_ptr_nonnull(strstr(text, attached));
+    const char *end = strstr(text, " are free");
+    ck_assert_ptr_nonnull(end);
+    while (end > text && end[-1] != ' ')
+        end--;
+    ck_assert_int_lt(atoi(end), ATTACHED - BYTES);
+    ck_assert_int_ge(atoi(end), BYTES);
+    receive(1);
+    ck_assert_int_eq(pl_bsend_detach(pl_bsend_of_comm(comm), &back, &size), MPI_SUCCESS);
+    end_test();
+}
+END_TEST
+
+UNIT_MAIN("bsend", flush_of_earlier_messages, no_space)
