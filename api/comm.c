@@ -128,10 +128,18 @@ int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 
 /* --- construction ------------------------------------------------------------------------------------------------- */
 
+MPI_Comm pl_comm_give(const struct pl_call *call, struct pl_comm *made)
+{
+    if (!made)
+        return MPI_COMM_NULL;
+    made->role.maker = call->function;
+    return pl_comm_handle(made);
+}
+
 int pl_comm_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
 {
     if (!call->err)
-        *newcomm = made ? pl_comm_handle(made) : MPI_COMM_NULL;
+        *newcomm = pl_comm_give(call, made);
     else if (made)
         pl_comm_free(made);
     return pl_call_leave(call);
@@ -181,7 +189,7 @@ static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *in
     if (!call->err) {
         if (chosen)
             pl_errhandler_attach(PL_COMM, made, chosen);
-        *newcomm = pl_comm_handle(made);
+        *newcomm = pl_comm_give(call, made);
         *request = pl_object_handle(r);
     }
     pl_object_release(chosen);

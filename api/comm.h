@@ -5,6 +5,9 @@
 
 #include "api/call.h"
 
+/* The handle of a new communicator, which remembers the function that made it. NULL: MPI_COMM_NULL. */
+MPI_Comm pl_comm_give(const struct pl_call *call, struct pl_comm *made);
+
 /* Sets *newcomm and leaves the call. `made`: NULL for processes outside; freed if the call has failed. */
 int pl_comm_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/comm.h"
 #include "api/pmpi.h"
 #include "core/base/memory.h"
 #include "core/comm/disconnect.h"
@@ -71,7 +72,7 @@ static int mpi_spawn_meet(struct pl_call *call, const char *port_name, MPI_Info 
     if (!call->err)
         call->err = work(port_name, hints, root, c, &made);
     if (!call->err)
-        *newcomm = pl_comm_handle(made);
+        *newcomm = pl_comm_give(call, made);
     return pl_call_leave(call);
 }
 
@@ -97,7 +98,7 @@ int MPI_Comm_join(int fd, MPI_Comm *intercomm)
     if (!call.err)
         call.err = pl_port_join(fd, self, &made);
     if (!call.err)
-        *intercomm = made ? pl_comm_handle(made) : MPI_COMM_NULL;
+        *intercomm = pl_comm_give(&call, made);
     return pl_call_leave(&call);
 }
 
@@ -203,7 +204,7 @@ static int mpi_spawn_do(struct pl_call *call, int count, char *const *commands, 
         call->err = rc;
     else
         pl_fail(call->err, "%s", why); /* again: the others were told meanwhile, in other words */
-    *intercomm = call->err ? MPI_COMM_NULL : pl_comm_handle(made);
+    *intercomm = call->err ? MPI_COMM_NULL : pl_comm_give(call, made);
     free(all);
     return pl_call_leave(call);
 }

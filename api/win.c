@@ -31,6 +31,7 @@ static int mpi_win_make(struct pl_call *call, MPI_Comm comm, struct pl_win_spec 
             pl_errhandler_attach(PL_WIN, made, chosen);
         if (allocates)
             *(void **)baseptr = pl_win_address(made, made->base, made->size);
+        made->comm->role.maker = call->function;
         *win = pl_object_handle(made);
     }
     pl_object_release(chosen);

@@ -115,11 +115,12 @@ struct pl_comm_health {
     bool orphan;              /* its instance is closed: no operation can start */
 };
 
-/* What the library made it for. All zero: the user's. */
+/* What it was made for, and how. All zero, `maker` aside: the user's. */
 struct pl_comm_role {
     struct pl_comm *whole;    /* the communicator that it is a part of; borrowed. NULL: of none */
     const char *serves;       /* what it belongs to: "window", "file", "": another communicator; NULL: the user's */
     const char *unnamed;      /* its label while it has no name; NULL: "unnamed communicator" */
+    const char *maker;        /* the function that the user made it with; NULL: unknown */
     struct pl_comm_id parent; /* the communicator that it was made from; serial 0: none */
     uint32_t made;            /* how many blocking collectives that one had seen then */
 };

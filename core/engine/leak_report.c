@@ -14,6 +14,7 @@
 #include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/base/log.h"
+#include "core/base/vec.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
@@ -49,10 +50,16 @@ static struct leaks leak_report_count(struct pl_comm *comm)
     return leaks;
 }
 
+/* What is left, in words. Objects with the same words share a line. */
 struct line {
+    const char *noun; /* "communicator"; the text follows it */
+    int count;        /* objects */
     char text[512];
     size_t used;
     bool more; /* a reason precedes */
+};
+struct lines {
+    PL_VEC(struct line);
 };
 
 static PL_PRINTF(2, 3) void leak_report_add(struct line *line, const char *format, ...)
@@ -85,20 +92,29 @@ static void add_where(struct line *line, int rank, int tag)
     leak_report_add(line, ", the first from %s with %s", words[0], words[1]);
 }
 
+/* `"ocean"`, or where it comes from: `of MPI_Comm_dup`. */
+static void add_name(struct line *line, const struct pl_comm *comm)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    pl_comm_name(comm, name, sizeof name);
+    if (name[0])
+        leak_report_add(line, " \"%s\"", name);
+    else if (comm->role.maker)
+        leak_report_add(line, " of %s", comm->role.maker);
+    else
+        leak_report_add(line, " without a name");
+}
+
 /* `communicator "ocean" (not freed; 2 receives under way, the first from rank 3 with tag 7)`; false: the
  * user has freed it. */
 static bool leak_report_describe(struct pl_comm *comm, struct line *line)
 {
     struct leaks leaks = leak_report_count(comm);
     bool part = comm->role.serves != NULL;
-    char name[MPI_MAX_OBJECT_NAME];
     if (leaks.handles <= 0 && !leaks.posted && !leaks.others && !leaks.unreceived && !part)
         return false;
-    pl_comm_name(comm, name, sizeof name);
-    if (part && !name[0])
-        leak_report_add(line, "unnamed %s", comm->role.serves);
-    else
-        leak_report_add(line, "%s \"%s\"", part ? comm->role.serves : "communicator", pl_comm_label(comm));
+    line->noun = part ? comm->role.serves : "communicator";
+    add_name(line, comm);
     if (leaks.handles > 0 || part) {
         add_reason(line);
         leak_report_add(line, "not freed");
@@ -123,27 +139,62 @@ static bool leak_report_describe(struct pl_comm *comm, struct line *line)
     return true;
 }
 
-int pl_leak_report(struct pl_instance *instance, char *text, size_t capacity)
+/* Counts the object in the line that has its words, a new one if there is none yet. Out of memory: in none. */
+static void leak_report_enter(struct lines *lines, const struct line *line)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        if (lines->items[i].noun == line->noun && strcmp(lines->items[i].text, line->text) == 0) {
+            lines->items[i].count++;
+            return;
+        }
+    struct line *added = PL_VEC_PUSH(lines);
+    if (added)
+        *added = *line;
+}
+
+static int leak_report_gather(struct pl_instance *instance, struct lines *lines)
 {
     int found = 0;
+    pl_lock_take(&instance->lock);
+    PL_LIST_EACH(comm, &instance->comms, struct pl_comm, siblings) {
+        struct line line = { .count = 1 };
+        if ((comm->role.serves && !*comm->role.serves) || !leak_report_describe(comm, &line))
+            continue;
+        leak_report_enter(lines, &line);
+        found++;
+    }
+    pl_lock_drop(&instance->lock);
+    return found;
+}
+
+static void leak_report_print(const struct line *line, char *text, size_t capacity)
+{
+    if (line->count == 1)
+        snprintf(text, capacity, "%s%s", line->noun, line->text);
+    else
+        snprintf(text, capacity, "%d %ss%s", line->count, line->noun, line->text);
+}
+
+int pl_leak_report(struct pl_instance *instance, char *text, size_t capacity)
+{
+    struct lines lines = { 0 };
     size_t used = 0;
     if (capacity)
         *text = '\0';
     pl_engine_enter(&instance->engine);
     pl_engine_progress(&instance->engine); /* counts messages that have arrived; completes sends that have left */
     pl_engine_leave(&instance->engine);
-    pl_lock_take(&instance->lock);
-    PL_LIST_EACH(comm, &instance->comms, struct pl_comm, siblings) {
-        struct line line = { .used = 0 };
-        if ((comm->role.serves && !*comm->role.serves) || !leak_report_describe(comm, &line))
-            continue;
-        pl_log("session", 1, "left at the end of %s: %s", instance->world ? "the World" : "a session", line.text);
-        int length = snprintf(text + used, capacity - used, "%s%s", found++ ? ", " : "", line.text);
+    int found = leak_report_gather(instance, &lines);
+    for (size_t i = 0; i < lines.count; i++) {
+        char words[sizeof lines.items->text + 64];
+        leak_report_print(&lines.items[i], words, sizeof words);
+        pl_log("session", 1, "left at the end of %s: %s", instance->world ? "the World" : "a session", words);
+        int length = snprintf(text + used, capacity - used, "%s%s", i ? ", " : "", words);
         bool fits = length > 0 && (size_t)length < capacity - used;
         if (!fits && used > 0)
             text[used] = '\0'; /* the first is cut short; others that do not fit are left out */
         used += fits ? (size_t)length : used || !capacity ? 0 : capacity - 1;
     }
-    pl_lock_drop(&instance->lock);
+    PL_VEC_FINI(&lines);
     return found;
 }

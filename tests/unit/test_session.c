@@ -215,7 +215,7 @@ START_TEST(space_for_a_report)
         ck_assert_int_eq(text[capacity], '#');
     }
     ck_assert_int_eq(pl_leak_report(session, text, sizeof text), 30);
-    ck_assert(strstr(text, "aaaa") && strstr(text, "(not freed), communicator \"bbbb"));
+    ck_assert(strstr(text, "2 communicators \"aaaa") && strstr(text, "(not freed), communicator \"eeee"));
     comms[7]->role.serves = "window";
     for (int i = 0; i < 30; i++)
         if (i != 7)

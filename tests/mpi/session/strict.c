@@ -77,6 +77,29 @@ static void forgotten_comm(const char *strict, int class)
     CHECK(!strstr(report, "ocean"));
 }
 
+/* Objects without a name are told by the function that made them, and counted. */
+static void forgotten_unnamed(void)
+{
+    MPI_Comm comm, copy;
+    MPI_Request request;
+    MPI_Win win;
+    MPI_Session session = begin("true", &comm);
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(MPI_Comm_dup(comm, &copy));
+        CHECK_OK(MPI_Comm_split(comm, 0, 0, &copy));
+        CHECK_OK(MPI_Comm_free(&copy));
+    }
+    CHECK_OK(MPI_Comm_split(comm, 0, 0, &copy));
+    CHECK_OK(MPI_Comm_idup(comm, &copy, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &win));
+    CHECK_OK(MPI_Comm_free(&comm));
+    end(session, MPI_ERR_OTHER,
+        TEXTS("left alive in it, 6: ", "3 communicators of MPI_Comm_dup (not freed)",
+              "communicator of MPI_Comm_split (not freed)", "communicator of MPI_Comm_idup (not freed)",
+              "window of MPI_Win_create_dynamic (not freed)"));
+}
+
 static void forgotten_requests(void)
 {
     MPI_Comm comm, kept;
@@ -152,6 +175,7 @@ int main(int argc, char **argv)
         clean();
         forgotten_comm("true", MPI_ERR_OTHER);
         forgotten_comm("false", MPI_SUCCESS);
+        forgotten_unnamed();
         forgotten_requests();
         forgotten_message();
         forgotten_intercomm();
