@@ -172,7 +172,7 @@ $(B)/lib/libplenum.so: | $(LIBRT)
 	$(Q)ln -sf libplenum.so.1 $@
 
 PLUGIN_TOO.hwloc := $(B)/obj/core/base/sysfs.o
-PLUGIN_TOO.ucx := $(B)/obj/core/job/stale_files.o $(B)/obj/core/base/table.o
+PLUGIN_TOO.ucx := $(B)/obj/core/job/stale_files.o $(B)/obj/core/base/boot_id.o $(B)/obj/core/base/table.o
 define plugin_rule
 $(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c)) $(PLUGIN_TOO.$(1)) $(PLUGIN_MEMORY)
 	@mkdir -p $$(@D)

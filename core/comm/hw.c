@@ -5,12 +5,11 @@
  */
 #include "core/comm/hw.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "core/base/boot_id.h"
 #include "core/base/error.h"
 #include "core/base/hash.h"
 #include "core/base/memory.h"
@@ -28,7 +27,7 @@
 
 /* The same for processes that can open each other's memory: the kernel (boot id), the PID and the user namespace. */
 struct node_key {
-    char boot[40];
+    char boot[PL_BOOT_ID_SIZE];
     uint64_t pids, users;
 };
 
@@ -36,12 +35,7 @@ static struct node_key node_key(void)
 {
     struct node_key key = { .pids = 0 };
     struct stat st;
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        ssize_t got = read(fd, key.boot, sizeof key.boot - 1);
-        key.boot[got > 0 ? got : 0] = '\0';
-        close(fd);
-    }
+    strcpy(key.boot, pl_boot_id());
     if (stat("/proc/self/ns/pid", &st) == 0)
         key.pids = st.st_ino;
     if (stat("/proc/self/ns/user", &st) == 0)

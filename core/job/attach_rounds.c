@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "core/base/boot_id.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/version.h"
@@ -111,13 +112,10 @@ static int rounds_second(struct pl_attach_rounds *m)
 
 static int rounds_read_machine(char machine[44])
 {
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    bool read = file && fgets(machine, 44, file);
-    if (file)
-        fclose(file);
-    if (!read)
-        return pl_fail_errno(MPI_ERR_OTHER, "cannot tell this machine from others (/proc/sys/kernel/random/boot_id)");
-    machine[strcspn(machine, "\n")] = '\0';
+    if (!*pl_boot_id())
+        return pl_fail(MPI_ERR_OTHER, "cannot tell this machine from others: /proc/sys/kernel/random/boot_id cannot be "
+                                      "read");
+    strcpy(machine, pl_boot_id());
     return MPI_SUCCESS;
 }
 

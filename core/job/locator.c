@@ -1,31 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/job/locator.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/boot_id.h"
 #include "core/base/hash.h"
 #include "core/base/proc_stat.h"
 
-/* Identifies this run of the kernel; "" if it cannot be read. */
-static void locator_boot(char *boot, size_t capacity)
-{
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? 0 : read(fd, boot, capacity - 1);
-    boot[length > 0 ? length : 0] = '\0';
-    if (fd >= 0)
-        close(fd);
-}
-
 static uint64_t locator_node(void)
 {
-    char boot[64];
     struct stat st = { .st_ino = 0 };
-    locator_boot(boot, sizeof boot);
     if (stat("/proc/self/ns/pid", &st) != 0)
         st.st_ino = 0;
-    return pl_hash_text(PL_HASH_BEGIN, boot) ^ st.st_ino;
+    return pl_hash_text(PL_HASH_BEGIN, pl_boot_id()) ^ st.st_ino;
 }
 
 struct pl_locator pl_locator_self(void)

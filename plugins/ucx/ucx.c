@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/boot_id.h"
 #include "core/base/clock.h"
 #include "core/base/hash.h"
 #include "core/base/memory.h"
@@ -300,14 +301,7 @@ static uint64_t ucx_node_id(void)
         if (stat(parts[i], &st) == 0)
             node = pl_hash_add(node, (uint64_t)st.st_ino ^ (uint64_t)st.st_dev << 32);
     }
-    char boot[64] = "";
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (file) {
-        if (!fgets(boot, sizeof boot, file))
-            boot[0] = '\0';
-        fclose(file);
-    }
-    return pl_hash_text(node, boot);
+    return pl_hash_text(node, pl_boot_id());
 }
 
 /* Then the context has a cache of registered memory, and cleaning up aborts the process where a transfer still has some
