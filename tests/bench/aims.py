@@ -23,6 +23,7 @@ AIMS = (
     Aim(FAR, r'latency ((?:4|8|16|64) KiB)', None, 'peers', None, 0.75, 'message {}'),
     Aim(FAR, r'latency [14] MiB', None, 'peers', None, 0.8),
     Aim(BOTH, r'latency 8 B', None, 'limits', 'cache line', 2.5),
+    Aim(BOTH, r'(?:sendrecv|exchange) .*', None, 'peers', None, 0.8),
     Aim(BOTH, r'rate 8 B', None, 'peers', None, 1.5),
     Aim(NEAR, r'(?:bandwidth|both ways) (?:64 KiB|256 KiB|[14] MiB)', None, 'peers', None, 1.6),
     Aim(FAR, r'bandwidth ((?:8|16|64|256) KiB|[14] MiB)', None, 'peers', None, 1.2, 'two copies {}'),
