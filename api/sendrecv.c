@@ -3,7 +3,7 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/engine/p2p.h"
-#include "core/engine/status.h"
+#include "core/engine/p2p_blocking.h"
 
 static struct pl_comm *mpi_sendrecv_check(struct pl_call *call, struct pl_transfer *t, MPI_Datatype sendtype,
                                           MPI_Datatype recvtype, MPI_Comm comm)
@@ -28,14 +28,8 @@ static int mpi_sendrecv_blocking(struct pl_call *call, struct pl_transfer t, MPI
                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Status *status)
 {
     struct pl_comm *c = mpi_sendrecv_check(call, &t, sendtype, recvtype, comm);
-    struct pl_request *request;
     if (!call->err)
-        call->err = pl_sendrecv_start(c, &t, &request);
-    if (!call->err) {
-        call->err = pl_request_wait(request);
-        pl_status_set(status, &request->outcome);
-        pl_handle_drop(request);
-    }
+        call->err = pl_sendrecv(c, &t, status);
     return pl_call_leave(call);
 }
 

@@ -21,6 +21,11 @@
 #include "core/engine/peer_failure.h"
 #include "core/engine/wait.h"
 
+static inline bool match_is_from(const struct pl_request *receive, int source)
+{
+    return receive->args.peer_rank == source || receive->args.peer_rank == MPI_ANY_SOURCE;
+}
+
 static inline bool match_fits(const struct pl_header *header, int source, int tag)
 {
     return (source == MPI_ANY_SOURCE || source == header->source) && (tag == MPI_ANY_TAG || tag == header->tag);
@@ -229,22 +234,30 @@ static PL_COLD PL_NOINLINE bool match_drop_impossible(struct pl_engine *engine, 
     return true;
 }
 
-static inline void arrived_message(struct pl_engine *engine, const struct pl_origin *from,
+/* Returns whether a posted receive may be for the next message of the same source: the next one of the queue, or any
+ * if there was none for this message. */
+static inline bool arrived_message(struct pl_engine *engine, const struct pl_origin *from,
                                    const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     struct pl_comm *comm = find_comm(engine, header);
+    bool more = false;
     if (pl_likely(comm != NULL)) {
         if (pl_unlikely((uint32_t)header->source >= (uint32_t)comm->size) &&
             match_drop_impossible(engine, comm, from, header, rndv))
-            return;
+            return false;
         struct pl_request *request = find_posted(comm, header);
+        struct pl_list *posted = &comm->match.queues[header->kind].posted;
         if (request) {
+            struct pl_list *next = request->link.next;
+            more = next != posted && match_is_from(PL_CONTAINER(next, struct pl_request, link), header->source);
             pl_match_unpost(request);
             match_deliver(request, from, header, data, rndv);
-            return;
+            return more;
         }
+        more = !pl_list_empty(posted);
     }
     arrived_early(engine, comm, from, header, data, rndv);
+    return more;
 }
 
 /* Announcements are matched by tag; chunks, which have negative tags, are found by number. */
@@ -468,13 +481,13 @@ static PL_NOINLINE void arrived_other(struct pl_engine *engine, const struct pl_
     }
 }
 
-void pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+bool pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                       const void *data, struct pl_rndv *rndv)
 {
     if (pl_likely(header->kind == PL_MSG_P2P || header->kind == PL_MSG_COLL))
-        arrived_message(engine, from, header, data, rndv);
-    else
-        arrived_other(engine, from, header, data, rndv);
+        return arrived_message(engine, from, header, data, rndv);
+    arrived_other(engine, from, header, data, rndv);
+    return true;
 }
 
 void pl_message_destroy(void *object)

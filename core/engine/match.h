@@ -34,7 +34,7 @@ struct pl_message {
 void pl_message_destroy(void *message);
 
 /* host->arrived(): delivers a message to its receive, keeps it, or handles a control message. */
-void pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+bool pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                       const void *data, struct pl_rndv *rndv);
 
 /* Matches a receive with a message that has arrived, or posts it. */

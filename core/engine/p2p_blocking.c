@@ -200,8 +200,9 @@ ptrdiff_t pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, co
     return bytes;
 }
 
-/* Uses a spare request and a predefined datatype, so that nothing is retained. Posts the receive if its message has not
- * come. */
+/* Uses a spare request and a predefined datatype, so that nothing is retained. Posts the receive unless its message is
+ * likely to be there: to poll a line that the peer has yet to write costs the time of a message, and most programs post
+ * receives early. */
 bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
                    struct pl_request **made)
 {
@@ -213,7 +214,7 @@ bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_t
     if (request) {
         pl_request_ask(request, buf, count, type, source, tag);
         request->is.active = true;
-        ptrdiff_t bytes = take_next(engine, comm, buf, count, type, source, tag, 1);
+        ptrdiff_t bytes = take_next(engine, comm, buf, count, type, source, tag, 0);
         if (bytes >= 0) {
             request->outcome = (struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes };
             atomic_store_explicit(&request->done, 1, memory_order_relaxed); /* no other thread has it */
@@ -250,4 +251,20 @@ int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *ty
     if (recv_fast(comm, buf, count, type, source, tag, status))
         return MPI_SUCCESS;
     return recv_by_request(comm, buf, count, type, source, tag, status);
+}
+
+/* --- both --------------------------------------------------------------------------------------------------------- */
+
+int pl_sendrecv(struct pl_comm *comm, const struct pl_transfer *t, MPI_Status *status)
+{
+    struct pl_request *request;
+    if (t->dest == MPI_PROC_NULL || pl_send_fast(comm, t->sendbuf, t->sendcount, t->sendtype, t->dest, t->sendtag))
+        return pl_recv(comm, t->recvbuf, t->recvcount, t->recvtype, t->source, t->recvtag, status);
+    int rc = pl_sendrecv_start(comm, t, &request);
+    if (rc)
+        return rc;
+    rc = pl_request_wait(request);
+    pl_status_set(status, &request->outcome);
+    pl_handle_drop(request);
+    return rc;
 }

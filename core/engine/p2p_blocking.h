@@ -8,6 +8,7 @@
 #define PLENUM_CORE_ENGINE_P2P_BLOCKING_H
 
 #include "core/engine/comm.h"
+#include "core/engine/p2p.h"
 #include "core/engine/request.h"
 
 /* Point to point, as the user asks for it. `mode`: enum pl_send_mode. */
@@ -15,6 +16,7 @@ int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_ty
 int pl_send_standard(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag);
 int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
             MPI_Status *status);
+int pl_sendrecv(struct pl_comm *comm, const struct pl_transfer *transfer, MPI_Status *status);
 
 /* The fast path of a standard or ready send: one run of data to a peer whose transport takes it at once, without a
  * request. */

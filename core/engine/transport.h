@@ -27,7 +27,7 @@ struct pl_engine;
 struct pl_peer;
 struct pl_request;
 
-enum { PL_TRANSPORT_ABI = 9 };
+enum { PL_TRANSPORT_ABI = 10 };
 
 /* The header of every message. 40 bytes, in the machine's byte order. */
 struct pl_header {
@@ -150,8 +150,9 @@ struct pl_host {
     uint32_t abi;
 
     /* A message has arrived. Either `rndv` is NULL and `data` has header->size bytes, or the data waits at the sender.
-     * Header and data are valid during the call only; the header is aligned and does not change meanwhile. */
-    void (*arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+     * Header and data are valid during the call only; the header is aligned and does not change meanwhile. Returns
+     * whether the engine may wait for another message from there. If not, it is too early to poll for one. */
+    bool (*arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                     const void *data, struct pl_rndv *rndv);
 
     /* A message for which send() returned PL_PENDING is sent: the buffer may be reused. `error`: MPI error class. */
@@ -226,7 +227,8 @@ struct pl_transport_ops {
      *
      * take_next() receives the next message from that peer if its header, up to the flags, equals `wanted` with this
      * source and tag, and it has at most `capacity` bytes; returns their number. PL_AGAIN: nothing has come within
-     * `polls` polls. PL_PENDING: something else has come, or progress() is needed. */
+     * `polls` polls. PL_PENDING: something else has come, or progress() is needed; or `polls` is 0, and the last
+     * messages do not suggest that the next one is there. */
     bool (*send_now)(struct pl_endpoint *endpoint, const struct pl_header *header, int tag, size_t size,
                      const void *data);
     ptrdiff_t (*take_next)(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int polls,

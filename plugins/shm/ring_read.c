@@ -13,6 +13,7 @@
 enum {
     RECORDS_AT_ONCE = 64, /* of one ring, before the other rings have their turn */
     HEAT_TO_POLL = 64,    /* records found by a ready bit after which a ring is worth polling */
+    STREAM = 16,          /* records in a streak after which the next one may well be there, too */
 };
 
 /* --- which rings are polled ------------------------------------------------------------------------------------ */
@@ -107,8 +108,10 @@ static void read_promote(struct pl_shm *shm, struct pl_shm_peer *peer)
 
 /* --- records ---------------------------------------------------------------------------------------------------- */
 
-/* Handles one record with `bytes` behind its head. False: the record is not allowed. */
-static bool read_record(struct pl_shm_peer *peer, struct pl_shm_record *record, enum pl_shm_kind kind, uint32_t bytes)
+/* Handles one record with `bytes` behind its head. `more`: may the engine wait for the next one? False: the record is
+ * not allowed. */
+static bool read_record(struct pl_shm_peer *peer, struct pl_shm_record *record, enum pl_shm_kind kind, uint32_t bytes,
+                        bool *more)
 {
     struct pl_shm *shm = peer->shm;
     struct pl_header header;
@@ -120,14 +123,14 @@ static bool read_record(struct pl_shm_peer *peer, struct pl_shm_record *record, 
         atomic_signal_fence(memory_order_acq_rel); /* check the copy */
         if (header.size != bytes)
             return false;
-        shm->host->arrived(shm->engine, &peer->origin, &header, pl_shm_data_of(record, bytes), NULL);
+        *more = shm->host->arrived(shm->engine, &peer->origin, &header, pl_shm_data_of(record, bytes), NULL);
         return true;
     case PL_SHM_RTS:
         if (bytes != sizeof rts)
             return false;
         header = record->header;
         memcpy(&rts, record->inline_data, sizeof rts);
-        pl_shm_rndv_rts_arrived(peer, &header, &rts);
+        *more = pl_shm_rndv_rts_arrived(peer, &header, &rts);
         return true;
     case PL_SHM_CTS:
     case PL_SHM_DATA:
@@ -198,8 +201,10 @@ static PL_NOINLINE ptrdiff_t read_poll_and_take(struct pl_endpoint *endpoint, co
     if (polls > 1 && peer->out.ahead)
         pl_shm_prefetch_ahead(&peer->out);
     while (!pl_shm_read_has_record(peer)) {
-        if (--polls <= 0)
+        if (--polls <= 0) {
+            peer->in.streak = 0;
             return PL_AGAIN;
+        }
         pl_relax();
     }
     return pl_shm_take_next(endpoint, wanted, source, tag, 1, buffer, capacity);
@@ -212,7 +217,7 @@ ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header 
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     struct pl_shm_in *in = &peer->in;
-    if (pl_unlikely(!in->poll || !pl_list_empty(&peer->shm->active)))
+    if (pl_unlikely(!in->poll || !pl_list_empty(&peer->shm->active)) || (polls == 0 && in->streak < STREAM))
         return PL_PENDING;
     struct pl_shm_record *record = pl_shm_record_at(in->ring, in->position & in->mask);
     if (atomic_load_explicit(&record->sequence, memory_order_acquire) != pl_shm_sequence(in->position))
@@ -227,24 +232,31 @@ ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header 
     return read_finish_one(peer, 1, size);
 }
 
+/* To poll a line before it is written makes the writer fetch it from here, which takes as long as a message. So the
+ * line behind a record is left alone if the engine awaits no other. */
 int pl_shm_read(struct pl_shm_peer *peer)
 {
     struct pl_shm_in *in = &peer->in;
     int records = 0;
-    while (records < RECORDS_AT_ONCE && !peer->damaged && pl_shm_read_has_record(peer)) {
+    bool more = true;
+    while (more && records < RECORDS_AT_ONCE && !peer->damaged && pl_shm_read_has_record(peer)) {
         uint32_t line = in->position & in->mask;
         struct pl_shm_record *record = pl_shm_record_at(in->ring, line);
         uint32_t word = atomic_load_explicit(&record->word, memory_order_relaxed);
         uint32_t bytes = word & (PL_SHM_MAX_RECORD - 1), lines = pl_shm_record_lines(bytes);
-        if (lines > in->mask + 1 - line || !read_record(peer, record, (enum pl_shm_kind)(word >> 24), bytes)) {
+        if (lines > in->mask + 1 - line || !read_record(peer, record, (enum pl_shm_kind)(word >> 24), bytes, &more)) {
             pl_shm_peer_damaged(peer, "its ring holds an invalid record");
             break;
         }
         in->position += lines;
         records++;
+        more |= !in->poll; /* no ready bit is set for the next record if it is there already */
     }
-    if (records > 0)
+    if (records > 0) {
         read_advance(peer, (uint32_t)records);
+        in->streak = in->idle == peer->shm->idle ? in->streak + (uint32_t)records : (uint32_t)records;
+        in->idle = peer->shm->idle;
+    }
     return records;
 }
 

@@ -131,14 +131,14 @@ void pl_shm_rndv_give_up(struct pl_shm_peer *peer)
 
 /* --- the receiver ------------------------------------------------------------------------------------------------ */
 
-void pl_shm_rndv_rts_arrived(struct pl_shm_peer *peer, const struct pl_header *header, const struct pl_shm_rts *rts)
+bool pl_shm_rndv_rts_arrived(struct pl_shm_peer *peer, const struct pl_header *header, const struct pl_shm_rts *rts)
 {
     struct pl_shm *shm = peer->shm;
     struct pl_shm_rndv *rndv = pl_malloc(sizeof *rndv);
     if (!rndv) {
         shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a message from process %d", (int)peer->address.pid);
         pl_shm_peer_leave(peer, MPI_ERR_NO_MEM, "out of memory for a message");
-        return;
+        return false;
     }
     *rndv = (struct pl_shm_rndv){ .base.ops = &pl_transport_shm,
                                   .peer = peer,
@@ -146,7 +146,7 @@ void pl_shm_rndv_rts_arrived(struct pl_shm_peer *peer, const struct pl_header *h
                                   .address = rts->address,
                                   .size = header->size };
     pl_list_init(&rndv->link);
-    shm->host->arrived(shm->engine, &peer->origin, header, NULL, &rndv->base);
+    return shm->host->arrived(shm->engine, &peer->origin, header, NULL, &rndv->base);
 }
 
 static void rndv_free(struct pl_shm_rndv *rndv)

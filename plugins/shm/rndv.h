@@ -44,7 +44,7 @@ struct pl_shm_rndv {
 int pl_shm_rndv_send_rts(struct pl_shm_peer *peer, struct pl_outgoing *message);
 
 /* An RTS has arrived: hands the message to the engine. */
-void pl_shm_rndv_rts_arrived(struct pl_shm_peer *peer, const struct pl_header *header, const struct pl_shm_rts *rts);
+bool pl_shm_rndv_rts_arrived(struct pl_shm_peer *peer, const struct pl_header *header, const struct pl_shm_rts *rts);
 /* A CTS, DATA, FIN or NACK has arrived. False: the protocol does not allow it. */
 bool pl_shm_rndv_control_arrived(struct pl_shm_peer *peer, enum pl_shm_kind kind, const struct pl_shm_control *control);
 

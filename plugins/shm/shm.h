@@ -70,6 +70,8 @@ struct pl_shm_in {
     struct pl_shm_poll *poll;     /* its entry in shm->poll; NULL: not polled */
     struct pl_shm_peer *same_bit; /* next peer with the same ready bit */
     uint32_t heat;                /* rough count of recent records: the hottest rings are polled */
+    unsigned idle;                /* shm->idle when pl_shm_read() last found a record */
+    uint32_t streak;              /* records that it found without an idle round between them */
 };
 
 struct pl_shm_peer {

@@ -92,7 +92,7 @@ static struct pl_cursor cursor_at(void *data, size_t bytes)
     return (struct pl_cursor){ .type = &bytes_type, .base = data, .count = (MPI_Count)bytes, .total = bytes };
 }
 
-static void host_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+static bool host_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                          const void *data, struct pl_rndv *rndv)
 {
     struct end *end = (struct end *)engine;
@@ -101,11 +101,12 @@ static void host_arrived(struct pl_engine *engine, const struct pl_origin *from,
     if (!rndv) {
         memcpy(memory, data, header->size);
         end->fetched++;
-        return;
+        return true;
     }
     *in = (struct pl_incoming){ .data = cursor_at(memory, header->size), .size = header->size };
     if (OPS->fetch(end->self, rndv, in) == MPI_SUCCESS)
         end->fetched++;
+    return true;
 }
 
 static void host_sent(struct pl_engine *engine, struct pl_outgoing *message, int error)

@@ -54,6 +54,46 @@ START_TEST(fast_paths)
 }
 END_TEST
 
+static ptrdiff_t take_if_likely(int tag)
+{
+    return ops->take_next(ba, &plain, plain.source, tag, 0, received, EAGER);
+}
+
+/* Each poll of a line that is yet to be written costs its writer the time of a message. So progress reads one message
+ * if the engine awaits no other, and a receive with 0 polls polls only after a streak of messages. */
+START_TEST(no_early_poll)
+{
+    size_t bytes = 99;
+    open_pair();
+    one_message(100, 1, &node_solid, &node_solid);
+    NODE_UNTIL(a, b, take(EAGER, 0, &bytes) == PL_AGAIN);
+    for (int tag = 0; tag < 3; tag++)
+        ck_assert(ops->send_now(ab, &plain, tag, 8, "message"));
+    ck_assert_int_eq(take_if_likely(0), PL_PENDING);
+    b->content = true;
+    b->arrived = 0;
+    ops->progress(b->self);
+    ck_assert_uint_eq(b->arrived, 1);
+    b->content = false;
+    ops->progress(b->self);
+    ck_assert_uint_eq(b->arrived, 3);
+    for (int tag = 0; tag < 3; tag++)
+        ck_assert_int_eq(node_take(b, NULL, received, 8, &node_solid).tag, tag);
+    for (int i = 0; i < 40; i++)
+        ck_assert(ops->send_now(ab, &plain, i, 8, "message"));
+    ops->progress(b->self);
+    ck_assert_uint_eq(b->arrived, 43);
+    ck_assert(ops->send_now(ab, &plain, 40, 8, "message"));
+    ck_assert_int_eq(take_if_likely(40), 8);
+    ck_assert_int_eq(memcmp(received, "message", 8), 0);
+    ck_assert_int_eq(take_if_likely(41), PL_AGAIN); /* a wrong guess, which is not repeated */
+    ck_assert_int_eq(take_if_likely(41), PL_PENDING);
+    for (int i = 0; i < 40; i++)
+        node_take(b, NULL, received, 8, &node_solid);
+    close_pair();
+}
+END_TEST
+
 /* Messages that a receive does not wait for stay for the general path, in order: another envelope, too long, an RTS. */
 START_TEST(fast_path_not_taken)
 {
@@ -85,4 +125,4 @@ START_TEST(fast_path_not_taken)
 }
 END_TEST
 
-UNIT_MAIN("shm_short", fast_paths, fast_path_not_taken)
+UNIT_MAIN("shm_short", fast_paths, no_early_poll, fast_path_not_taken)

@@ -38,6 +38,7 @@ struct node {
     size_t card_length;
     struct pl_list inbox;
     unsigned long arrived, sent, fetched, failed;
+    bool content;   /* with one message: it awaits no other */
     int last_error; /* of the last report with an error */
     void (*on_arrival)(struct node *node, const struct pl_origin *from, const struct pl_header *header,
                        const void *data, struct pl_rndv *rndv);
@@ -102,14 +103,14 @@ static inline size_t node_run(struct pl_cursor *cursor, size_t max, void **addre
     return bytes;
 }
 
-static inline void node_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+static inline bool node_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                                 const void *data, struct pl_rndv *rndv)
 {
     struct node *node = (struct node *)engine;
     node->arrived++;
     if (node->on_arrival) {
         node->on_arrival(node, from, header, data, rndv);
-        return;
+        return !node->content;
     }
     struct arrival *arrival = malloc(sizeof *arrival + (rndv ? 0 : header->size));
     ck_assert_ptr_nonnull(arrival);
@@ -119,6 +120,7 @@ static inline void node_arrived(struct pl_engine *engine, const struct pl_origin
     if (!rndv && header->size)
         memcpy(arrival->data, data, header->size);
     pl_list_append(&node->inbox, &arrival->link);
+    return !node->content;
 }
 
 static inline void node_sent(struct pl_engine *engine, struct pl_outgoing *message, int error)
