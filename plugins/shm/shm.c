@@ -99,6 +99,9 @@ static int shm_open(struct pl_engine *engine, const struct pl_host *host, void *
 static void shm_close(void *self)
 {
     struct pl_shm *shm = self;
+    /* A peer that sees CLOSED uses the memory of its ring for something else: nothing may be written there any more. */
+    PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link)
+        pl_shm_peer_abandon_ring(peer);
     atomic_fetch_or_explicit(&shm->head->attention, PL_SHM_CLOSED, memory_order_release);
     PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link) {
         pl_shm_notify_other(peer); /* it may wait for us to read on */

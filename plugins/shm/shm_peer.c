@@ -117,16 +117,21 @@ void pl_shm_peer_damaged(struct pl_shm_peer *peer, const char *what)
     pl_shm_peer_leave(peer, MPI_ERR_OTHER, what);
 }
 
+void pl_shm_peer_abandon_ring(struct pl_shm_peer *peer)
+{
+    if (!peer->in.ring)
+        return;
+    pl_shm_read_stop(peer);
+    atomic_store_explicit(&peer->in.ring->state, PL_SHM_RING_ABANDONED, memory_order_release);
+    pl_shm_region_unmap(peer->in.ring, sizeof *peer->in.ring + ((size_t)peer->in.mask + 1) * PL_SHM_LINE);
+    peer->in.ring = NULL;
+}
+
 /* Releases everything that is mapped and owned for a peer. `reuse`: the peer does not use our memory any more. */
 static void peer_release_memory(struct pl_shm_peer *peer, bool reuse)
 {
     struct pl_shm *shm = peer->shm;
-    if (peer->in.ring) {
-        atomic_store_explicit(&peer->in.ring->state, PL_SHM_RING_ABANDONED, memory_order_release);
-        pl_shm_read_stop(peer);
-        pl_shm_region_unmap(peer->in.ring, sizeof *peer->in.ring + ((size_t)peer->in.mask + 1) * PL_SHM_LINE);
-        peer->in.ring = NULL;
-    }
+    pl_shm_peer_abandon_ring(peer);
     struct pl_list *node;
     while ((node = pl_list_pop(&peer->out.controls)) != NULL)
         free(PL_CONTAINER(node, struct pl_shm_queued, link));

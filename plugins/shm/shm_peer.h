@@ -21,6 +21,9 @@ void pl_shm_peer_damaged(struct pl_shm_peer *peer, const char *what);
  * pending and releases memory. Returns the number of events. */
 int pl_shm_peer_end(struct pl_shm_peer *peer);
 
+/* Reads the peer's ring no more, and tells the peer so. */
+void pl_shm_peer_abandon_ring(struct pl_shm_peer *peer);
+
 /* Frees a peer when the transport closes. Nothing is reported to the engine. */
 void pl_shm_peer_free(struct pl_shm_peer *peer);
 
