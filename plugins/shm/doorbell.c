@@ -112,7 +112,8 @@ void pl_shm_notify_slow(struct pl_shm_peer *peer, bool record)
         if (bit > 0 && bit <= PL_SHM_READY_BITS)
             atomic_fetch_or_explicit(&head->ready[(bit - 1) / 64], (uint64_t)1 << (bit - 1) % 64, memory_order_seq_cst);
     }
-    uint32_t attention = atomic_load_explicit(&head->attention, memory_order_acquire);
+    /* Not before the ready bit is set: the fence above came before that. */
+    uint32_t attention = atomic_load_explicit(&head->attention, memory_order_seq_cst);
     if (pl_unlikely(attention & PL_SHM_CLOSED)) {
         pl_shm_peer_leave(peer, MPI_SUCCESS, NULL);
         return;
