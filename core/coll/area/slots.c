@@ -53,6 +53,8 @@ PL_COLD static void area_wake_rank(struct pl_area *area, int rank)
 static void area_wake_wanting(struct pl_area *area)
 {
     uint64_t wish = area_wish_of(area->rank, area->next);
+    /* pl_area_end() has read this number without order; the wishes were written before it. */
+    (void)atomic_load_explicit(&area->memory->wanting, memory_order_acquire);
     for (int i = 0; i < area->size; i++)
         if (atomic_load_explicit(&area->memory->wanted[i], memory_order_relaxed) == wish)
             area_wake_rank(area, i);
