@@ -26,6 +26,9 @@ struct pl_wait {
  * yields, sleeps. `engine` NULL: for something that no engine brings. */
 void pl_engine_idle(struct pl_engine *engine, struct pl_wait *wait);
 
+/* Would the wait's thread fall asleep within this many further rounds? */
+bool pl_engine_sleeps_within(const struct pl_engine *engine, const struct pl_wait *wait, unsigned rounds);
+
 /* Yields the core. False: the thread that ran held it as long as a compute-bound one does; the caller should sleep and
  * be woken. */
 bool pl_engine_yield(struct pl_engine *engine);

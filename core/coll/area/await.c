@@ -35,9 +35,10 @@ static const struct pl_wait_policy area_wait_oversubscribed = {
     .yields = 6, /* without any progress in between */
 };
 
-/* Rounds of the engine's wait before this rank announces that it may sleep: fewer than any policy of core/engine/wait.c
- * has before its first sleep. */
-enum { ANNOUNCE_SLEEP = 32 };
+enum {
+    ANNOUNCE_SLEEP = 32, /* rounds of the engine's wait before this rank announces that it may sleep ... */
+    ANNOUNCE_BEFORE = 8, /* ... and the fewest before its first sleep, where a policy of wait.c sleeps early */
+};
 
 /* --- the engine's wait -------------------------------------------------------------------------------------------- */
 
@@ -102,7 +103,7 @@ static int area_wait_in_engine(struct pl_area *area, const struct pl_coll *coll,
     int rc = MPI_SUCCESS;
     while (!pl_awaited_is_there(awaited)) {
         int gone;
-        if (!announced && wait.rounds >= ANNOUNCE_SLEEP) {
+        if (!announced && (wait.rounds >= ANNOUNCE_SLEEP || pl_engine_sleeps_within(engine, &wait, ANNOUNCE_BEFORE))) {
             atomic_fetch_or_explicit(asleep, bit, memory_order_seq_cst);
             announced = true;
         }

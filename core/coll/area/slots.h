@@ -195,8 +195,9 @@ static inline int pl_area_reserve(struct pl_area *area, size_t bytes, void **dat
 }
 
 /* Publishes the slot to one rank, or to all (-1), of at most PL_AREA_FLAT, and wakes those that sleep. A rank sets its
- * bit in `asleep` long before it sleeps, and polls once more after a fence on all processors
- * (plugins/shm/doorbell.c). */
+ * bit in `asleep` some rounds before it sleeps, and polls once more after a fence on all processors
+ * (plugins/shm/doorbell.c). An engine that asks its writers for fences instead gets none here. Its sleep misses a slot
+ * only if the store above takes longer than those rounds to become visible, and then ends by itself. */
 static inline void pl_area_publish(struct pl_area *area, int rank)
 {
     uint64_t readers = rank < 0 ? ~(uint64_t)0 : (uint64_t)1 << rank;
