@@ -249,6 +249,7 @@ static int cma_read_regions(struct pl_win *win, int rank, uint32_t version, bool
     struct iovec near = { regions->items, far.iov_len };
     struct pl_cma cma = { .here = &near, .here_count = 1, .there = &far, .there_count = 1, .bytes = far.iov_len };
     int rc = count > 0 ? peer->ops->cma(peer, &cma) : MPI_SUCCESS;
+    __sync_synchronize(); /* the kernel's copy comes before the version is read again */
     *valid = atomic_load(&target->ctl->version) == version;
     if (*valid && rc == MPI_SUCCESS) {
         regions->count = count;

@@ -56,6 +56,7 @@ static int regions_insert(struct pl_win_regions *regions, char *base, size_t byt
 static void regions_begin_change(struct pl_win *win)
 {
     atomic_fetch_add(&pl_win_own_ctl(win)->version, 1);
+    __sync_synchronize(); /* before any change of the list, which is not atomic */
 }
 
 static void regions_end_change(struct pl_win *win)
