@@ -196,8 +196,7 @@ static int target_retry_locks(struct pl_hook *hook)
     struct pl_win *win = PL_CONTAINER(hook, struct pl_win, msg.lock_hook);
     struct pl_win_ctl *own = pl_win_own_ctl(win);
     int events = 0;
-    atomic_fetch_or(&own->waiting,
-                    pl_win_bit(win->comm->rank)); /* pl_win_ctl_lock() of this process may have cleared it */
+    (void)atomic_load(&own->releases); /* as in window_ctl.c: a release that has not seen this rank wait is seen now */
     PL_LIST_EACH(entry, &win->msg.lock_queue, struct pl_rma_entry, queue) {
         int rank = entry->rank;
         if (!target_try_lock(entry))
@@ -209,12 +208,12 @@ static int target_retry_locks(struct pl_hook *hook)
     if (!pl_list_empty(&win->msg.lock_queue))
         return events;
     pl_list_remove(&hook->link);
-    atomic_fetch_and(&own->waiting, ~pl_win_bit(win->comm->rank));
+    pl_win_ctl_withdraw(own, win->comm->rank);
     return events;
 }
 
-/* Exclusive locks are granted in the order of the requests. While any is queued, this rank's bit in `waiting` makes
- * the process that releases the lock wake it. */
+/* Exclusive locks are granted in the order of the requests. While any is queued, this rank counts as one that
+ * waits, and the process that releases the lock wakes it. */
 static enum target_step target_lock(struct pl_rma_entry *entry)
 {
     struct pl_win *win = entry->win;
@@ -228,7 +227,7 @@ static enum target_step target_lock(struct pl_rma_entry *entry)
     if (pl_list_empty(&win->msg.lock_hook.link)) {
         win->msg.lock_hook.run = target_retry_locks;
         pl_list_append(&win->comm->instance->engine.hooks, &win->msg.lock_hook.link);
-        atomic_fetch_or(&pl_win_own_ctl(win)->waiting, pl_win_bit(win->comm->rank));
+        pl_win_ctl_announce(pl_win_own_ctl(win), win->comm->rank);
     }
     return NOT_YET;
 }

@@ -36,15 +36,27 @@ bool pl_win_ctl_release(struct pl_win_ctl *ctl, int type)
 {
     atomic_fetch_sub_explicit(&ctl->lock, type == MPI_LOCK_EXCLUSIVE ? PL_WIN_EXCLUSIVE : 1, memory_order_release);
     atomic_fetch_add_explicit(&ctl->releases, 1, memory_order_seq_cst);
-    return atomic_load_explicit(&ctl->waiting, memory_order_seq_cst) != 0;
+    return atomic_load_explicit(&ctl->waiters, memory_order_seq_cst) != 0;
+}
+
+/* Ranks share an entry of `waiting`, and a rank has several threads, so these are numbers. */
+void pl_win_ctl_announce(struct pl_win_ctl *ctl, int rank)
+{
+    atomic_fetch_add_explicit(&ctl->waiting[rank % PL_WIN_WAITING], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ctl->waiters, 1, memory_order_seq_cst);
+}
+
+void pl_win_ctl_withdraw(struct pl_win_ctl *ctl, int rank)
+{
+    atomic_fetch_sub_explicit(&ctl->waiters, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&ctl->waiting[rank % PL_WIN_WAITING], 1, memory_order_relaxed);
 }
 
 void pl_win_ctl_wake(struct pl_win *win, struct pl_win_ctl *ctl)
 {
-    uint64_t waiting = atomic_load_explicit(&ctl->waiting, memory_order_relaxed);
     for (int i = 0; i < win->comm->size; i++) {
         struct pl_peer *peer = i == win->comm->rank ? NULL : pl_comm_peer(win->comm, i);
-        if (!(waiting & pl_win_bit(i)))
+        if (atomic_load_explicit(&ctl->waiting[i % PL_WIN_WAITING], memory_order_relaxed) == 0)
             continue;
         if (i == win->comm->rank)
             pl_win_wake(win);
@@ -53,21 +65,21 @@ void pl_win_ctl_wake(struct pl_win *win, struct pl_win_ctl *ctl)
     }
 }
 
-/* The releasing rank increments `releases` before it reads `waiting`; a waiter sets its bit before it reads `releases`.
- * So at least one of the two sees the other. */
+/* The releasing rank increments `releases` before it reads `waiters`; a waiter counts itself before it reads
+ * `releases`, all in one order (seq_cst). So at least one of the two sees the other; and a waiter that sees the release
+ * counted sees the lock as that has left it. */
 static PL_NOINLINE int ctl_lock_wait(struct pl_win *win, int rank, int type)
 {
     struct pl_win_ctl *ctl = win->targets[rank].ctl;
-    uint64_t bit = pl_win_bit(win->comm->rank);
     int rc = MPI_SUCCESS;
+    pl_win_ctl_announce(ctl, win->comm->rank);
     while (rc == MPI_SUCCESS) {
-        atomic_fetch_or_explicit(&ctl->waiting, bit, memory_order_seq_cst);
         struct pl_awaited next = { &ctl->releases, atomic_load(&ctl->releases) + 1 };
         if (pl_win_ctl_try_lock(ctl, type))
             break;
         rc = pl_win_await(win, rank, &next, NULL);
     }
-    atomic_fetch_and_explicit(&ctl->waiting, ~bit, memory_order_relaxed);
+    pl_win_ctl_withdraw(ctl, win->comm->rank);
     return rc;
 }
 

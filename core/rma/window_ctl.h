@@ -17,13 +17,17 @@
 
 struct pl_win;
 
-enum { PL_WIN_CTL = 4096 /* bytes before the window's memory, which begins at a page */ };
+enum {
+    PL_WIN_CTL = 4096, /* bytes before the window's memory, which begins at a page */
+    PL_WIN_WAITING = 64,
+};
 
 struct pl_win_ctl {
-    PL_CACHE_ALIGNED _Atomic uint32_t lock;      /* PL_WIN_EXCLUSIVE, or the number of shared locks */
-    _Atomic uint32_t releases;                   /* incremented by each unlock: waiters wait for the next one */
-    _Atomic uint64_t waiting;                    /* ranks that may sleep until then: bit rank % 64 */
-    PL_CACHE_ALIGNED _Atomic uint32_t acc_lock;  /* accumulate lock: rank + 1 of the holder, or 0 */
+    PL_CACHE_ALIGNED _Atomic uint32_t lock; /* PL_WIN_EXCLUSIVE, or the number of shared locks */
+    _Atomic uint32_t releases;              /* incremented by each unlock: waiters wait for the next one */
+    _Atomic uint32_t waiters;               /* that may sleep until then, ... */
+    PL_CACHE_ALIGNED _Atomic uint16_t waiting[PL_WIN_WAITING]; /* ... and how many of the ranks r: entry r % 64 */
+    PL_CACHE_ALIGNED _Atomic uint32_t acc_lock;                /* accumulate lock: rank + 1 of the holder, or 0 */
     PL_CACHE_ALIGNED _Atomic uint32_t version;   /* of a dynamic window's regions: odd while the owner changes them */
     _Atomic uint64_t regions, region_count;      /* the owner's address of the list, and its length */
     PL_CACHE_ALIGNED _Atomic uint64_t delegated; /* ranks that delegated to the owner (delegate.h): rank % 64 */
@@ -40,6 +44,11 @@ bool pl_win_ctl_try_lock(struct pl_win_ctl *ctl, int type);
 
 /* Releases the window lock. True when ranks may sleep for it: the caller must then call pl_win_ctl_wake(). */
 bool pl_win_ctl_release(struct pl_win_ctl *ctl, int type);
+
+/* From here on, until it is withdrawn, this rank may sleep for the window lock, and each release wakes it. A waiter
+ * reads `releases` after this and before it tries the lock. */
+void pl_win_ctl_announce(struct pl_win_ctl *ctl, int rank);
+void pl_win_ctl_withdraw(struct pl_win_ctl *ctl, int rank);
 
 /* Wakes the ranks that wait for the window lock. Engine lock held. */
 void pl_win_ctl_wake(struct pl_win *win, struct pl_win_ctl *ctl);
