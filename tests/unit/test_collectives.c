@@ -441,6 +441,15 @@ static void check_reducing(const struct pl_algorithm *algorithm, int size, bool 
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
+static int algorithms_listed(enum pl_coll_kind kind)
+{
+    int n = 0;
+#define COUNT(name) n += pl_##name.kind == kind;
+    PL_ALGORITHMS(COUNT)
+#undef COUNT
+    return n;
+}
+
 /* The algorithms of a kind are those that the configuration offers. */
 static int algorithms_of(enum pl_coll_kind kind, const char *collective, const struct pl_algorithm **found)
 {
@@ -460,7 +469,9 @@ static int algorithms_of(enum pl_coll_kind kind, const char *collective, const s
         }
         free(words);
     }
-    ck_assert_int_gt(n, 0);
+    ck_assert_msg(n > 0 && n == algorithms_listed(kind),
+                  "%s: core/base/config.c names %d algorithms, core/coll/algorithm.h lists %d", name, n,
+                  algorithms_listed(kind));
     return n;
 }
 

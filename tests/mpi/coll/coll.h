@@ -6,6 +6,8 @@
 #ifndef PLENUM_TESTS_COLL_H
 #define PLENUM_TESTS_COLL_H
 
+#include <ctype.h>
+
 #include "mtest.h"
 #include "pattern.h"
 
@@ -58,6 +60,28 @@ static inline struct world world_open(const char *collective, const char *algori
     mtest_rank = world.rank;
     mtest_size = world.size;
     return world;
+}
+
+/* The n-th algorithm of a collective, as its control variable lists them; the first is "auto". False: there are
+ * fewer. */
+static inline int algorithm_nth(const char *collective, int n, char algorithm[64])
+{
+    char variable[64], help[512];
+    int index = -1, length = sizeof help, provided;
+    snprintf(variable, sizeof variable, "coll_%s", collective);
+    for (char *c = variable; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS);
+    CHECK(MPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS);
+    CHECK(MPI_T_cvar_get_info(index, NULL, NULL, NULL, NULL, NULL, help, &length, NULL, NULL) == MPI_SUCCESS);
+    CHECK(MPI_T_finalize() == MPI_SUCCESS);
+    const char *at = strstr(help, "one of auto|");
+    CHECK(at != NULL);
+    for (at = at ? at + strlen("one of ") : NULL; at && n > 0; n--)
+        at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL;
+    if (at)
+        snprintf(algorithm, 64, "%.*s", (int)strcspn(at, "|"), at);
+    return at != NULL;
 }
 
 static inline void world_close(struct world *world)

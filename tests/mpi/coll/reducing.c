@@ -223,22 +223,21 @@ static void test_reduce_scatter(const struct draw *draw)
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */
 
-static const struct tree_head {
+static const struct collective {
     const char *name;
     void (*test)(const struct draw *draw);
-    const char *algorithms[6];
 } kinds[] = {
-    { "REDUCE", test_reduce, { "auto", "binomial", "in_order", "rabenseifner", "chain" } },
-    { "ALLREDUCE", test_allreduce, { "auto", "linear", "recursive_doubling", "ring", "rabenseifner", "reduce_bcast" } },
-    { "REDUCE_SCATTER_BLOCK", test_reduce_scatter_block, { "auto", "recursive_halving", "pairwise", "in_order" } },
-    { "REDUCE_SCATTER", test_reduce_scatter, { "auto", "recursive_halving", "pairwise", "in_order" } },
-    { "SCAN", test_scan, { "auto", "doubling", "linear" } },
-    { "EXSCAN", test_exscan, { "auto", "doubling", "linear" } },
+    { "REDUCE", test_reduce },
+    { "ALLREDUCE", test_allreduce },
+    { "REDUCE_SCATTER_BLOCK", test_reduce_scatter_block },
+    { "REDUCE_SCATTER", test_reduce_scatter },
+    { "SCAN", test_scan },
+    { "EXSCAN", test_exscan },
 };
 
-static void test_algorithm(const struct tree_head *tree_head, const char *algorithm)
+static void test_algorithm(const struct collective *collective, const char *algorithm)
 {
-    world = world_open(tree_head->name, algorithm);
+    world = world_open(collective->name, algorithm);
     int failures = mtest_failures;
     CHECK_OK(MPI_Type_contiguous(4, MPI_INT, &matrix_type));
     CHECK_OK(MPI_Type_commit(&matrix_type));
@@ -247,19 +246,20 @@ static void test_algorithm(const struct tree_head *tree_head, const char *algori
         for (int i = 0; i < DRAWS + (world.size <= 4); i++) {
             struct draw draw = { (enum form)form, (enum what)(i % WHATS), i == DRAWS ? MOST + below(9) : below(40),
                                  below(world.size), below(2) };
-            tree_head->test(&draw);
+            collective->test(&draw);
         }
     CHECK_OK(MPI_Op_free(&product));
     CHECK_OK(MPI_Type_free(&matrix_type));
     world_close(&world);
     if (mtest_failures > failures)
-        fprintf(stderr, "rank %d: %s by %s failed\n", mtest_rank, tree_head->name, algorithm);
+        fprintf(stderr, "rank %d: %s by %s failed\n", mtest_rank, collective->name, algorithm);
 }
 
 int main(void)
 {
+    char algorithm[64];
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        for (int k = 0; k < 6 && kinds[i].algorithms[k]; k++)
-            test_algorithm(&kinds[i], kinds[i].algorithms[k]);
+        for (int k = 0; algorithm_nth(kinds[i].name, k, algorithm); k++)
+            test_algorithm(&kinds[i], algorithm);
     MTEST_END;
 }
