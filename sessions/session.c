@@ -123,6 +123,8 @@ static int session_set_hints(struct pl_instance *session, struct pl_info *info)
     if (rc == MPI_SUCCESS)
         rc = pl_info_set(session->info, STRICT_KEY, session->strict ? "true" : "false");
     if (rc == MPI_SUCCESS)
+        rc = pl_info_set(session->info, ALONE_KEY, pl_process_wants_alone() ? "true" : "false");
+    if (rc == MPI_SUCCESS)
         rc = pl_info_set(session->info, PL_PROGRESS_KEY, session->served ? PL_PROGRESS_THREAD : PL_PROGRESS_NONE);
     free(kinds);
     free(asserted);

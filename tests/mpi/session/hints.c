@@ -66,6 +66,7 @@ static void fast(void)
     CHECK(strcmp(of_session(session, "mpi_thread_support_level"), "MPI_THREAD_MULTIPLE") == 0);
     CHECK(strcmp(of_session(session, "mpi_memory_alloc_kinds"), "mpi,system") == 0);
     CHECK(strcmp(of_session(session, "mpi_assert_memory_alloc_kinds"), "-") == 0);
+    CHECK(strcmp(of_session(session, "plenum_alone"), "false") == 0);
     CHECK_OK(MPI_Session_finalize(&session));
     CHECK(strcmp(of_comm(MPI_COMM_WORLD, "mpi_memory_alloc_kinds"), "mpi,system") == 0);
     CHECK(strcmp(of_comm(MPI_COMM_SELF, "mpi_memory_alloc_kinds"), "mpi,system") == 0);

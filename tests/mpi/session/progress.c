@@ -28,7 +28,7 @@ static MPI_Session open_session(const char *progress, const char *alone)
     return session;
 }
 
-static void check_info(MPI_Session session, const char *progress)
+static void check_info(MPI_Session session, const char *progress, const char *alone)
 {
     MPI_Info info;
     char value[MPI_MAX_INFO_VAL] = "";
@@ -39,6 +39,9 @@ static void check_info(MPI_Session session, const char *progress)
     size = sizeof value;
     CHECK_OK(MPI_Info_get_string(info, "thread_level", &size, value, &flag));
     CHECK(strcmp(value, "MPI_THREAD_FUNNELED") == 0);
+    size = sizeof value;
+    CHECK_OK(MPI_Info_get_string(info, "plenum_alone", &size, value, &flag));
+    CHECK(flag && strcmp(value, alone) == 0);
     CHECK_OK(MPI_Info_free(&info));
 }
 
@@ -79,8 +82,8 @@ static void choose(void)
 {
     MPI_Info info;
     MPI_Session without = open_session("none", "false"), with = open_session("thread", "false"), wrong;
-    check_info(without, "none");
-    check_info(with, "thread");
+    check_info(without, "none", "false");
+    check_info(with, "thread", "false");
     CHECK(progress_threads() == 1);
     CHECK_OK(MPI_Session_finalize(&without));
     CHECK(progress_threads() == 1);
@@ -136,6 +139,7 @@ static void exits(void)
     pid_t child = fork();
     if (child == 0) {
         MPI_Session session = open_session("thread", "true");
+        check_info(session, "thread", "true");
         MPI_Comm comm = all_of(session);
         MPI_Barrier(comm);
         leave(progress_threads() == 1 && mtest_failures == 0 ? 0 : 1);
