@@ -3,48 +3,50 @@
 #include "core/base/visible.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at `at`; 0: a control character (C0, DEL, C1), or not UTF-8. */
-static size_t visible_character(const unsigned char *at)
+size_t pl_utf8_length(const char *text, size_t length)
 {
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    if (*at < 0x80)
-        return *at >= ' ' && *at != 127;
-    size_t length = *at >= 0xf0 && *at < 0xf8 ? 4 : *at >= 0xe0 ? 3 : *at >= 0xc0 ? 2 : 0;
-    uint32_t code = length ? *at & (0x7fu >> length) : 0;
-    if (*at >= 0xf8)
+    const unsigned char *at = (const unsigned char *)text;
+    unsigned lead = length ? at[0] : 0;
+    unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;  /* no overlong forms */
+    unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf; /* no surrogates, nothing above U+10FFFF */
+    size_t bytes = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    if (bytes > length || (bytes > 1 && (at[1] < low || at[1] > high)))
         return 0;
-    for (size_t i = 1; i < length; i++) {
+    for (size_t i = 2; i < bytes; i++)
         if ((at[i] & 0xc0) != 0x80)
-            return 0; /* a NUL, too */
-        code = code << 6 | (at[i] & 0x3f);
-    }
-    bool good = length && code >= least[length] && code >= 0xa0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-    return good ? length : 0;
+            return 0;
+    return bytes;
+}
+
+/* The same, of a text that ends with a NUL; 0 also for a control character (C0, DEL, C1). */
+static size_t visible_character(const char *at)
+{
+    unsigned char lead = (unsigned char)at[0];
+    bool control = lead < ' ' || lead == 127 || (lead == 0xc2 && (unsigned char)at[1] < 0xa0);
+    return control ? 0 : pl_utf8_length(at, strnlen(at, 4));
 }
 
 void pl_visible(char *out, size_t size, const char *text)
 {
     static const char digits[] = "0123456789abcdef", more[] = "...";
-    const unsigned char *at = (const unsigned char *)text;
     char *cut = NULL; /* where a sign still fits that the text goes on */
-    while (*at) {
-        size_t length = visible_character(at);
+    while (*text) {
+        size_t length = visible_character(text);
         size_t needed = length ? length : 4;
         cut = size > sizeof more - 1 ? out : cut;
         if (needed >= size)
             break;
         if (length)
-            memcpy(out, at, length);
+            memcpy(out, text, length);
         else
-            memcpy(out, (char[]){ '\\', 'x', digits[*at >> 4], digits[*at & 15] }, needed);
-        at += length ? length : 1;
+            memcpy(out, (char[]){ '\\', 'x', digits[*text >> 4 & 15], digits[*text & 15] }, needed);
+        text += length ? length : 1;
         out += needed;
         size -= needed;
     }
-    if (*at && cut)
+    if (*text && cut)
         memcpy(cut, more, sizeof more);
     else if (size > 0)
         *out = '\0';

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* Bytes of the UTF-8 character that `text` [length] begins with; 0: it begins with none. */
+size_t pl_utf8_length(const char *text, size_t length);
+
 /*
  * Copies `text` to `out` [size], with a NUL. A text that does not fit is cut, and then ends with "..." if `size` is at
  * least 4. Characters that a terminal may obey, and bytes that are not UTF-8, are written as \xNN. Other UTF-8 is kept.

@@ -6,28 +6,14 @@
 
 #include "api/plenum.h"
 #include "core/base/memory.h"
-
-/* Bytes of the UTF-8 sequence that the text begins with; 0: the text begins with none. */
-static size_t event_json_sequence(const unsigned char *text, size_t length)
-{
-    unsigned lead = text[0], low = 0x80, high = 0xbf;
-    size_t bytes = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-    low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : low;   /* no overlong forms */
-    high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : high; /* no surrogates, nothing above U+10FFFF */
-    if (bytes > length || (bytes > 1 && (text[1] < low || text[1] > high)))
-        return 0;
-    for (size_t i = 2; i < bytes; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return bytes;
-}
+#include "core/base/visible.h"
 
 /* JSON holds only Unicode: each byte that is not part of UTF-8 becomes the replacement character, U+FFFD. */
 static json_t *event_json_replaced(const char *text, size_t length)
 {
     char *valid = pl_malloc(length * 3 + 1), *to = valid;
     for (size_t at = 0, bytes; valid && at < length; at += bytes ? bytes : 1) {
-        bytes = event_json_sequence((const unsigned char *)text + at, length - at);
+        bytes = pl_utf8_length(text + at, length - at);
         to = bytes ? mempcpy(to, text + at, bytes) : mempcpy(to, "\xef\xbf\xbd", 3);
     }
     json_t *value = valid ? json_stringn(valid, (size_t)(to - valid)) : NULL;
