@@ -84,34 +84,40 @@ static int partitioned_announce(const struct pl_channel *channel)
 enum { CHUNKS_WITHOUT_DATA = 1 << 16 };
 
 /*
- * Sets the terms of a receive. A send that is longer is refused: its chunks are received and dropped. One that is
- * shorter is received, and the status tells its length. The standard matches partitioned operations like others
- * (MPI-5.0 section 4.2.1), and for those a receive buffer may be longer than the message (section 3.2.4).
+ * Takes the terms of the send. MPI error class: it is refused, and its chunks, if it has any, are received and dropped.
+ * A send that is longer is refused. One that is shorter is received, and the status tells its length. The standard
+ * matches partitioned operations like others (MPI-5.0 section 4.2.1), and for those a receive buffer may be longer than
+ * the message (section 3.2.4).
  */
+static int partitioned_take_terms(struct pl_terms *taken, const struct pl_terms *terms,
+                                  const struct pl_outcome *outcome, uint64_t own)
+{
+    uint64_t all;
+    if (outcome->error || outcome->cancelled)
+        return outcome->error;
+    if (outcome->bytes != sizeof *terms || terms->chunks < 0 || terms->first_tag < 0)
+        return MPI_ERR_INTERN;
+    bool longer = __builtin_mul_overflow(terms->chunk_bytes, (uint64_t)terms->chunks, &all) || all > own;
+    bool too_many = terms->chunks > CHUNKS_WITHOUT_DATA && (uint64_t)terms->chunks > own;
+    *taken = *terms;
+    if (too_many)
+        taken->chunks = 0;
+    return longer ? MPI_ERR_TRUNCATE : too_many ? MPI_ERR_INTERN : MPI_SUCCESS;
+}
+
+/* Prepares a receive for the chunks of the send. Elements that are cut between two chunks are collected first. */
 static void partitioned_settle(struct pl_channel *channel, const struct pl_terms *terms,
                                const struct pl_outcome *outcome)
 {
-    uint64_t all, own = partitioned_all_bytes(channel);
-    const struct pl_type *type = channel->request->args.datatype;
+    uint64_t own = partitioned_all_bytes(channel);
     channel->known = true;
-    if (outcome->error || outcome->cancelled || outcome->bytes != sizeof *terms || terms->chunks < 0 ||
-        terms->first_tag < 0) {
-        channel->refused = outcome->error ? outcome->error : outcome->cancelled ? MPI_SUCCESS : MPI_ERR_INTERN;
-        channel->terms.chunks = 0;
-    } else {
-        channel->terms = *terms;
-        if (__builtin_mul_overflow(terms->chunk_bytes, (uint64_t)terms->chunks, &all) || all > own)
-            channel->refused = MPI_ERR_TRUNCATE;
-        if (terms->chunks > CHUNKS_WITHOUT_DATA && (uint64_t)terms->chunks > own) {
-            channel->refused = channel->refused ? channel->refused : MPI_ERR_INTERN;
-            channel->terms.chunks = 0;
-        }
-    }
-    bool ragged = !channel->refused && own > 0 && channel->terms.chunks > 0 &&
-                  channel->terms.chunk_bytes % (uint64_t)type->size != 0;
-    if (ragged)
+    channel->terms.chunks = 0;
+    channel->refused = partitioned_take_terms(&channel->terms, terms, outcome, own);
+    bool cut = !channel->refused && own > 0 && channel->terms.chunks > 0 &&
+               channel->terms.chunk_bytes % (uint64_t)channel->request->args.datatype->size != 0;
+    if (cut)
         channel->staging = pl_malloc(own);
-    if ((ragged && !channel->staging) || pl_channel_make_chunks(channel)) {
+    if ((cut && !channel->staging) || pl_channel_make_chunks(channel)) {
         channel->refused = MPI_ERR_NO_MEM;
         channel->terms.chunks = 0;
     }
