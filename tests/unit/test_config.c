@@ -449,15 +449,18 @@ static void put_allowed(FILE *out, const struct pl_config *v)
 
 static char *make_table(void)
 {
+    static const char *const written[] = {
+        [PL_CONFIG_FIXED] = "", [PL_CONFIG_LOCAL] = " each", [PL_CONFIG_EQUAL] = " all"
+    };
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    fputs("| variable | default | values | |\n|---|---|---|---|\n", out);
+    fputs("| variable | default | values | written | |\n|---|---|---|---|---|\n", out);
     for (size_t i = 0; i < pl_config_count; i++) {
         const struct pl_config *v = &pl_config_table[i];
         fprintf(out, *v->standard ? "| `%s` | `%s` | " : "| `%s` |%s | ", v->name, v->standard);
         put_allowed(out, v);
-        fprintf(out, " | %s |\n", v->help);
+        fprintf(out, " |%s | %s |\n", written[v->change], v->help);
     }
     fclose(out);
     return text;
@@ -473,7 +476,7 @@ static char *read_document(void)
     return NULL;
 }
 
-/* The table in the documentation is the one in the source. PLENUM_TEST_WRITE=1 puts it there. */
+/* The table in the documentation is the one in the source. */
 START_TEST(documented)
 {
     char *text = read_document(), *rows = make_table();
@@ -487,7 +490,8 @@ START_TEST(documented)
         } else {
             *end = '\0';
             ck_assert_msg(strcmp(begin, rows) == 0,
-                          "the table of %s is not that of core/base/config.c; PLENUM_TEST_WRITE=1 puts it right",
+                          "the table of %s is not that of core/base/config.c; to write it: "
+                          "PLENUM_TEST_WRITE=1 make check-unit ONLY=test_config",
                           document);
         }
     }
