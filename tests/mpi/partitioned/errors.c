@@ -99,7 +99,7 @@ static void larger(int sent, int bytes, int received, int capacity)
 {
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size, got = -1;
     int all = sent * bytes, space = received * capacity;
-    char *out = malloc((size_t)all + 1), *in = malloc((size_t)space + 1);
+    char *out = calloc((size_t)all + 1, 1), *in = malloc((size_t)space + 1);
     MPI_Request requests[2];
     MPI_Status status;
     CHECK_OK(MPI_Psend_init(out, sent, bytes, MPI_CHAR, next, 1, world, MPI_INFO_NULL, &requests[0]));
