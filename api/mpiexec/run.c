@@ -258,17 +258,18 @@ static void run_check_output(struct run *run, bool *noticed)
 /* False: mpiexec cannot wait here. */
 static bool run_poll(struct run *run)
 {
-    struct pollfd p[] = {
-        { .fd = run->signals, .events = POLLIN },
-        { .fd = run->finished || run_full(run) ? -1 : plenum_runtime_fd(run->runtime), .events = POLLIN },
-        { .fd = sink_waiting(&run->out) ? run->out.fd : -1, .events = POLLOUT },
-        { .fd = sink_waiting(&run->err) ? run->err.fd : -1, .events = POLLOUT },
-        { .fd = terminal_reads(&run->input) ? STDIN_FILENO : -1, .events = POLLIN },
-        { .fd = terminal_writes(&run->input) ? run->input.pipe : -1, .events = POLLOUT },
-        { .fd = run->chatter, .events = POLLIN },
+    enum { SIGNALS, EVENTS, OUT, ERR, KEYBOARD, INPUT, CHATTER, DESCRIPTORS };
+    struct pollfd p[DESCRIPTORS] = {
+        [SIGNALS] = { .fd = run->signals, .events = POLLIN },
+        [EVENTS] = { .fd = run->finished || run_full(run) ? -1 : plenum_runtime_fd(run->runtime), .events = POLLIN },
+        [OUT] = { .fd = sink_waiting(&run->out) ? run->out.fd : -1, .events = POLLOUT },
+        [ERR] = { .fd = sink_waiting(&run->err) ? run->err.fd : -1, .events = POLLOUT },
+        [KEYBOARD] = { .fd = terminal_reads(&run->input) ? STDIN_FILENO : -1, .events = POLLIN },
+        [INPUT] = { .fd = terminal_writes(&run->input) ? run->input.pipe : -1, .events = POLLOUT },
+        [CHATTER] = { .fd = run->chatter, .events = POLLIN },
     };
     struct signalfd_siginfo got;
-    if (poll(p, sizeof p / sizeof *p, -1) < 0 && errno != EINTR) {
+    if (poll(p, DESCRIPTORS, -1) < 0 && errno != EINTR) {
         run_say(run, "cannot wait for events: %s; ending the job", strerror(errno));
         return false;
     }
@@ -278,13 +279,13 @@ static bool run_poll(struct run *run)
         if (!run->background || got.ssi_code != SI_KERNEL)
             run_handle_signal(run, (int)got.ssi_signo);
     }
-    if (p[1].revents)
+    if (p[EVENTS].revents)
         run_take_events(run);
     sink_flush(&run->out);
     sink_flush(&run->err);
-    if (p[4].revents || p[5].revents)
-        terminal_move(&run->input, p[4].revents != 0);
-    if (p[6].revents)
+    if (p[KEYBOARD].revents || p[INPUT].revents)
+        terminal_move(&run->input, p[KEYBOARD].revents != 0);
+    if (p[CHATTER].revents)
         chatter_tell(run);
     return true;
 }
