@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/info.h"
 #include "api/pmpi.h"
 #include "core/object/arena.h"
 
@@ -43,22 +44,15 @@ static int set_number(struct pl_info *info, const char *key, int number)
 int MPI_Abi_get_info(MPI_Info *info)
 {
     struct pl_call call = PL_CALL(MPI_Abi_get_info);
-    struct pl_info *made = NULL;
-
     pl_arg_output(&call, info, "info");
-    if (!call.err && !(made = pl_info_create()))
-        call.err = MPI_ERR_NO_MEM;
-    if (!call.err)
+    struct pl_info *made = call.err ? NULL : pl_info_create();
+    if (made)
         call.err = set_number(made, "mpi_aint_size", sizeof(MPI_Aint));
-    if (!call.err)
+    if (made && !call.err)
         call.err = set_number(made, "mpi_count_size", sizeof(MPI_Count));
-    if (!call.err)
+    if (made && !call.err)
         call.err = set_number(made, "mpi_offset_size", sizeof(MPI_Offset));
-    if (!call.err)
-        *info = pl_object_handle(made);
-    else if (made)
-        pl_handle_drop(made);
-    return pl_call_leave(&call);
+    return pl_info_leave(&call, made, info);
 }
 
 /* A Fortran binding's description: sizes, which must be those of the library's datatypes, and its optional types. */
@@ -175,7 +169,6 @@ int MPI_Abi_get_fortran_info(MPI_Info *info)
 {
     struct pl_call call = PL_CALL(MPI_Abi_get_fortran_info);
     enum answer answers[FORTRAN_KEYS];
-    struct pl_info *made = NULL;
 
     pl_lock_take(&fortran.lock);
     bool told = fortran.told;
@@ -183,15 +176,14 @@ int MPI_Abi_get_fortran_info(MPI_Info *info)
     pl_lock_drop(&fortran.lock);
 
     pl_arg_output(&call, info, "info");
-    if (!call.err && told && !(made = pl_info_create()))
-        call.err = MPI_ERR_NO_MEM;
-    if (!call.err && made)
+    if (!call.err && !told) {
+        *info = MPI_INFO_NULL;
+        return pl_call_leave(&call);
+    }
+    struct pl_info *made = call.err ? NULL : pl_info_create();
+    if (made)
         call.err = write_answers(made, answers);
-    if (!call.err)
-        *info = made ? pl_object_handle(made) : MPI_INFO_NULL;
-    else if (made)
-        pl_handle_drop(made);
-    return pl_call_leave(&call);
+    return pl_info_leave(&call, made, info);
 }
 
 /* --- Fortran's .TRUE. and .FALSE. ------------------------------------------------------------------------------ */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/comm.h"
+#include "api/info.h"
 #include "api/pmpi.h"
 #include "core/base/memory.h"
 #include "core/comm/create.h"
@@ -358,13 +359,9 @@ int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     struct pl_comm *c = pl_arg_comm(&call, comm);
     pl_arg_output(&call, info_used, "info_used");
     struct pl_info *made = call.err ? NULL : pl_info_create();
-    if (!call.err)
-        call.err = made ? pl_comm_info_get(c, made) : MPI_ERR_NO_MEM;
-    if (!call.err)
-        *info_used = pl_object_handle(made);
-    else if (made)
-        pl_handle_drop(made);
-    return pl_call_leave(&call);
+    if (made)
+        call.err = pl_comm_info_get(c, made);
+    return pl_info_leave(&call, made, info_used);
 }
 
 /* --- intercommunicators ------------------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "api/call.h"
+#include "api/info.h"
 #include "api/pmpi.h"
 #include "core/base/memory_libc.h"
 #include "core/base/version.h"
@@ -157,13 +158,9 @@ int MPI_Get_hw_resource_info(MPI_Info *hw_info)
     struct pl_call call = PL_CALL(MPI_Get_hw_resource_info);
     pl_arg_output(&call, hw_info, "hw_info");
     struct pl_info *info = call.err ? NULL : pl_info_create();
-    if (!call.err)
-        call.err = info ? describe_hardware(info) : MPI_ERR_NO_MEM;
-    if (!call.err)
-        *hw_info = pl_object_handle(info);
-    else if (info)
-        pl_handle_drop(info);
-    return pl_call_leave(&call);
+    if (info)
+        call.err = describe_hardware(info);
+    return pl_info_leave(&call, info, hw_info);
 }
 
 PL_NAMES_ENV(PL_PMPI)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files: opening and closing, sizes, consistency (MPI-5.0 sections 14.2 and 14.6). Views and pointers: file_view.c. */
 #include "api/call.h"
+#include "api/info.h"
 #include "api/pmpi.h"
 #include "core/job/process.h"
 
@@ -126,13 +127,9 @@ int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
     struct pl_file *file = pl_arg_file(&call, fh);
     pl_arg_output(&call, info_used, "info_used");
     struct pl_info *used = call.err ? NULL : pl_info_create();
-    if (!call.err)
-        call.err = used ? pl_file_hints_get(file, used) : MPI_ERR_NO_MEM;
-    if (!call.err)
-        *info_used = pl_object_handle(used);
-    else if (used)
-        pl_handle_drop(used);
-    return pl_call_leave(&call);
+    if (used)
+        call.err = pl_file_hints_get(file, used);
+    return pl_info_leave(&call, used, info_used);
 }
 
 /* --- consistency -------------------------------------------------------------------------------------------------- */

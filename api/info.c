@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/info.h"
 #include "api/pmpi.h"
 #include "core/job/info_env.h"
 #include "core/object/info.h"
@@ -24,22 +25,22 @@ static void arg_key(struct pl_call *call, const char *key)
         call->err = pl_info_check_key(key);
 }
 
-/* Returns a new info object to the user; NULL: out of memory. */
-static void hand_out(struct pl_call *call, struct pl_info *made, MPI_Info *info)
+int pl_info_leave(struct pl_call *call, struct pl_info *made, MPI_Info *info)
 {
-    if (made)
-        *info = pl_object_handle(made);
-    else
+    if (!call->err && !made)
         call->err = MPI_ERR_NO_MEM;
+    if (!call->err)
+        *info = pl_object_handle(made);
+    else if (made)
+        pl_handle_drop(made);
+    return pl_call_leave(call);
 }
 
 int MPI_Info_create(MPI_Info *info)
 {
     struct pl_call call = PL_CALL(MPI_Info_create);
     pl_arg_output(&call, info, "info");
-    if (!call.err)
-        hand_out(&call, pl_info_create(), info);
-    return pl_call_leave(&call);
+    return pl_info_leave(&call, call.err ? NULL : pl_info_create(), info);
 }
 
 int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
@@ -49,9 +50,7 @@ int MPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
     struct pl_info *made = NULL;
     if (!call.err)
         call.err = pl_info_create_env(argc, argv, &made);
-    if (!call.err)
-        hand_out(&call, made, info);
-    return pl_call_leave(&call);
+    return pl_info_leave(&call, made, info);
 }
 
 int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
@@ -59,9 +58,7 @@ int MPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
     struct pl_call call = PL_CALL(MPI_Info_dup);
     struct pl_info *i = pl_arg_info(&call, info);
     pl_arg_output(&call, newinfo, "newinfo");
-    if (!call.err)
-        hand_out(&call, pl_info_dup(i), newinfo);
-    return pl_call_leave(&call);
+    return pl_info_leave(&call, call.err ? NULL : pl_info_dup(i), newinfo);
 }
 
 int MPI_Info_free(MPI_Info *info)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/info.h"
 #include "api/pmpi.h"
 #include "core/object/clash.h"
 #include "sessions/psets/psets.h"
@@ -54,11 +55,7 @@ int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     struct pl_instance *s = pl_arg_session(&call, session);
     pl_arg_output(&call, info_used, "info_used");
     struct pl_info *made = call.err ? NULL : pl_info_dup(s->info);
-    if (!call.err && !made)
-        call.err = MPI_ERR_NO_MEM;
-    if (!call.err)
-        *info_used = pl_object_handle(made);
-    return pl_call_leave(&call);
+    return pl_info_leave(&call, made, info_used);
 }
 
 int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/call.h"
+#include "api/info.h"
 #include "api/pmpi.h"
 
 /* --- creating -------------------------------------------------------------------------------------------------- */
@@ -179,13 +180,9 @@ int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
     struct pl_win *w = pl_arg_win(&call, win);
     pl_arg_output(&call, info_used, "info_used");
     struct pl_info *made = call.err ? NULL : pl_info_create();
-    if (!call.err)
-        call.err = made ? pl_win_info_get(w, made) : MPI_ERR_NO_MEM;
-    if (!call.err)
-        *info_used = pl_object_handle(made);
-    else if (made)
-        pl_handle_drop(made);
-    return pl_call_leave(&call);
+    if (made)
+        call.err = pl_win_info_get(w, made);
+    return pl_info_leave(&call, made, info_used);
 }
 
 int MPI_Win_set_info(MPI_Win win, MPI_Info info)
