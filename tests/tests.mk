@@ -340,7 +340,7 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(UNIT_LIBS) tests/tests.mk
 
 # --- everything ------------------------------------------------------------------------------------------------
 # The builds with sanitizers go on beside parts that run one test at a time.
-CHECK_PARTS = $(addprefix check-,warnings headers house abi symbols status unit mpi ucx fortran fortran-alone paths rendezvous places instructions interfaces demo install examples faults) \
+CHECK_PARTS = $(addprefix check-,warnings headers house abi symbols status unit portable mpi ucx fortran fortran-alone paths rendezvous places instructions interfaces demo install examples faults) \
   +built-asan +built-tsan $(addprefix check-,private hosts hard-sample fuzz asan tsan valgrind)
 .PHONY: check
 check: deps-tests
