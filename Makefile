@@ -335,7 +335,7 @@ help:
 	@echo 'make              build everything into $(B)/, usable in place'
 	@echo 'make demo         the main job: a sparse solver on 4 ranks (MATRIX=file.mtx for your own)'
 	@echo 'make check        all tests; make check-PART ONLY=text for those of a part whose path contains the text:'
-	@echo '                  $(patsubst check-%,%,$(filter check-%,$(CHECK_PARTS)))' | fmt -w 110
+	@echo '                  $(patsubst check-%,%,$(filter check-%,$(CHECK_PARTS)))' | { fmt -w 110 2>/dev/null || cat; }
 	@echo 'make check-house  the rules of the source: check-layers, check-names, check-english, check-format for a part;'
 	@echo '                  tests/house/check_... --list prints the figures, tests/house/limits.txt has their bounds'
 	@echo 'make check-hard   the long form of all attacks: kills, damage and the like; HARD=rounds SEED=n ONLY=name'

@@ -110,6 +110,14 @@ static int session_read_progress(struct pl_info *info, char **progress)
     return rc;
 }
 
+static bool session_is_alone(void)
+{
+    pl_lock_take(&pl_process.lock);
+    bool alone = pl_process_wants_alone();
+    pl_lock_drop(&pl_process.lock);
+    return alone;
+}
+
 /* What MPI_Session_get_info returns. */
 static int session_set_hints(struct pl_instance *session, struct pl_info *info)
 {
@@ -123,7 +131,7 @@ static int session_set_hints(struct pl_instance *session, struct pl_info *info)
     if (rc == MPI_SUCCESS)
         rc = pl_info_set(session->info, STRICT_KEY, session->strict ? "true" : "false");
     if (rc == MPI_SUCCESS)
-        rc = pl_info_set(session->info, ALONE_KEY, pl_process_wants_alone() ? "true" : "false");
+        rc = pl_info_set(session->info, ALONE_KEY, session_is_alone() ? "true" : "false");
     if (rc == MPI_SUCCESS)
         rc = pl_info_set(session->info, PL_PROGRESS_KEY, session->served ? PL_PROGRESS_THREAD : PL_PROGRESS_NONE);
     free(kinds);

@@ -196,13 +196,13 @@ check-valgrind: deps-tests all $(call programs,$(UNIT_SRC))
 	$(Q)$(RUN) --slow 10 --wrap 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
 	  $(filter-out tests/unit/test_ucx%.c $(MODELS),$(UNIT_SRC))
 
-# The sanitizers: a build for each, the unit tests, the MPI programs with few ranks, and pools of processes that attach.
-# asan: the sanitizer of undefined behavior is in the same build.
 # The code for any processor, on this one.
 .PHONY: check-portable
 check-portable: deps-tests
 	$(Q)$(MAKE) MODE=portable B=$(B)-portable RUN_NAME=portable check-unit
 
+# The sanitizers: a build for each, the unit tests, the MPI programs with few ranks, and pools of processes that attach.
+# asan: the sanitizer of undefined behavior is in the same build.
 .PHONY: check-asan check-tsan check-sanitized
 check-asan check-tsan: check-%: deps-tests
 	$(Q)$(MAKE) MODE=$* B=$(B)-$* RUN_NAME=$* RANKS=3 SLOW=4 check-sanitized

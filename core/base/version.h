@@ -39,5 +39,8 @@ static inline const char *pl_numbers_name(unsigned numbers)
 
 /* Both in one byte. */
 #define PL_WIRE_MARK (PL_NUMBERS << 6 | PL_WIRE_VERSION)
+#if PL_WIRE_VERSION > 63 || PL_NUMBERS > 3
+#error "PL_WIRE_VERSION has 6 bits, PL_NUMBERS 2"
+#endif
 
 #endif

@@ -173,6 +173,7 @@ static struct segment *make_space(struct pl_bsend *bsend, struct pl_engine *engi
 
 struct bsend_space {
     size_t free, longest; /* bytes in all gaps, and in the longest one */
+    bool detached;
 };
 
 static void bsend_add_gap(struct bsend_space *space, const unsigned char *start, const unsigned char *end)
@@ -188,9 +189,11 @@ static struct bsend_space bsend_measure(struct pl_bsend *bsend)
     struct bsend_space space = { 0 };
     const unsigned char *at = bsend->start;
     pl_lock_take(&bsend->lock);
-    PL_LIST_EACH(segment, &bsend->segments, struct segment, link) {
-        bsend_add_gap(&space, at, (unsigned char *)segment);
-        at = (unsigned char *)segment + segment->bytes;
+    space.detached = bsend->detached;
+    for (const struct pl_list *node = bsend->segments.next; node != &bsend->segments; node = node->next) {
+        const struct segment *segment = PL_CONTAINER(node, const struct segment, link);
+        bsend_add_gap(&space, at, (const unsigned char *)segment);
+        at = (const unsigned char *)segment + segment->bytes;
     }
     pl_lock_drop(&bsend->lock);
     bsend_add_gap(&space, at, bsend->end);
@@ -200,6 +203,8 @@ static struct bsend_space bsend_measure(struct pl_bsend *bsend)
 static PL_COLD int bsend_fail_space(struct pl_bsend *bsend, size_t data)
 {
     struct bsend_space space = bsend_measure(bsend);
+    if (space.detached)
+        return pl_fail(MPI_ERR_BUFFER, "another thread detaches the buffer");
     return pl_fail(MPI_ERR_BUFFER,
                    "a message of %zu bytes needs %zu bytes of buffer (with MPI_BSEND_OVERHEAD); of the attached %lld "
                    "bytes %zu are free, at most %zu of them in one piece",
@@ -217,8 +222,7 @@ static int make_segment(struct pl_bsend *bsend, struct pl_engine *engine, size_t
     if (!made && !automatic && (MPI_Count)bytes <= bsend->size)
         made = make_space(bsend, engine, bytes);
     if (!made)
-        return automatic ? pl_fail(MPI_ERR_BUFFER, "another thread detaches the buffer")
-                         : bsend_fail_space(bsend, data);
+        return bsend_fail_space(bsend, data);
     *segment = made;
     return MPI_SUCCESS;
 }

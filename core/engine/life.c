@@ -414,6 +414,8 @@ void pl_engine_close_flushed(struct pl_engine *engine)
     pl_lock_drop(&engines_lock);
 
     pl_engine_enter(engine);
+    engine->state = PL_ENGINE_CLOSING;
+    drop_early(engine);
     PL_LIST_EACH(request, &engine->sends.awaiting, struct pl_request, link) {
         pl_list_remove(&request->link);
         pl_request_complete(request, MPI_ERR_OTHER);

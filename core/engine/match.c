@@ -234,30 +234,28 @@ static PL_COLD PL_NOINLINE bool match_drop_impossible(struct pl_engine *engine, 
     return true;
 }
 
-/* Returns whether a posted receive may be for the next message of the same source: the next one of the queue, or any
- * if there was none for this message. */
+/* Returns whether the engine may await another message of the same source: not if the next posted receive is from
+ * another one, or there is none. */
 static inline bool arrived_message(struct pl_engine *engine, const struct pl_origin *from,
                                    const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     struct pl_comm *comm = find_comm(engine, header);
-    bool more = false;
     if (pl_likely(comm != NULL)) {
         if (pl_unlikely((uint32_t)header->source >= (uint32_t)comm->size) &&
             match_drop_impossible(engine, comm, from, header, rndv))
-            return false;
+            return true;
         struct pl_request *request = find_posted(comm, header);
-        struct pl_list *posted = &comm->match.queues[header->kind].posted;
         if (request) {
-            struct pl_list *next = request->link.next;
-            more = next != posted && match_is_from(PL_CONTAINER(next, struct pl_request, link), header->source);
+            const struct pl_list *next = request->link.next;
+            bool more = next != &comm->match.queues[header->kind].posted &&
+                        match_is_from(PL_CONTAINER(next, struct pl_request, link), header->source);
             pl_match_unpost(request);
             match_deliver(request, from, header, data, rndv);
             return more;
         }
-        more = !pl_list_empty(posted);
     }
     arrived_early(engine, comm, from, header, data, rndv);
-    return more;
+    return true;
 }
 
 /* Announcements are matched by tag; chunks, which have negative tags, are found by number. */

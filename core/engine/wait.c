@@ -491,7 +491,7 @@ static void idle_anywhere(const struct pl_request *request, struct pl_wait *wait
 bool pl_engine_sleeps_within(const struct pl_engine *engine, const struct pl_wait *wait, unsigned rounds)
 {
     const struct pl_wait_policy *policy = wait_choose_policy(engine);
-    return wait->rounds + rounds >= policy->spins + policy->yields;
+    return wait->rounds + rounds >= policy->spins + (policy->moves_apart ? 0 : policy->yields);
 }
 
 bool pl_engine_yield(struct pl_engine *engine)

@@ -97,7 +97,10 @@ int pl_attach_end(void)
         return pl_fail(MPI_ERR_OTHER, "MPI is in use: finalize the sessions and the World (%d) before detaching",
                        others);
     }
-    pl_process_close();
+    if (!pl_process_close_last()) {
+        atomic_store(&attach_state, ATTACHED);
+        return pl_fail(MPI_ERR_OTHER, "MPI is in use: another thread has begun a session while this one was detaching");
+    }
     atomic_store(&attach_state, FREE);
     return MPI_SUCCESS;
 }

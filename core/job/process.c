@@ -236,11 +236,16 @@ static void process_settle_locked(void)
     }
 }
 
-void pl_process_close(void)
+/* `last`: only the last instance closes; false: there are others, and nothing has changed. */
+static bool process_close(bool last)
 {
     struct pl_errhandler *of_files = NULL;
     pl_lock_take(&pl_process.lock);
     process_settle_locked();
+    if (last && pl_process.instances > 1) {
+        pl_lock_drop(&pl_process.lock);
+        return false;
+    }
     if (--pl_process.instances == 0) {
         pl_services_forget();
         pl_process.bootstrap->close();
@@ -257,6 +262,17 @@ void pl_process_close(void)
     pl_lock_drop(&pl_process.lock);
     pl_object_release(of_files); /* its destructor may run user code */
     pl_object_trim();
+    return true;
+}
+
+void pl_process_close(void)
+{
+    process_close(false);
+}
+
+bool pl_process_close_last(void)
+{
+    return process_close(true);
 }
 
 int pl_process_lookup(uint64_t proc, enum pl_card_slot slot, void *card, size_t *length)

@@ -161,7 +161,7 @@ static inline uint64_t pl_process_self(void)
     return PL_PROC(0, pl_process.identity.rank);
 }
 
-/* The user's decision that this process joins no launcher's job. */
+/* The user's decision that this process joins no launcher's job. Process lock held. */
 bool pl_process_wants_alone(void);
 
 /* MPI_ERR_OTHER: this is a child that was forked while the process was open and has not called exec() since. */
@@ -182,6 +182,9 @@ int pl_process_check_joined(void);
 
 /* The last one may wait for other processes, without the process lock: instances may open and close meanwhile. */
 void pl_process_close(void);
+
+/* The same, of the last instance. False: there are others, and this one stays open. */
+bool pl_process_close_last(void);
 
 /* The card of a group's member (pl_group_proc()). */
 int pl_process_lookup(uint64_t proc, enum pl_card_slot slot, void *card, size_t *length);

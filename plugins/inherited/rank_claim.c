@@ -130,6 +130,7 @@ static bool inherited_own(struct pl_job_rank *rank)
     if (!atomic_compare_exchange_strong(&rank->copy, &copy, pl_tenant_copy()))
         return false;
     inherited_number_claim(rank, ours && pl_tenant_same_program(copy));
+    atomic_store(&rank->dead, 0); /* an earlier owner may have had this pid */
     atomic_store(&rank->owner, self);
     return true;
 }

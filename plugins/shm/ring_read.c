@@ -233,12 +233,12 @@ ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header 
 }
 
 /* To poll a line before it is written makes the writer fetch it from here, which takes as long as a message. So the
- * line behind a record is left alone if the engine awaits no other. */
+ * line behind a record is left alone if the engine awaits no other, except in a streak: then there may be a backlog. */
 int pl_shm_read(struct pl_shm_peer *peer)
 {
     struct pl_shm_in *in = &peer->in;
     int records = 0;
-    bool more = true;
+    bool streak = in->streak >= STREAM && in->idle == peer->shm->idle, more = true;
     while (more && records < RECORDS_AT_ONCE && !peer->damaged && pl_shm_read_has_record(peer)) {
         uint32_t line = in->position & in->mask;
         struct pl_shm_record *record = pl_shm_record_at(in->ring, line);
@@ -250,7 +250,7 @@ int pl_shm_read(struct pl_shm_peer *peer)
         }
         in->position += lines;
         records++;
-        more |= !in->poll; /* no ready bit is set for the next record if it is there already */
+        more |= streak || !in->poll; /* no ready bit is set for the next record if it is there already */
     }
     if (records > 0) {
         read_advance(peer, (uint32_t)records);

@@ -14,10 +14,10 @@
 
 static struct pl_rndv rndv = { .ops = &wire_ops };
 
-static void arrive_int(struct pl_comm *comm, int source, int tag, int value)
+static bool arrive_int(struct pl_comm *comm, int source, int tag, int value)
 {
     struct pl_header header = header_of(PL_MSG_P2P, comm, source, tag, sizeof value);
-    arrive(&header, &value, NULL);
+    return arrive(&header, &value, NULL);
 }
 
 static struct pl_request *post(struct pl_comm *comm, void *buf, size_t bytes, int source, int tag)
@@ -143,6 +143,31 @@ START_TEST(communicators_and_contexts_do_not_mix)
     finish(other, MPI_SUCCESS);
     finish(post(comms[0], &value[0], sizeof(int), 1, 5), MPI_SUCCESS);
     UNIT_CHECK(value[0] == 10 && value[1] == 30 && value[2] == 20);
+    tear_down();
+}
+END_TEST
+
+/* A transport is told to leave its next message alone if no receive is posted for another one of the same source. It is
+ * told to go on with messages that no receive awaits, so that a probe or a test sees all that has come. */
+START_TEST(more_is_awaited)
+{
+    int value[4];
+    struct pl_request *receive[4];
+    set_up();
+    for (int i = 0; i < 4; i++)
+        receive[i] = post(comms[0], &value[i], sizeof(int), i == 2 ? 0 : i == 3 ? MPI_ANY_SOURCE : 1, i);
+    ck_assert(arrive_int(comms[0], 1, 0, 0));  /* the next one is from the same source */
+    ck_assert(!arrive_int(comms[0], 1, 1, 1)); /* from another one */
+    ck_assert(arrive_int(comms[0], 0, 2, 2));  /* from any */
+    ck_assert(!arrive_int(comms[0], 1, 3, 3)); /* there is none */
+    for (int i = 0; i < 4; i++) {
+        finish(receive[i], MPI_SUCCESS);
+        ck_assert_int_eq(value[i], i);
+    }
+    for (int i = 0; i < 3; i++)
+        ck_assert(arrive_int(comms[0], 1, i, i)); /* unexpected */
+    for (int i = 0; i < 3; i++)
+        finish(post(comms[0], &value[i], sizeof(int), 1, i), MPI_SUCCESS);
     tear_down();
 }
 END_TEST
@@ -485,7 +510,7 @@ START_TEST(a_lost_peer_ends_its_sends)
 }
 END_TEST
 
-UNIT_MAIN("match", order_is_that_of_a_plain_model, communicators_and_contexts_do_not_mix,
+UNIT_MAIN("match", order_is_that_of_a_plain_model, communicators_and_contexts_do_not_mix, more_is_awaited,
           early_messages_find_their_communicator, impossible_sources, a_message_without_memory_is_reported,
           an_early_message_without_memory_is_reported, a_long_message_is_cut_and_reported, rndv_is_fetched_or_dropped,
           queued_sends_keep_their_order, synchronous_sends_wait_for_the_receiver,

@@ -193,11 +193,12 @@ static inline struct pl_header header_of(int kind, const struct pl_comm *comm, i
                                .size = size };
 }
 
-static inline void arrive(const struct pl_header *header, const void *data, struct pl_rndv *waiting)
+static inline bool arrive(const struct pl_header *header, const void *data, struct pl_rndv *waiting)
 {
     pl_engine_enter(engine);
-    pl_engine_host.arrived(engine, &origin, header, data, waiting);
+    bool more = pl_engine_host.arrived(engine, &origin, header, data, waiting);
     pl_engine_leave(engine);
+    return more;
 }
 
 #endif
