@@ -34,6 +34,17 @@ extern "C" {
  *  key `timeout` does (docs/dynamic.md). It adds to the classes of MPI-5.0, section 9.4. @since 0.1 */
 #define MPIX_ERR_TIMEOUT 16001
 
+/** Error class: a process that the operation needs has failed. MPI-5.0, section 9.4, has it by another name. @since 0.1
+ */
+#define MPIX_ERR_PROC_FAILED MPI_ERR_PROC_ABORTED
+
+/** Error class: a process has failed that may be the source of a nonblocking receive from MPI_ANY_SOURCE. The request
+ *  stays active; it may be waited for again once the failure is acknowledged (docs/fault-tolerance.md). @since 0.1 */
+#define MPIX_ERR_PROC_FAILED_PENDING 16002
+
+/** Error class: a member has revoked the communicator with MPIX_Comm_revoke(). @since 0.1 */
+#define MPIX_ERR_REVOKED 16003
+
 /* --- error handlers: docs/errors.md ---------------------------------------------------------------------------- */
 
 /**
@@ -666,6 +677,160 @@ int MPIX_Attach_exchange(MPIX_Exchange_function *exchange, void *context, int ra
  */
 int MPIX_Detach(void);
 
+/* --- processes that have failed: docs/fault-tolerance.md -------------------------------------------------------- */
+
+/**
+ * Revokes a communicator: from now on all operations in it fail with MPIX_ERR_REVOKED on all members, also those that
+ * wait already.
+ *
+ * Only MPIX_Comm_agree(), MPIX_Comm_iagree(), MPIX_Comm_shrink(), MPIX_Comm_ishrink(), the functions that ask about
+ * failed members, MPI_Comm_free() and local queries work in it. Does not block: the other members hear of it as soon as
+ * they make progress, even if this process ends meanwhile. One member calls it, or several; twice does no harm. Any
+ * thread. Related to MPI-5.0, section 9.5, which leaves open what works after an error.
+ *
+ * @param[in] comm         any communicator
+ * @retval MPI_SUCCESS     the communicator is revoked here
+ * @retval MPI_ERR_COMM    `comm` is not a communicator
+ * @since 0.1
+ */
+int MPIX_Comm_revoke(MPI_Comm comm);
+
+/**
+ * Asks whether a communicator is revoked, as far as this process knows.
+ *
+ * Does not block; makes progress. Any thread.
+ *
+ * @param[in] comm         any communicator
+ * @param[out] flag        1: it is revoked; else 0
+ * @retval MPI_SUCCESS     `flag` is set
+ * @retval MPI_ERR_COMM    `comm` is not a communicator
+ * @retval MPI_ERR_ARG     `flag` is NULL
+ * @since 0.1
+ */
+int MPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
+
+/**
+ * Gives the members of a communicator that have failed, as far as this process knows.
+ *
+ * Asks the system first; does not block. The order is that in which this process has noticed the failures: a later call
+ * gives the same members and then further ones. Members of an intercommunicator's remote group count, too. Any thread.
+ *
+ * @param[in] comm         any communicator
+ * @param[out] failedgrp   owned by the caller, freed with MPI_Group_free(); MPI_GROUP_EMPTY: none has failed
+ * @retval MPI_SUCCESS     `failedgrp` is set
+ * @retval MPI_ERR_COMM    `comm` is not a communicator
+ * @retval MPI_ERR_ARG     `failedgrp` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
+int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+
+/**
+ * Tells the library that the program knows of the first failures in a communicator.
+ *
+ * Receives from MPI_ANY_SOURCE work again once all that this process knows of are acknowledged, and MPIX_Comm_agree()
+ * returns no error for failures that all members have acknowledged. Does not block. Any thread.
+ *
+ * @param[in] comm         any communicator
+ * @param[in] num_to_ack   of the group of MPIX_Comm_get_failed(), the first so many members; more than there are means
+ *                         all; fewer than are acknowledged change nothing
+ * @param[out] num_acked   how many are acknowledged now
+ * @retval MPI_SUCCESS     `num_acked` is set
+ * @retval MPI_ERR_COMM    `comm` is not a communicator
+ * @retval MPI_ERR_ARG     `num_to_ack` is negative, or `num_acked` is NULL
+ * @since 0.1
+ */
+int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
+
+/**
+ * Tells the library that the program knows of all failures that this process has noticed, as MPIX_Comm_ack_failed()
+ * does. An earlier name of it.
+ * @param[in] comm         any communicator
+ * @retval MPI_SUCCESS     the failures are acknowledged
+ * @retval MPI_ERR_COMM    `comm` is not a communicator
+ * @since 0.1
+ */
+int MPIX_Comm_failure_ack(MPI_Comm comm);
+
+/**
+ * Gives the members whose failure is acknowledged.
+ *
+ * Does not block. Any thread.
+ *
+ * @param[in] comm         any communicator
+ * @param[out] failedgrp   owned by the caller, freed with MPI_Group_free(); MPI_GROUP_EMPTY: none
+ * @retval MPI_SUCCESS     `failedgrp` is set
+ * @retval MPI_ERR_COMM    `comm` is not a communicator
+ * @retval MPI_ERR_ARG     `failedgrp` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
+int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
+
+/**
+ * Agrees with all members that live, also while others fail, and in revoked communicators.
+ *
+ * Blocks until each member has called it or has failed. The members call MPIX_Comm_agree(), MPIX_Comm_iagree(),
+ * MPIX_Comm_shrink() and MPIX_Comm_ishrink() on one communicator in the same order, one thread at a time. The outcome is
+ * the same on all members that live, the error too. After it MPIX_Comm_get_failed() has all members without a part in
+ * it.
+ *
+ * @param[in] comm         an intracommunicator
+ * @param[in,out] flag     this member's flags; then those that are set on all members with a part in it (bitwise AND)
+ * @retval MPI_SUCCESS     `flag` is set
+ * @retval MPIX_ERR_PROC_FAILED  `flag` is set; a member has failed that not all others have acknowledged
+ * @retval MPI_ERR_COMM    `comm` is not an intracommunicator
+ * @retval MPI_ERR_ARG     `flag` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
+int MPIX_Comm_agree(MPI_Comm comm, int *flag);
+
+/**
+ * Starts MPIX_Comm_agree() without waiting for it. Does not block.
+ * @param[in] comm         an intracommunicator
+ * @param[in,out] flag     as for MPIX_Comm_agree(); borrowed until the request is complete
+ * @param[out] request     owned by the caller, completed by the functions of MPI-5.0, section 3.7; its errors are those of
+ *                         MPIX_Comm_agree()
+ * @retval MPI_SUCCESS     `request` is set
+ * @retval MPI_ERR_COMM    `comm` is not an intracommunicator
+ * @retval MPI_ERR_ARG     `flag` or `request` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
+int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
+
+/**
+ * Makes a communicator of the members that live, in the same order; also of a revoked communicator.
+ *
+ * Blocks, and is called, as MPIX_Comm_agree() is. All members that live get the same group. A member that fails later is
+ * in it, and has failed there.
+ *
+ * @param[in] comm         an intracommunicator
+ * @param[out] newcomm     owned by the caller; has the error handler of `comm`, and no attributes, topology or name
+ * @retval MPI_SUCCESS     `newcomm` is set
+ * @retval MPIX_ERR_PROC_FAILED  the other members could not reach this one, and go on without it
+ * @retval MPI_ERR_COMM    `comm` is not an intracommunicator
+ * @retval MPI_ERR_ARG     `newcomm` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
+int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
+
+/**
+ * Starts MPIX_Comm_shrink() without waiting for it. Does not block.
+ * @param[in] comm         an intracommunicator
+ * @param[out] newcomm     as for MPIX_Comm_shrink(); set when the request is complete, borrowed until then
+ * @param[out] request     owned by the caller, completed by the functions of MPI-5.0, section 3.7; its errors are those of
+ *                         MPIX_Comm_shrink()
+ * @retval MPI_SUCCESS     `request` is set
+ * @retval MPI_ERR_COMM    `comm` is not an intracommunicator
+ * @retval MPI_ERR_ARG     `newcomm` or `request` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
+int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
+
 /* --- the second names -------------------------------------------------------------------------------------------- */
 
 /** @copydoc MPIX_Attach() */
@@ -738,6 +903,26 @@ int PMPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *functi
 /** @copydoc MPIX_Win_create_errhandler_x() */
 int PMPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                   void *extra_state, MPI_Errhandler *errhandler);
+/** @copydoc MPIX_Comm_revoke() */
+int PMPIX_Comm_revoke(MPI_Comm comm);
+/** @copydoc MPIX_Comm_is_revoked() */
+int PMPIX_Comm_is_revoked(MPI_Comm comm, int *flag);
+/** @copydoc MPIX_Comm_get_failed() */
+int PMPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
+/** @copydoc MPIX_Comm_ack_failed() */
+int PMPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked);
+/** @copydoc MPIX_Comm_failure_ack() */
+int PMPIX_Comm_failure_ack(MPI_Comm comm);
+/** @copydoc MPIX_Comm_failure_get_acked() */
+int PMPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
+/** @copydoc MPIX_Comm_agree() */
+int PMPIX_Comm_agree(MPI_Comm comm, int *flag);
+/** @copydoc MPIX_Comm_iagree() */
+int PMPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
+/** @copydoc MPIX_Comm_shrink() */
+int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
+/** @copydoc MPIX_Comm_ishrink() */
+int PMPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
 
 #ifdef __cplusplus
 }

@@ -29,8 +29,11 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
             pl_status_empty(status);
         return pl_call_leave(&call);
     }
-    if (!pl_request_done(r))
+    if (!pl_request_done(r)) {
         pl_engine_wait(r->engine, r);
+        if (pl_unlikely(!pl_request_done(r)))
+            return pl_request_leave_held(&call, r);
+    }
     return pl_request_leave(&call, r, request, status);
 }
 
@@ -59,7 +62,9 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         return pl_call_leave(&call);
     }
     *flag = mpi_request_test(r);
-    return *flag ? pl_request_leave(&call, r, request, status) : MPI_SUCCESS;
+    if (!*flag)
+        return pl_unlikely(pl_request_seems_held(r)) ? pl_request_leave_held(&call, r) : MPI_SUCCESS;
+    return pl_request_leave(&call, r, request, status);
 }
 
 int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
@@ -70,6 +75,8 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     if (call.err)
         return pl_call_leave(&call);
     *flag = !r || mpi_request_test(r);
+    if (pl_unlikely(!*flag && pl_request_seems_held(r)))
+        return pl_request_leave_held(&call, r);
     if (!r)
         pl_status_empty(status);
     else if (*flag)

@@ -7,6 +7,7 @@
 #define PLENUM_API_REQUEST_PARTS_H
 
 #include "api/call.h"
+#include "core/engine/comm_loss.h"
 #include "core/engine/p2p.h"
 #include "core/engine/status.h"
 
@@ -105,6 +106,14 @@ static inline int pl_request_leave(struct pl_call *call, struct pl_request *requ
     int rc = pl_call_leave(call);
     pl_object_release(blamed);
     return rc;
+}
+
+/* The end of a call that has found the request held because of a lost member: it stays as it is. */
+static inline int pl_request_leave_held(struct pl_call *call, const struct pl_request *request)
+{
+    pl_request_blame(call, request);
+    call->err = pl_request_held_record(request);
+    return pl_call_leave(call);
 }
 
 static inline void pl_arg_requests(struct pl_call *call, int count, const void *requests)

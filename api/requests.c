@@ -21,7 +21,8 @@ static struct pl_request *mpi_requests_live(struct pl_call *call, const MPI_Requ
     return request;
 }
 
-/* Checks all requests and returns the number of complete ones. Consecutive requests of one engine progress it once. */
+/* Checks all requests and returns the number of complete ones, and of those that are held: functions that finish
+ * requests report that as their outcome. Consecutive requests of one engine progress it once. */
 static int requests_poll(struct pl_call *call, int count, const MPI_Request requests[], int *live, int *first)
 {
     struct pl_engine *moved = NULL;
@@ -37,7 +38,7 @@ static int requests_poll(struct pl_call *call, int count, const MPI_Request requ
             moved = request->engine;
             pl_request_test(request);
         }
-        if (pl_request_done(request)) {
+        if (pl_request_done(request) || pl_request_seems_held(request)) {
             if (done++ == 0)
                 *first = i;
         }
@@ -146,13 +147,14 @@ static int requests_finish_all(struct pl_call *call, int count, MPI_Request requ
                 pl_status_empty(status);
             continue;
         }
-        if (!pl_request_done(request))
+        bool held = !pl_request_done(request);
+        if (held && indices && !pl_request_seems_held(request))
             continue;
-        if (request->outcome.error && !first->blamed && request->comm) {
+        if ((held || request->outcome.error) && !first->blamed && request->comm) {
             pl_request_blame(call, request);
             first->blamed = pl_object_retain(call->object);
         }
-        int rc = pl_request_take(request, &requests[i], status);
+        int rc = held ? pl_request_held_record(request) : pl_request_take(request, &requests[i], status);
         failure_note(first, rc);
         if (status)
             statuses_set_error(statuses, indices ? given : i, rc, &failed);
@@ -224,6 +226,8 @@ int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuse
 static int requests_finish_one(struct pl_call *call, MPI_Request requests[], int index, MPI_Status *status)
 {
     struct pl_request *request = pl_request_live(call, requests[index]);
+    if (pl_unlikely(request && !pl_request_done(request)))
+        return pl_request_leave_held(call, request);
     return pl_request_leave(call, request, &requests[index], status);
 }
 
@@ -305,7 +309,9 @@ int MPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices
 static void requests_show(struct pl_request *request, MPI_Status statuses[], int at, struct failure *first)
 {
     bool failed = first->code != MPI_SUCCESS;
-    int rc = pl_request_show(request, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[at]);
+    int rc = pl_request_done(request)
+                 ? pl_request_show(request, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[at])
+                 : pl_request_held_record(request);
     if (statuses != MPI_STATUSES_IGNORE)
         statuses_set_error(statuses, at, rc, &failed);
     failure_note(first, rc);
@@ -314,8 +320,12 @@ static void requests_show(struct pl_request *request, MPI_Status statuses[], int
 int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     struct pl_call call = PL_CALL(MPI_Request_get_status_any);
-    if (mpi_requests_any(&call, count, requests, index, flag, status))
-        call.err = pl_request_show(pl_object_find(PL_REQUEST, requests[*index]), status);
+    if (mpi_requests_any(&call, count, requests, index, flag, status)) {
+        struct pl_request *request = pl_object_find(PL_REQUEST, requests[*index]);
+        if (!pl_request_done(request))
+            return pl_request_leave_held(&call, request);
+        call.err = pl_request_show(request, status);
+    }
     return pl_call_leave(&call);
 }
 
@@ -359,7 +369,7 @@ int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *
         return pl_call_leave(&call);
     for (int i = 0; i < incount; i++) {
         struct pl_request *request = pl_request_live(&call, requests[i]);
-        if (!request || !pl_request_done(request))
+        if (!request || (!pl_request_done(request) && !pl_request_seems_held(request)))
             continue;
         requests_show(request, statuses, given, &failure);
         indices[given++] = i;

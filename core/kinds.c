@@ -17,6 +17,7 @@
 #include "core/coll/owed.h"
 #include "core/coll/rules_file.h"
 #include "core/coll/schedule.h"
+#include "core/comm/agreement.h"
 #include "core/comm/neighbor.h"
 #include "core/comm/topology.h"
 #include "core/datatype/datatype.h"
@@ -73,6 +74,7 @@ const struct pl_message_ops pl_message_ops[PL_MSG_KINDS] = {
                       .tag = pl_area_message_count },
     [PL_MSG_RMA] = { .arrived = pl_rma_arrived },
     [PL_MSG_OWED] = { .arrived = pl_owed_arrived },
+    [PL_MSG_AGREEMENT] = { .arrived = pl_agreement_arrived },
 };
 
 const struct pl_request_ops pl_request_ops[PL_REQ_KINDS] = {
@@ -93,6 +95,10 @@ const struct pl_engine_client pl_engine_clients[PL_ENGINE_CLIENTS] = {
     { .name = "hierarchy", .orphaned = pl_hierarchy_release, .destroyed = pl_hierarchy_release },
     { .name = "area", .orphaned = pl_area_release, .destroyed = pl_area_release },
     { .name = "topology", .destroyed = pl_topology_release },
+    { .name = "agreement",
+      .awaited = pl_agreement_awaited,
+      .lost = pl_agreement_lost,
+      .destroyed = pl_agreement_release },
 };
 
 const struct pl_process_part pl_process_parts[PL_PROCESS_PARTS] = {

@@ -170,6 +170,24 @@ bool apply_errhandler(struct parse *p, char *const *arg)
     return true;
 }
 
+bool apply_recovery(struct parse *p, char *const *arg)
+{
+    (void)arg;
+    p->o->keep_going = true;
+    apply_set_variable(&p->o->env, "PLENUM_ERROR_RANGE", "local");
+    return true;
+}
+
+bool apply_ft(struct parse *p, char *const *arg)
+{
+    static const char *const words[] = { "ulfm", "mpi", "yes", "true", "1", "none", "no", "false", "0", NULL };
+    enum { NONE = 5 };
+    int word = apply_word(arg[0], words);
+    if (word < 0)
+        return parse_fail(p, "%s expects ulfm or none, not \"%s\"", p->name, arg[0]);
+    return word >= NONE || apply_recovery(p, arg);
+}
+
 bool apply_alloc_kinds(struct parse *p, char *const *arg)
 {
     apply_set_variable(&p->o->env, "PLENUM_MEMORY_ALLOC_KINDS", arg[0]);

@@ -104,6 +104,8 @@ static const struct class classes[] = {
     CLASS(MPI_T_ERR_PVAR_NO_STARTSTOP, "the performance variable cannot be started or stopped"),
     CLASS(MPI_T_ERR_PVAR_NO_ATOMIC, "the performance variable cannot be read and reset in one step"),
     CLASS(MPIX_ERR_TIMEOUT, "other processes did not take part in time"),
+    CLASS(MPIX_ERR_PROC_FAILED_PENDING, "a process has failed, and the operation that may need it stays active"),
+    CLASS(MPIX_ERR_REVOKED, "the communicator is revoked"),
 };
 enum { CLASSES = sizeof classes / sizeof classes[0] };
 

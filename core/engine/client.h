@@ -70,6 +70,9 @@ struct pl_engine_client {
      * that room knows. Locked. */
     void (*failed)(struct pl_comm *comm);
 
+    /* Another member of the communicator has failed (comm_loss.h). Locked. */
+    void (*lost)(struct pl_comm *comm);
+
     /* The instance closes while the user holds the communicator: before its receives are cancelled. */
     void (*closing)(struct pl_comm *comm);
 
@@ -79,7 +82,7 @@ struct pl_engine_client {
     /* The communicator is freed: releases what the room keeps in it. Also called after orphaned(). */
     void (*destroyed)(struct pl_comm *comm);
 };
-enum { PL_ENGINE_CLIENTS = 5 };
+enum { PL_ENGINE_CLIENTS = 6 };
 extern const struct pl_engine_client pl_engine_clients[PL_ENGINE_CLIENTS];
 
 #endif

@@ -13,8 +13,10 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/client.h"
 #include "core/engine/comm.h"
+#include "core/engine/comm_loss.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/match.h"
 #include "core/engine/match_index.h"
 #include "core/engine/p2p.h"
 #include "core/engine/peer.h"
@@ -22,12 +24,13 @@
 #include "core/engine/request.h"
 #include "core/engine/wait.h"
 #include "core/job/process.h"
+#include "mpi-ext.h"
 
 enum { BREAK_WORDS = 288, BREAK_CAUSE = 161, BREAK_LINK_CAUSE = 97 };
 
 /* The header's `part`: what is at fault. That rank; the link to it; or that rank has freed the communicator, which it
- * tells only one member: the one that waits for it. */
-enum break_part { PART_RANK, PART_LINK, PART_FREED };
+ * tells only one member: the one that waits for it; or it has revoked the communicator. */
+enum break_part { PART_RANK, PART_LINK, PART_FREED, PART_REVOKED };
 
 /* The data of PL_MSG_BROKEN; its header names the communicator, and the member at fault as the source. */
 struct break_notice {
@@ -47,35 +50,44 @@ static void break_end_receives(struct pl_comm *comm)
             pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_comm_broken_class(comm));
 }
 
-/* Sends to surviving ranks: they may have left the communicator, and then never match the message. */
+/* Sends to surviving ranks: they may have left the communicator, or its collectives, and then never match the message.
+ */
 static void break_end_sends(struct pl_engine *engine, const struct pl_comm *comm)
 {
     struct pl_list *lists[] = { &engine->sends.moving, &engine->sends.awaiting };
     for (int i = 0; i < 2; i++)
         PL_LIST_EACH(request, lists[i], struct pl_request, link)
-            if (request->comm == comm)
+            if (request->comm == comm && pl_comm_fails(comm, request->context))
                 pl_send_ask_back(request);
 }
 
-static void break_one(struct pl_comm *comm, int rank, int class, const char *words)
+static void break_tell_clients(struct pl_comm *comm)
 {
-    struct pl_engine *engine = &comm->instance->engine;
-    if (atomic_load(&comm->health.failed))
-        return;
-    comm->health.class = class;
-    comm->health.words = words && *words ? pl_strdup(words) : NULL; /* without memory the class alone has to do */
-    atomic_store(&comm->health.failed, rank + 1);
-    break_end_receives(comm);
-    break_end_sends(engine, comm);
     for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
         if (pl_engine_clients[i].failed)
             pl_engine_clients[i].failed(comm);
-    if (atomic_load(&engine->wait.sleepers) > 0)
-        pl_engine_wake(engine);
+    if (atomic_load(&comm->instance->engine.wait.sleepers) > 0)
+        pl_engine_wake(&comm->instance->engine);
 }
 
-/* The communicator that the members know: the library made this one for it. */
-static struct pl_comm *break_root(struct pl_comm *comm)
+/* The cause stays the first one where only collective operations failed before. */
+static void break_one(struct pl_comm *comm, int rank, int class, const char *words)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    bool confined = atomic_exchange(&comm->health.confined, false);
+    if (atomic_load(&comm->health.failed) && !confined)
+        return;
+    if (!confined) {
+        comm->health.class = class;
+        comm->health.words = words && *words ? pl_strdup(words) : NULL; /* without memory the class alone has to do */
+        atomic_store(&comm->health.failed, rank + 1);
+    }
+    break_end_receives(comm);
+    break_end_sends(engine, comm);
+    break_tell_clients(comm);
+}
+
+struct pl_comm *pl_comm_root(struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;
     struct pl_comm *root = comm->role.whole ? comm->role.whole : comm;
@@ -94,10 +106,24 @@ static bool break_concerns(const struct pl_comm *comm, const struct pl_comm *roo
 void pl_comm_break(struct pl_comm *comm, int rank, int class, const char *words)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    struct pl_comm *root = break_root(comm);
+    struct pl_comm *root = pl_comm_root(comm);
     PL_TABLE_EACH(other, &engine->comms.by_id, struct pl_comm, by_id)
         if (break_concerns(other, root))
             break_one(other, rank, class, words);
+}
+
+void pl_comm_break_confined(struct pl_comm *comm, int rank)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    PL_TABLE_EACH(other, &engine->comms.by_id, struct pl_comm, by_id)
+        if (other != comm && break_concerns(other, comm))
+            break_one(other, rank, MPI_ERR_PROC_ABORTED, NULL);
+    if (atomic_load(&comm->health.failed))
+        return;
+    atomic_store(&comm->health.confined, true);
+    atomic_store(&comm->health.failed, rank + 1);
+    break_end_sends(engine, comm);
+    break_tell_clients(comm);
 }
 
 void pl_comm_break_alike(struct pl_comm *comm, const struct pl_comm *like)
@@ -114,36 +140,42 @@ static void break_message_destroyed(struct pl_request *request)
     free(request->on.owner);
 }
 
-/* Sends the notice to a rank of `via`, whose address need not be known yet. */
-static void break_tell(const struct pl_comm *root, struct pl_comm *via, int to, int rank, enum break_part part,
-                       const struct break_notice *notice)
+bool pl_comm_tell(struct pl_comm *via, int to, const struct pl_header *header, const void *data)
 {
-    struct pl_engine *engine = &root->instance->engine;
-    struct break_notice *copy = pl_malloc(sizeof *copy);
+    void *copy = pl_malloc(header->size);
     struct pl_request *request = copy ? pl_request_create(PL_REQ_COMPLETE, via, NULL, true) : NULL;
     if (!request) {
         free(copy);
-        pl_log("engine", 1, "out of memory to tell rank %d that %s is broken", to, pl_comm_label(root));
-        return;
+        return false;
     }
-    *copy = *notice;
+    memcpy(copy, data, header->size);
     request->kind = PL_REQ_SEND;
     request->is.detached = true; /* its completion frees it */
     atomic_fetch_add_explicit(&via->requests.detached, 1, memory_order_relaxed);
     request->on.owner = copy;
     request->on.destroyed = break_message_destroyed;
     request->args.peer_rank = to;
-    request->out.header = (struct pl_header){
+    request->out.header = *header;
+    request->out.header.token = ++via->instance->engine.sends.tokens;
+    pl_cursor_init(&request->out.data, copy, (MPI_Count)header->size, PL_TYPE_BYTE);
+    pl_engine_send_to(via, to, request);
+    return true;
+}
+
+/* Sends the notice to a rank of `via`, whose address need not be known yet. */
+static void break_tell(const struct pl_comm *root, struct pl_comm *via, int to, int rank, enum break_part part,
+                       const struct break_notice *notice)
+{
+    const struct pl_header header = {
         .home = root->id.home,
         .serial = root->id.serial,
         .source = rank,
         .kind = PL_MSG_BROKEN,
         .part = part,
-        .size = sizeof *copy,
-        .token = ++engine->sends.tokens,
+        .size = sizeof *notice,
     };
-    pl_cursor_init(&request->out.data, copy, sizeof *copy, PL_TYPE_BYTE);
-    pl_engine_send_to(via, to, request);
+    if (!pl_comm_tell(via, to, &header, notice))
+        pl_log("engine", 1, "out of memory to tell rank %d that %s is broken", to, pl_comm_label(root));
 }
 
 /* Tells all other members. A notice to a peer whose link is lost ends at once. */
@@ -159,7 +191,7 @@ static void break_tell_all(struct pl_comm *root, int rank, enum break_part part,
 
 void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *why)
 {
-    struct pl_comm *root = break_root(comm);
+    struct pl_comm *root = pl_comm_root(comm);
     struct break_notice notice = { .class = class,
                                    .made = atomic_load_explicit(&root->coll.made, memory_order_relaxed) };
     if (atomic_load(&root->health.failed))
@@ -171,6 +203,50 @@ void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *w
     pl_comm_break(root, root->rank, class, notice.words);
     break_tell_all(root, root->rank, PART_RANK, &notice);
 }
+
+/* --- revoked ------------------------------------------------------------------------------------------------------ */
+
+/* Messages that nothing will receive. Their senders learn from the notice why. */
+static void revoke_drop_messages(struct pl_comm *comm)
+{
+    for (int i = 0; i < PL_QUEUES; i++)
+        PL_LIST_EACH(unexpected, &comm->match.queues[i].unexpected, struct pl_unexpected, link) {
+            pl_match_take(comm, unexpected);
+            pl_match_drop(&comm->instance->engine, unexpected, false);
+        }
+}
+
+/* Sends find their peers no more, so that they take the way on which they are refused. */
+static void revoke_here(struct pl_comm *root, int rank)
+{
+    struct pl_engine *engine = &root->instance->engine;
+    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
+        if (break_concerns(comm, root)) {
+            atomic_store(&comm->health.revoked, rank + 1);
+            pl_comm_peers_forget(comm);
+            break_one(comm, rank, MPI_ERR_PROC_ABORTED, NULL);
+            revoke_drop_messages(comm);
+        }
+}
+
+/* Every member that hears of it passes it on first: the one that has revoked it may die before it has told all. */
+static void revoke_and_tell(struct pl_comm *root, int rank)
+{
+    const struct break_notice notice = { .class = MPIX_ERR_REVOKED };
+    revoke_here(root, rank);
+    break_tell_all(root, rank, PART_REVOKED, &notice);
+}
+
+void pl_comm_revoke(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    pl_engine_enter(engine);
+    if (!atomic_load(&comm->health.revoked))
+        revoke_and_tell(comm, comm->rank);
+    pl_engine_leave(engine);
+}
+
+/* --- one member --------------------------------------------------------------------------------------------------- */
 
 /* Sends the notice to one process, which is known from a message of it. */
 static bool break_reply(struct pl_engine *engine, const struct pl_origin *to, const struct pl_header *header,
@@ -198,12 +274,13 @@ void pl_comm_break_sender(struct pl_engine *engine, const struct pl_origin *from
 
 void pl_comm_break_repeat(const struct pl_comm *comm, const struct pl_origin *to)
 {
+    int revoked = atomic_load(&comm->health.revoked);
     struct break_notice notice = { .class = pl_comm_broken_class(comm) };
     struct pl_header header = { .home = comm->id.home,
                                 .serial = comm->id.serial,
-                                .source = atomic_load(&comm->health.failed) - 1,
+                                .source = (revoked ? revoked : atomic_load(&comm->health.failed)) - 1,
                                 .kind = PL_MSG_BROKEN,
-                                .part = PART_LINK };
+                                .part = revoked ? PART_REVOKED : PART_LINK };
     if (comm->health.words)
         snprintf(notice.words, sizeof notice.words, "%s", comm->health.words);
     break_reply(&comm->instance->engine, to, &header, &notice); /* a rank that is not told asks again */
@@ -265,14 +342,15 @@ static int break_find(const struct pl_comm *comm, const struct pl_peer *peer)
     return -1;
 }
 
-/* The first root communicator with this peer that is not broken yet; *rank: the peer's. */
+/* The first root communicator with this peer that does not know of its end yet; *rank: the peer's. */
 static struct pl_comm *break_next(struct pl_engine *engine, const struct pl_peer *peer, int *rank)
 {
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
-        if (atomic_load(&comm->health.failed) || comm->role.whole)
+        bool confined = atomic_load(&comm->health.confined);
+        if ((atomic_load(&comm->health.failed) && !confined) || comm->role.whole)
             continue;
         *rank = break_find(comm, peer);
-        if (*rank >= 0)
+        if (*rank >= 0 && !(confined && pl_comm_has_lost(comm, *rank)))
             return comm;
     }
     return NULL;
@@ -283,14 +361,20 @@ void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, in
     int rank;
     struct pl_comm *comm;
     while ((comm = break_next(engine, peer, &rank)) != NULL) {
-        struct pl_comm *root = break_root(comm);
+        struct pl_comm *root = pl_comm_root(comm);
         struct break_notice notice = { .class = class };
         char cause[BREAK_LINK_CAUSE];
+        int member = pl_comm_member(root, rank, comm == root && root->inter.remote);
+        if (pl_comm_keeps_losses(root)) {
+            pl_comm_lose(root, member); /* the others find it themselves, if it concerns them */
+            continue;
+        }
         pl_visible(cause, sizeof cause, why ? why : "");
         if (why)
             snprintf(notice.words, sizeof notice.words, "%.64s is broken: rank %d lost the connection to %srank %d: %s",
                      pl_comm_label(root), root->rank, comm->inter.remote ? "remote " : "", rank, cause);
         pl_comm_break(root, rank, class, notice.words);
+        pl_comm_lose(root, member);
         break_tell_all(root, rank, why ? PART_LINK : PART_RANK, &notice);
     }
 }
@@ -328,13 +412,24 @@ void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, co
     bool known = notice.class > MPI_SUCCESS && notice.class < MPI_ERR_LASTCODE && pl_error_class_name(notice.class);
     int rank = header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0;
     bool news = !atomic_load(&comm->health.failed);
+    if (header->part == PART_REVOKED) {
+        struct pl_comm *root = pl_comm_root(comm);
+        if (!atomic_load(&root->health.revoked))
+            revoke_and_tell(root, rank);
+        return;
+    }
+    if (notice.class == MPI_ERR_PROC_ABORTED && !notice.words[0] && pl_comm_keeps_losses(comm)) {
+        if (!comm->inter.remote)
+            pl_comm_lose(comm, rank);
+        return;
+    }
     if (header->part == PART_RANK)
         break_children(comm, rank, &notice);
     pl_comm_break(comm, rank, known ? notice.class : MPI_ERR_OTHER, notice.words);
     if (news && header->part == PART_LINK && !comm->inter.remote && break_is_next(comm, rank))
         break_tell(comm, comm, rank, rank, PART_LINK, &notice);
     if (news && header->part == PART_FREED) {
-        struct pl_comm *root = break_root(comm);
+        struct pl_comm *root = pl_comm_root(comm);
         notice.made = atomic_load_explicit(&root->coll.made, memory_order_relaxed);
         break_tell_all(root, rank, PART_RANK, &notice);
     }
@@ -344,12 +439,16 @@ void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, co
 
 int pl_comm_broken_class(const struct pl_comm *comm)
 {
+    if (atomic_load(&comm->health.revoked))
+        return MPIX_ERR_REVOKED;
     return comm->health.class ? comm->health.class : MPI_ERR_PROC_ABORTED;
 }
 
 int pl_comm_broken_record(const struct pl_comm *comm)
 {
     int rank = atomic_load(&comm->health.failed) - 1, class = pl_comm_broken_class(comm);
+    if (class == MPIX_ERR_REVOKED)
+        return pl_fail(class, "rank %d has revoked %s", atomic_load(&comm->health.revoked) - 1, pl_comm_label(comm));
     if (comm->health.words)
         return pl_fail(class, "%s", comm->health.words);
     if (class != MPI_ERR_PROC_ABORTED)

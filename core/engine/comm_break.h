@@ -26,9 +26,24 @@ struct pl_header;
 struct pl_origin;
 struct pl_peer;
 
+/* The communicator that the members know, if the library made this one for it; else this one. */
+struct pl_comm *pl_comm_root(struct pl_comm *comm);
+
 /* Breaks a communicator here. `rank` is the member at fault, which the caller may also name in `words`, a line without
  * a newline; NULL: that rank has died. */
 void pl_comm_break(struct pl_comm *comm, int rank, int class, const char *words);
+
+/* The same for its collective operations only, and wholly for those that the library made for it. The caller ends the
+ * receives. */
+void pl_comm_break_confined(struct pl_comm *comm, int rank);
+
+/* The program gives the communicator up: breaks it for all members, of which each tells all others. Only what is needed
+ * to go on without lost members works in it from then on (core/comm/agreement.h). Lock not held. */
+void pl_comm_revoke(struct pl_comm *comm);
+
+/* Sends a message that is not matched, with a copy of the data of header->size bytes, to a rank of `via`, whose address
+ * need not be known yet. False: out of memory. */
+bool pl_comm_tell(struct pl_comm *via, int to, const struct pl_header *header, const void *data);
 
 /* A collective operation of the communicator has failed on this rank with this class. Unless its arguments were the
  * reason, breaks the communicator for all members, with the recorded detail, which stays. Returns the class. Lock not

@@ -50,6 +50,13 @@ static void comm_peers_grow(struct pl_comm *comm)
     comm->peers.mask = mask;
 }
 
+void pl_comm_peers_forget(struct pl_comm *comm)
+{
+    for (unsigned i = 0; i <= comm->peers.mask; i++)
+        comm->peers.slots[i] = (struct pl_peer_slot){ .peer = NULL };
+    comm->peers.count = 0;
+}
+
 void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer)
 {
     bool all = comm->peers.mask >= (unsigned)pl_comm_targets(comm) - 1; /* each rank has its own slot */

@@ -31,6 +31,9 @@ int pl_comm_peers_make(struct pl_comm *comm, int ranks);
 /* Remembers a peer, if there is memory for it. */
 void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer);
 
+/* Empties the table. */
+void pl_comm_peers_forget(struct pl_comm *comm);
+
 /* The peer of a rank that is not in its slot; pl_comm_peer() in comm.h tries that first. NULL: nothing was sent to it
  * yet. */
 struct pl_peer *pl_comm_peer_behind(const struct pl_comm *comm, int rank);

@@ -12,6 +12,7 @@
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/engine/comm_break.h"
+#include "core/engine/comm_loss.h"
 #include "core/engine/departure.h"
 #include "core/engine/instance.h"
 #include "core/engine/life.h"
@@ -47,7 +48,7 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
             request->state = PL_STATE_AWAITING;
         else if (!sync)
             pl_list_append(&engine->sends.moving, &request->link);
-        if (request->comm && pl_unlikely(atomic_load(&request->comm->health.failed)))
+        if (request->comm && pl_unlikely(pl_comm_fails(request->comm, request->context)))
             pl_send_ask_back(request); /* the receiver may have left the communicator, and never match it */
         return MPI_SUCCESS;
     }
@@ -125,8 +126,12 @@ static bool earlier_send_is_unresolved(const struct pl_list *waiting, const stru
 
 static int engine_resolve(struct pl_comm *comm, int rank, const struct pl_request *request, struct pl_peer **peer)
 {
-    if (atomic_load(&comm->health.failed) && request->out.header.kind != PL_MSG_BROKEN)
+    uint8_t kind = request->out.header.kind;
+    bool outlives = kind == PL_MSG_BROKEN || kind == PL_MSG_AGREEMENT;
+    if (!outlives && pl_comm_fails(comm, kind))
         return pl_comm_broken_class(comm);
+    if (!outlives && pl_comm_has_lost(comm, rank))
+        return MPI_ERR_PROC_ABORTED;
     const struct pl_message_ops *ops = &pl_message_ops[request->out.header.kind];
     int rc = pl_engine_resolve(comm, rank, peer);
     return rc == MPI_SUCCESS && ops->check ? ops->check(comm) : rc;

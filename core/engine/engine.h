@@ -170,6 +170,7 @@ struct pl_engine {
     unsigned rounds_seen;    /* `rounds` when another engine's thread last compared; with `siblings` */
     struct pl_engine_threads threads;
     struct pl_engine_wait wait;
+    bool local_errors;              /* the variable error_range is local (comm_loss.h) */
     struct pl_failure *failure;     /* watches for failed processes (peer_failure.h); NULL: none is watched */
     unsigned long dropped_messages; /* for lack of memory, or of an unknown kind */
     enum {

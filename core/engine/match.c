@@ -11,6 +11,7 @@
 #include "core/base/memory.h"
 #include "core/engine/client.h"
 #include "core/engine/comm_break.h"
+#include "core/engine/comm_loss.h"
 #include "core/engine/comm_table.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
@@ -165,11 +166,11 @@ static PL_COLD PL_NOINLINE void match_starve(struct pl_engine *engine, struct pl
     pl_failure_message_dropped(engine, comm, header);
 }
 
-/* A message of a collective whose communicator is freed here is dropped, and so is the news that it is broken. */
+/* A message of a collective whose communicator is freed here is dropped, and so is what would outlive it. */
 static PL_COLD PL_NOINLINE bool match_drop_late(struct pl_engine *engine, const struct pl_origin *from,
                                                 const struct pl_header *header, struct pl_rndv *rndv)
 {
-    bool ends = header->kind == PL_MSG_COLL || header->kind == PL_MSG_BROKEN;
+    bool ends = header->kind == PL_MSG_COLL || header->kind == PL_MSG_BROKEN || header->kind == PL_MSG_AGREEMENT;
     const struct pl_comm_freed *freed = ends ? pl_engine_freed_comm(engine, header) : NULL;
     if (!freed)
         return false;
@@ -189,6 +190,10 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
     }
     if (pl_unlikely(!comm) && match_drop_late(engine, from, header, rndv))
         return;
+    if (comm && pl_unlikely(atomic_load_explicit(&comm->health.revoked, memory_order_relaxed))) {
+        match_decline(engine, from, header, rndv);
+        return;
+    }
     struct pl_unexpected *unexpected = match_keep(from, header, data, rndv);
     if (!unexpected) {
         match_starve(engine, comm, from, header, rndv);
@@ -283,6 +288,10 @@ void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
         if (unexpected->header.kind == PL_MSG_BROKEN) {
             pl_comm_break_told(comm, &unexpected->header, unexpected->data);
             free(unexpected);
+        } else if (unexpected->header.kind == PL_MSG_AGREEMENT) {
+            pl_message_ops[PL_MSG_AGREEMENT].arrived(engine, comm, unexpected->from, &unexpected->header,
+                                                     unexpected->data, NULL);
+            free(unexpected);
         } else if (match_drop_impossible(engine, comm, unexpected->from, &unexpected->header, unexpected->rndv)) {
             free(unexpected);
         } else {
@@ -333,8 +342,9 @@ void pl_match_post(struct pl_request *request)
         pl_match_deliver(request, unexpected);
         return;
     }
-    if (pl_unlikely(comm->health.failed)) {
-        pl_request_complete(request, pl_comm_broken_class(comm));
+    int error;
+    if (pl_unlikely(comm->health.failed) && pl_loss_ends_receive(request, &error)) {
+        pl_request_complete(request, error);
         return;
     }
     request->state = PL_STATE_POSTED;
@@ -395,8 +405,8 @@ static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *
     request->is.cancelling = false;
     if (header->tag != 1)
         return; /* it was matched, and completes as usual */
-    int failed = atomic_load(&request->comm->health.failed) ? pl_comm_broken_class(request->comm)
-                                                            : MPI_SUCCESS; /* it was asked back */
+    int failed = pl_comm_fails(request->comm, request->context) ? pl_comm_broken_class(request->comm)
+                                                                : MPI_SUCCESS; /* it was asked back */
     pl_list_remove(&request->link);
     request->outcome.cancelled = !failed;
     struct pl_endpoint *endpoint = request->peer->endpoint;
@@ -420,9 +430,11 @@ static void own_arrived(struct pl_engine *engine, const struct pl_origin *from, 
         pl_message_ops[PL_MSG_OWED].arrived(engine, comm, from, header, data, NULL);
     else if (header->kind == PL_MSG_LISTENER && engine->arrived)
         engine->arrived(engine, from, header, data);
+    else if (comm && header->kind == PL_MSG_AGREEMENT)
+        pl_message_ops[PL_MSG_AGREEMENT].arrived(engine, comm, from, header, data, NULL);
     else if (comm)
         pl_comm_break_told(comm, header, data);
-    else if (header->kind == PL_MSG_BROKEN && engine->instance)
+    else if (header->kind != PL_MSG_LISTENER && engine->instance)
         arrived_early(engine, NULL, from, header, data, NULL);
 }
 
@@ -469,6 +481,7 @@ static PL_NOINLINE void arrived_other(struct pl_engine *engine, const struct pl_
     case PL_MSG_CANCEL: arrived_cancel(engine, from, header); break;
     case PL_MSG_CANCELLED: arrived_cancelled(engine, header); break;
     case PL_MSG_BROKEN:
+    case PL_MSG_AGREEMENT:
     case PL_MSG_OWED:
     case PL_MSG_LISTENER: arrived_for_engine(engine, from, header, data, rndv); break;
     default:

@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/datatype/datatype.h"
-#include "core/engine/comm_break.h"
+#include "core/engine/comm_loss.h"
 #include "core/engine/engine.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
@@ -179,8 +179,9 @@ static int chunks_number_of(const struct pl_channel *channel, const struct pl_he
 static void chunks_await(struct pl_request *chunk)
 {
     struct pl_comm *comm = chunk->comm;
-    if (atomic_load(&comm->health.failed)) {
-        pl_request_complete(chunk, pl_comm_broken_class(comm));
+    int error;
+    if (atomic_load(&comm->health.failed) && pl_loss_ends_receive(chunk, &error)) {
+        pl_request_complete(chunk, error);
         return;
     }
     chunk->state = PL_STATE_POSTED;

@@ -248,8 +248,8 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
     if (rc == MPI_SUCCESS)
         rc = pl_engine_peer(&comm->instance->engine, card, length, proc, peer);
     if (rc && rc != PL_AGAIN)
-        return pl_failure_explain(comm, rc);
-    if (rc == MPI_SUCCESS)
+        return pl_failure_explain(comm, rank, rc);
+    if (rc == MPI_SUCCESS && pl_likely(!atomic_load(&comm->health.revoked)))
         pl_comm_peer_keep(comm, rank, *peer);
     for (int i = 0; rc == MPI_SUCCESS && i < PL_ENGINE_CLIENTS; i++)
         if (pl_engine_clients[i].resolved)

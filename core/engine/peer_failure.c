@@ -13,6 +13,7 @@
 #include "core/engine/client.h"
 #include "core/engine/comm.h"
 #include "core/engine/comm_break.h"
+#include "core/engine/comm_loss.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
@@ -52,11 +53,12 @@ void pl_failure_break(struct pl_engine *engine, uint64_t proc)
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
         const struct pl_comm *whole = comm->role.whole ? comm->role.whole : comm;
         int rank = pl_group_find(whole->group, proc);
-        if (rank < 0 && comm->inter.remote)
+        bool remote = rank < 0 && comm->inter.remote;
+        if (remote)
             rank = pl_group_find(comm->inter.remote, proc);
-        if (rank < 0 || atomic_load(&comm->health.failed))
-            continue;
-        pl_comm_break(comm, rank, MPI_ERR_PROC_ABORTED, NULL);
+        struct pl_comm *root = rank < 0 ? NULL : pl_comm_root(comm);
+        if (root == comm || (root && !pl_comm_keeps_losses(root))) /* else it is the root's turn that breaks it */
+            pl_comm_lose(comm, pl_comm_member(comm, rank, remote));
     }
 }
 
@@ -160,17 +162,20 @@ static bool member_has_died_since(const struct pl_failure *watch, const struct p
 void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm)
 {
     const struct pl_group *groups[] = { comm->group, comm->inter.remote };
-    int found = 0;
     uint32_t known;
     failure_check(engine, !pl_process_known_deaths(&known));
     for (int g = 0; g < 2 && groups[g]; g++)
-        for (int i = 0; i < groups[g]->size && !found; i++) {
+        for (int i = 0; i < groups[g]->size; i++) {
             uint64_t proc = pl_group_proc(groups[g], i);
             if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() &&
                 member_has_died_since(engine->failure, comm, proc))
-                found = i + 1;
+                pl_comm_lose(comm, pl_comm_member(comm, i, g > 0));
         }
-    atomic_store(&comm->health.failed, found);
+}
+
+void pl_failure_search(struct pl_engine *engine)
+{
+    failure_check(engine, true);
 }
 
 static int failure_check_hook(struct pl_hook *hook)
@@ -223,15 +228,19 @@ bool pl_failure_engine_is_dead(uint64_t engine, uint64_t proc)
     return pl_process.identity.watched && (engine & 0xff) != (failure_deaths(PL_PROC_RANK(proc), true) & 0xff);
 }
 
-int pl_failure_explain(const struct pl_comm *comm, int rc)
+int pl_failure_explain(const struct pl_comm *comm, int rank, int rc)
 {
     struct pl_engine *engine = &comm->instance->engine;
     failure_check(engine, true);
-    for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && waited < FAILURE_DYING_MS; waited++) {
+    for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && !pl_comm_has_lost(comm, rank) &&
+                         waited < FAILURE_DYING_MS;
+         waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
         failure_check(engine, true);
     }
-    return atomic_load(&comm->health.failed) ? pl_comm_broken_record(comm) : rc;
+    if (pl_comm_has_lost(comm, rank) && atomic_load(&comm->health.confined))
+        return pl_failure_record_about(comm, rank, "has died");
+    return pl_comm_fails(comm, PL_MSG_P2P) ? pl_comm_broken_record(comm) : rc;
 }
 
 int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *what)

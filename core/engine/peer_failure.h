@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Processes that die while the others go on: in a pool, and in a job that survives failures (pl_identity.watched), each
- * engine checks regularly which processes live; the transport reports deaths in other jobs. A communicator with a
- * member that died is broken. Every wait in it ends with MPI_ERR_PROC_ABORTED, whichever rank it is for: surviving
- * ranks would soon wait for one that has given up.
+ * engine checks regularly which processes live; the transport reports deaths in other jobs. What that means for a
+ * communicator with a member that died is in comm_loss.h.
  *
  * In a pool the last byte of an engine's id, with which its card begins, counts how many processes of that rank had
  * died before the engine opened. It tells a process that has died from its replacement. The engine's lock is held in
@@ -55,8 +54,11 @@ void pl_failure_apply_dropped(struct pl_engine *engine, struct pl_comm *comm);
 /* Has the process died that opened this engine as that member of groups? Also false where processes are not watched. */
 bool pl_failure_engine_is_dead(uint64_t engine, uint64_t proc);
 
-/* A member cannot be reached: checks now, and records the death of a member, not necessarily that one. Else `rc`. */
-PL_COLD int pl_failure_explain(const struct pl_comm *comm, int rc);
+/* Asks the system now which processes live. */
+void pl_failure_search(struct pl_engine *engine);
+
+/* A member cannot be reached: checks now, and records its death, or why the communicator is broken. Else `rc`. */
+PL_COLD int pl_failure_explain(const struct pl_comm *comm, int rank, int rc);
 
 /* "rank 2 of ocean", then `what`: MPI_ERR_PROC_ABORTED, recorded. */
 PL_COLD int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *what);

@@ -11,6 +11,7 @@
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/peer_failure.h"
 #include "core/engine/wait.h"
 
 /*
@@ -262,8 +263,11 @@ int pl_request_report(const struct pl_request *request)
             error, "the message of %llu bytes from rank %d with tag %d is longer than the receive buffer of %zu bytes",
             (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag,
             request->in.data.total);
-    if (request->comm && request->comm->health.failed && error == pl_comm_broken_class(request->comm))
-        return pl_comm_broken_record(request->comm);
+    if (request->comm && request->comm->health.failed && error == pl_comm_broken_class(request->comm)) {
+        bool one = request->comm->health.confined && request->context != PL_MSG_COLL && request->args.peer_rank >= 0;
+        return one ? pl_failure_record_about(request->comm, request->args.peer_rank, "has died")
+                   : pl_comm_broken_record(request->comm);
+    }
     if (error == MPI_ERR_PROC_ABORTED && request->comm->health.departed)
         return pl_departure_record(request->comm);
     if (error == MPI_ERR_PROC_ABORTED)

@@ -54,6 +54,7 @@ enum pl_message_kind {
     PL_MSG_RMA,             /* of a window (core/rma) */
     PL_MSG_BROKEN,          /* the communicator is broken: why (comm_break.h) */
     PL_MSG_OWED,            /* will a message of a collective still come? (core/coll/owed.h) */
+    PL_MSG_AGREEMENT,       /* of the members that live (core/comm/agreement.h) */
     PL_MSG_KINDS
 };
 

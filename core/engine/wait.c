@@ -38,6 +38,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/cpu.h"
+#include "core/engine/comm_loss.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"
@@ -546,7 +547,10 @@ void pl_engine_wait_among(struct pl_engine *engine, struct pl_request *request, 
     while (!wait_is_there(&awaited)) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
+        bool held = !wait_is_there(&awaited) && pl_request_is_held(request);
         pl_engine_leave(engine);
+        if (held)
+            return;
         if (events)
             wait.rounds = 0;
         else if (!wait_is_there(&awaited))

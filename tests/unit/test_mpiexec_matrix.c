@@ -44,6 +44,7 @@ static const struct kind_of_value {
     { .usage = "NAME VALUE", .good = { "A=b", "B=c" }, .adds = true, .bad = { "=b" } },
     { .usage = "NAMES", .good = { "PATH", "HOME,PATH" }, .adds = true, .also = "" },
     { .usage = "NAME", .good = { "mpi_errors_return", "plenum://log" }, .bad = { "fatal" } },
+    { .usage = "KIND", .good = { "ulfm", "mpi" }, .bad = { "both", "ulfm,mpi" } },
     { .usage = "KINDS", .good = { "system", "mpi,system" } },
     { .usage = "LIST", .good = { "0", "0-1" }, .bad = { "x", "0-", "-1", "1,,2", "0x" } },
     { .usage = "MODE", .good = { "on", "off" }, .bad = { "maybe", "on:x" } },

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See agreement.h. */
+#include "core/comm/agreement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/memory.h"
+#include "core/engine/comm_break.h"
+#include "core/engine/comm_loss.h"
+#include "core/engine/departure.h"
+#include "core/engine/instance.h"
+#include "core/engine/peer_failure.h"
+#include "core/engine/request.h"
+
+/* The header's `part`; its tag is the agreement's number, its source the rank that sends. A member tells its view to a
+ * coordinator, or the decision that it knows of. */
+enum agreement_part { PART_VIEW, PART_KNOWN, PART_DECISION };
+
+enum { AGREEMENTS_AHEAD = 1024 }; /* that others may have started before this member has */
+
+/* What a member contributes, and what is decided: the data of all messages, followed by two sets of members, a bit
+ * each: those that have failed, and those whose failure is acknowledged by all. */
+struct view {
+    int32_t flag;
+    int32_t epoch; /* of a decision: the coordinator; -1: none */
+    uint32_t serial;
+    uint32_t failing; /* of a decision: a member has failed, and not all have acknowledged it */
+    uint64_t home;
+};
+
+struct agreement {
+    struct pl_list link; /* in pl_agreements.open */
+    uint32_t number;
+    bool joined;                 /* this member has called it */
+    int coordinator;             /* the one that this member has told its view; -1: none */
+    unsigned char *heard, *gone; /* sets: members that have sent their view or a decision; that have failed */
+    struct view *merged;         /* the views of this member and of those that it has heard */
+    struct view *known;          /* the latest decision that it knows */
+    size_t set_bytes;            /* of each set */
+
+    struct pl_deferred deferred; /* delivers the outcome */
+    struct pl_request *request;
+    int *flag;
+    MPI_Comm *newcomm;
+    const char *maker;
+};
+
+struct pl_agreements {
+    struct pl_list open; /* of struct agreement.link */
+    uint32_t next;       /* the number of the next one that this member starts */
+};
+
+/* --- sets --------------------------------------------------------------------------------------------------------- */
+
+static bool set_has(const unsigned char *set, int member)
+{
+    return set[member / 8] >> member % 8 & 1;
+}
+
+static void set_add(unsigned char *set, int member)
+{
+    set[member / 8] |= (unsigned char)(1 << member % 8);
+}
+
+static unsigned char *view_failed(struct view *view)
+{
+    return (unsigned char *)(view + 1);
+}
+
+static unsigned char *view_acknowledged(struct view *view, size_t set_bytes)
+{
+    return view_failed(view) + set_bytes;
+}
+
+static size_t set_bytes_of(const struct pl_comm *comm)
+{
+    return ((size_t)comm->size + 7) / 8;
+}
+
+static size_t view_bytes(size_t set_bytes)
+{
+    return sizeof(struct view) + 2 * set_bytes;
+}
+
+/* --- agreements under way ----------------------------------------------------------------------------------------- */
+
+static struct pl_agreements *agreements_of(struct pl_comm *comm)
+{
+    if (comm->agreements || (comm->agreements = pl_calloc(1, sizeof *comm->agreements)) == NULL)
+        return comm->agreements;
+    pl_list_init(&comm->agreements->open);
+    return comm->agreements;
+}
+
+static struct agreement *agreement_find(struct pl_agreements *all, uint32_t number)
+{
+    PL_LIST_EACH(agreement, &all->open, struct agreement, link)
+        if (agreement->number == number)
+            return agreement;
+    return NULL;
+}
+
+/* One that nothing is known of yet. NULL: out of memory. */
+static struct agreement *agreement_make(struct pl_comm *comm, struct pl_agreements *all, uint32_t number)
+{
+    size_t set = set_bytes_of(comm), view = (view_bytes(set) + 7) / 8 * 8;
+    struct agreement *made = pl_calloc(1, sizeof *made + 2 * view + 2 * set);
+    if (!made)
+        return NULL;
+    unsigned char *at = (unsigned char *)(made + 1);
+    made->merged = (struct view *)at;
+    made->known = (struct view *)(at + view);
+    made->heard = at + 2 * view;
+    made->gone = made->heard + set;
+    made->set_bytes = set;
+    made->number = number;
+    made->coordinator = made->known->epoch = made->merged->epoch = -1;
+    made->merged->flag = -1; /* all bits */
+    memset(view_acknowledged(made->merged, set), 0xff, set);
+    pl_list_append(&all->open, &made->link);
+    return made;
+}
+
+static void agreement_send(const struct agreement *agreement, struct pl_comm *comm, int to, enum agreement_part part,
+                           const struct view *view)
+{
+    const struct pl_header header = {
+        .home = comm->id.home,
+        .serial = comm->id.serial,
+        .source = comm->rank,
+        .tag = (int32_t)agreement->number,
+        .kind = PL_MSG_AGREEMENT,
+        .part = (uint16_t)part,
+        .size = view_bytes(agreement->set_bytes),
+    };
+    if (!pl_comm_tell(comm, to, &header, view))
+        pl_log("comm", 1, "out of memory for an agreement with rank %d of %s", to, pl_comm_label(comm));
+}
+
+/* The decision is in `known`. Passes it on, and lets the thread that leaves the engine deliver it. */
+static void agreement_finish(struct agreement *agreement, struct pl_comm *comm)
+{
+    unsigned char *failed = view_failed(agreement->known);
+    pl_list_remove(&agreement->link);
+    for (int i = 0; i < comm->size; i++)
+        if (i != comm->rank && !set_has(failed, i) && !set_has(agreement->gone, i))
+            agreement_send(agreement, comm, i, PART_DECISION, agreement->known);
+    pl_list_append(&comm->instance->engine.deferred.work, &agreement->deferred.link);
+    for (int i = 0; i < comm->size; i++)
+        if (i != comm->rank && set_has(failed, i))
+            pl_comm_lose(comm, i); /* so that the program can acknowledge it */
+}
+
+static void agreement_note_losses(struct agreement *agreement, const struct pl_comm *comm)
+{
+    for (int i = 0; i < atomic_load(&comm->losses.count); i++)
+        set_add(agreement->gone, comm->losses.members[i]);
+}
+
+/* As the coordinator, which has heard from all members that live. */
+static void agreement_decide(struct agreement *agreement, const struct pl_comm *comm)
+{
+    size_t set = agreement->set_bytes;
+    struct view *known = agreement->known;
+    if (known->epoch < 0) {
+        memcpy(known, agreement->merged, view_bytes(set));
+        struct pl_comm_id id = pl_comm_new_id();
+        known->home = id.home;
+        known->serial = id.serial;
+        for (size_t i = 0; i < set; i++) {
+            view_failed(known)[i] |= agreement->gone[i];
+            known->failing |= (view_failed(known)[i] & ~view_acknowledged(known, set)[i]) != 0;
+        }
+    }
+    known->epoch = comm->rank;
+}
+
+/* Goes as far as possible. Returns whether the agreement has ended. */
+static bool agreement_step(struct agreement *agreement, struct pl_comm *comm)
+{
+    int coordinator = 0;
+    if (!agreement->joined)
+        return false;
+    agreement_note_losses(agreement, comm);
+    while (coordinator != comm->rank && set_has(agreement->gone, coordinator))
+        coordinator++;
+    if (coordinator != agreement->coordinator && coordinator != comm->rank) {
+        bool knows = agreement->known->epoch >= 0;
+        memcpy(view_failed(agreement->merged), agreement->gone, agreement->set_bytes);
+        agreement_send(agreement, comm, coordinator, knows ? PART_KNOWN : PART_VIEW,
+                       knows ? agreement->known : agreement->merged);
+    }
+    agreement->coordinator = coordinator;
+    if (coordinator != comm->rank)
+        return false;
+    for (int i = 0; i < comm->size; i++)
+        if (i != comm->rank && !set_has(agreement->heard, i) && !set_has(agreement->gone, i))
+            return false;
+    agreement_decide(agreement, comm);
+    agreement_finish(agreement, comm);
+    return true;
+}
+
+/* The end of one may be the news that ends others. */
+static void agreements_step(struct pl_comm *comm)
+{
+    bool again = comm->agreements != NULL;
+    while (again) {
+        again = false;
+        PL_LIST_EACH(agreement, &comm->agreements->open, struct agreement, link)
+            if ((again = agreement_step(agreement, comm)))
+                break;
+    }
+}
+
+/* --- messages ----------------------------------------------------------------------------------------------------- */
+
+static void agreement_merge(struct agreement *agreement, const struct view *view, const unsigned char *sets)
+{
+    size_t set = agreement->set_bytes;
+    agreement->merged->flag &= view->flag;
+    for (size_t i = 0; i < set; i++) {
+        agreement->gone[i] |= sets[i];
+        view_acknowledged(agreement->merged, set)[i] &= sets[set + i];
+    }
+}
+
+static void agreement_know(struct agreement *agreement, const void *data, int epoch)
+{
+    if (epoch > agreement->known->epoch)
+        memcpy(agreement->known, data, view_bytes(agreement->set_bytes));
+}
+
+void pl_agreement_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
+                          const struct pl_header *header, const void *data, struct pl_rndv *rndv)
+{
+    (void)from, (void)rndv; /* the data has been fetched */
+    struct pl_agreements *all = agreements_of(comm);
+    uint32_t number = (uint32_t)header->tag;
+    struct view view;
+    if (header->size != view_bytes(set_bytes_of(comm)) || header->source < 0 || header->source >= comm->size)
+        return;
+    struct agreement *agreement = all ? agreement_find(all, number) : NULL;
+    uint32_t ahead = all ? number - all->next : 0;
+    if (!agreement && ahead < AGREEMENTS_AHEAD)
+        agreement = all ? agreement_make(comm, all, number) : NULL;
+    else if (!agreement)
+        return; /* this member has passed the decision on */
+    if (!agreement) {
+        pl_failure_message_dropped(engine, comm, header);
+        return;
+    }
+    memcpy(&view, data, sizeof view);
+    bool repeated = set_has(agreement->heard, header->source);
+    set_add(agreement->heard, header->source);
+    if (header->part == PART_VIEW && !repeated)
+        agreement_merge(agreement, &view, (const unsigned char *)data + sizeof view);
+    else if (header->part == PART_KNOWN || header->part == PART_DECISION)
+        agreement_know(agreement, data, view.epoch);
+    bool current = view.epoch >= agreement->coordinator || header->source == agreement->coordinator;
+    if (header->part == PART_DECISION && agreement->joined && current) {
+        memcpy(agreement->known, data, view_bytes(agreement->set_bytes));
+        agreement_finish(agreement, comm);
+    }
+    agreements_step(comm);
+}
+
+void pl_agreement_lost(struct pl_comm *comm)
+{
+    agreements_step(comm);
+}
+
+/* A thread waits for long: perhaps for members that have departed. */
+void pl_agreement_awaited(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
+{
+    (void)request, (void)what;
+    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
+        if (!comm->agreements)
+            continue;
+        PL_LIST_EACH(agreement, &comm->agreements->open, struct agreement, link)
+            for (int i = 0; agreement->joined && i < comm->size; i++) {
+                bool awaited = agreement->coordinator == comm->rank ? i != comm->rank && !set_has(agreement->heard, i)
+                                                                    : i == agreement->coordinator;
+                if (awaited && pl_departure_has(comm, i))
+                    set_add(agreement->gone, i);
+            }
+        agreements_step(comm);
+    }
+}
+
+void pl_agreement_release(struct pl_comm *comm)
+{
+    struct pl_list *node;
+    if (!comm->agreements)
+        return;
+    while ((node = pl_list_pop(&comm->agreements->open)) != NULL)
+        free(PL_CONTAINER(node, struct agreement, link));
+    free(comm->agreements);
+    comm->agreements = NULL;
+}
+
+/* --- the outcome -------------------------------------------------------------------------------------------------- */
+
+/* The communicator of the members that live; its id has been decided with them. */
+static int agreement_make_comm(struct agreement *agreement, struct pl_comm *comm)
+{
+    const unsigned char *failed = view_failed(agreement->known);
+    uint64_t *procs = pl_malloc((size_t)comm->size * sizeof *procs);
+    struct pl_comm *made = NULL;
+    int count = 0;
+    if (!procs)
+        return pl_fail_memory("the members of a communicator");
+    for (int i = 0; i < comm->size; i++)
+        if (!set_has(failed, i))
+            procs[count++] = pl_group_proc(comm->group, i);
+    struct pl_group *group = pl_instance_group(comm->instance, count, procs);
+    free(procs);
+    if (!group)
+        return MPI_ERR_NO_MEM;
+    int rc = pl_comm_create(comm->instance, comm, group, NULL,
+                            (struct pl_comm_id){ agreement->known->home, agreement->known->serial }, &made);
+    pl_handle_drop(group);
+    if (rc)
+        return rc;
+    made->role.maker = agreement->maker;
+    *agreement->newcomm = pl_comm_handle(made);
+    return MPI_SUCCESS;
+}
+
+static int agreement_outcome(struct agreement *agreement, struct pl_comm *comm)
+{
+    const unsigned char *failed = view_failed(agreement->known);
+    bool excluded = set_has(failed, comm->rank); /* the others could not reach this process */
+    if (agreement->flag)
+        *agreement->flag = agreement->known->flag;
+    if (excluded || (!agreement->newcomm && agreement->known->failing))
+        return MPI_ERR_PROC_ABORTED;
+    return agreement->newcomm ? agreement_make_comm(agreement, comm) : MPI_SUCCESS;
+}
+
+static void agreement_deliver(struct pl_deferred *deferred)
+{
+    struct agreement *agreement = PL_CONTAINER(deferred, struct agreement, deferred);
+    struct pl_request *request = agreement->request;
+    struct pl_engine *engine = request->engine;
+    int rc = agreement_outcome(agreement, request->comm);
+    free(agreement);
+    pl_engine_enter(engine);
+    pl_request_complete(request, rc);
+    pl_engine_leave(engine);
+}
+
+static bool agreement_calls_user(const struct pl_deferred *deferred)
+{
+    (void)deferred;
+    return false;
+}
+
+static const struct pl_deferred_ops agreement_ops = { .run = agreement_deliver, .calls_user = agreement_calls_user };
+
+/* --- starting ----------------------------------------------------------------------------------------------------- */
+
+/* This member's part. */
+static void agreement_join(struct agreement *agreement, struct pl_comm *comm)
+{
+    size_t set = agreement->set_bytes;
+    int known = atomic_load(&comm->losses.acknowledged);
+    unsigned char *acknowledged = view_acknowledged(agreement->merged, set);
+    agreement->joined = true;
+    if (agreement->flag)
+        agreement->merged->flag &= *agreement->flag;
+    for (int i = 0; i < comm->size; i++) {
+        bool told = false;
+        for (int k = 0; k < known && !told; k++)
+            told = comm->losses.members[k] == i;
+        if (!told)
+            acknowledged[i / 8] &= (unsigned char)~(1 << i % 8);
+    }
+}
+
+static struct agreement *agreement_of_call(struct pl_comm *comm)
+{
+    struct pl_agreements *all = agreements_of(comm);
+    if (!all)
+        return NULL;
+    struct agreement *agreement = agreement_find(all, all->next);
+    if (!agreement)
+        agreement = agreement_make(comm, all, all->next);
+    all->next += agreement != NULL;
+    return agreement;
+}
+
+int pl_agreement_start(struct pl_comm *comm, int *flag, MPI_Comm *newcomm, const char *maker,
+                       struct pl_request **request)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    struct pl_request *made = pl_request_create(PL_REQ_COMM, comm, NULL, false);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    made->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
+    made->args.peer_rank = MPI_UNDEFINED;
+    made->is.active = true;
+    pl_engine_enter(engine);
+    struct agreement *agreement = agreement_of_call(comm);
+    if (agreement) {
+        pl_failure_search(engine);
+        agreement->request = made;
+        agreement->flag = flag;
+        agreement->newcomm = newcomm;
+        agreement->maker = maker;
+        agreement->deferred.ops = &agreement_ops;
+        agreement_join(agreement, comm);
+        if (agreement->known->epoch >= 0) /* the others have decided without this member */
+            agreement_finish(agreement, comm);
+        agreements_step(comm);
+    }
+    pl_engine_leave(engine);
+    if (!agreement) {
+        pl_handle_drop(made);
+        return pl_fail_memory("an agreement");
+    }
+    *request = made;
+    return MPI_SUCCESS;
+}
