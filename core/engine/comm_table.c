@@ -16,6 +16,8 @@ void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
         comm->envelopes[kind] = (struct pl_header){
             .home = comm->id.home, .serial = comm->id.serial, .source = comm->rank, .kind = (uint8_t)kind
         };
+    if (pl_unlikely(engine->failure != NULL))
+        pl_failure_catch_up(engine);
     pl_table_insert(&engine->comms.by_id, &comm->by_id, pl_comm_key(comm->id.home, comm->id.serial));
     if (pl_unlikely(engine->failure != NULL))
         pl_failure_check_new_comm(engine, comm);

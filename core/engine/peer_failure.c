@@ -159,11 +159,15 @@ static bool member_has_died_since(const struct pl_failure *watch, const struct p
     return comm->instance->world && watch->counted[member] != watch->first[member];
 }
 
+void pl_failure_catch_up(struct pl_engine *engine)
+{
+    uint32_t known;
+    failure_check(engine, !pl_process_known_deaths(&known));
+}
+
 void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm)
 {
     const struct pl_group *groups[] = { comm->group, comm->inter.remote };
-    uint32_t known;
-    failure_check(engine, !pl_process_known_deaths(&known));
     for (int g = 0; g < 2 && groups[g]; g++)
         for (int i = 0; i < groups[g]->size; i++) {
             uint64_t proc = pl_group_proc(groups[g], i);

@@ -26,8 +26,12 @@ struct pl_peer;
 int pl_failure_open(struct pl_engine *engine);
 void pl_failure_close(struct pl_engine *engine);
 
-/* Breaks a new communicator, which is in the engine's table, if a member has died since it agreed to take part, whether
- * it was replaced or not. Earlier deaths as that rank do not count. */
+/* Deals with all deaths so far, of which a communicator that is made next must know nothing: its member may be the
+ * replacement of one that has died. */
+void pl_failure_catch_up(struct pl_engine *engine);
+
+/* A new communicator, which is in the engine's table, has lost the members that have died since they agreed to take
+ * part, whether they were replaced or not. Earlier deaths as these ranks do not count. */
 void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm);
 
 /* Breaks the communicators of which `proc`, which has died, is a member. Also for processes of other jobs, whose
