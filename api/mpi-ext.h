@@ -732,8 +732,8 @@ int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failedgrp);
  * returns no error for failures that all members have acknowledged. Does not block. Any thread.
  *
  * @param[in] comm         any communicator
- * @param[in] num_to_ack   of the group of MPIX_Comm_get_failed(), the first so many members; more than there are means
- *                         all; fewer than are acknowledged change nothing
+ * @param[in] num_to_ack   of the group of MPIX_Comm_get_failed(), how many of its first members the program knows of;
+ *                         more than there are means all; fewer than are acknowledged change nothing
  * @param[out] num_acked   how many are acknowledged now
  * @retval MPI_SUCCESS     `num_acked` is set
  * @retval MPI_ERR_COMM    `comm` is not a communicator
@@ -771,9 +771,9 @@ int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
  * Agrees with all members that live, also while others fail, and in revoked communicators.
  *
  * Blocks until each member has called it or has failed. The members call MPIX_Comm_agree(), MPIX_Comm_iagree(),
- * MPIX_Comm_shrink() and MPIX_Comm_ishrink() on one communicator in the same order, one thread at a time. The outcome is
- * the same on all members that live, the error too. After it MPIX_Comm_get_failed() has all members without a part in
- * it.
+ * MPIX_Comm_shrink() and MPIX_Comm_ishrink() on one communicator in the same order, one thread at a time. The outcome
+ * is the same on all members that live, the error too. After it MPIX_Comm_get_failed() has all members without a part
+ * in it.
  *
  * @param[in] comm         an intracommunicator
  * @param[in,out] flag     this member's flags; then those that are set on all members with a part in it (bitwise AND)
@@ -790,8 +790,8 @@ int MPIX_Comm_agree(MPI_Comm comm, int *flag);
  * Starts MPIX_Comm_agree() without waiting for it. Does not block.
  * @param[in] comm         an intracommunicator
  * @param[in,out] flag     as for MPIX_Comm_agree(); borrowed until the request is complete
- * @param[out] request     owned by the caller, completed by the functions of MPI-5.0, section 3.7; its errors are those of
- *                         MPIX_Comm_agree()
+ * @param[out] request     owned by the caller, completed by the functions of MPI-5.0, section 3.7; its errors are those
+ *                         of MPIX_Comm_agree()
  * @retval MPI_SUCCESS     `request` is set
  * @retval MPI_ERR_COMM    `comm` is not an intracommunicator
  * @retval MPI_ERR_ARG     `flag` or `request` is NULL
@@ -803,8 +803,8 @@ int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
 /**
  * Makes a communicator of the members that live, in the same order; also of a revoked communicator.
  *
- * Blocks, and is called, as MPIX_Comm_agree() is. All members that live get the same group. A member that fails later is
- * in it, and has failed there.
+ * Blocks, and is called, as MPIX_Comm_agree() is. All members that live get the same group. A member that fails later
+ * is in it, and has failed there.
  *
  * @param[in] comm         an intracommunicator
  * @param[out] newcomm     owned by the caller; has the error handler of `comm`, and no attributes, topology or name
@@ -821,8 +821,8 @@ int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
  * Starts MPIX_Comm_shrink() without waiting for it. Does not block.
  * @param[in] comm         an intracommunicator
  * @param[out] newcomm     as for MPIX_Comm_shrink(); set when the request is complete, borrowed until then
- * @param[out] request     owned by the caller, completed by the functions of MPI-5.0, section 3.7; its errors are those of
- *                         MPIX_Comm_shrink()
+ * @param[out] request     owned by the caller, completed by the functions of MPI-5.0, section 3.7; its errors are those
+ *                         of MPIX_Comm_shrink()
  * @retval MPI_SUCCESS     `request` is set
  * @retval MPI_ERR_COMM    `comm` is not an intracommunicator
  * @retval MPI_ERR_ARG     `newcomm` or `request` is NULL

@@ -6,7 +6,7 @@
 #include "api/pmpi.h"
 #include "core/comm/agreement.h"
 #include "core/engine/comm_break.h"
-#include "core/engine/comm_loss.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/instance.h"
 #include "mpi-ext.h"
 
@@ -51,7 +51,7 @@ static int mpi_failed(struct pl_call *call, struct pl_comm *comm, int count, MPI
     struct pl_group *group = NULL;
     pl_arg_output(call, failedgrp, "failedgrp");
     if (!call->err)
-        call->err = pl_loss_group(comm, count, &group);
+        call->err = pl_failures_group(comm, count, &group);
     if (!call->err)
         *failedgrp = group ? pl_object_handle(group) : MPI_GROUP_EMPTY;
     return pl_call_leave(call);
@@ -72,7 +72,7 @@ int MPIX_Comm_ack_failed(MPI_Comm comm, int num_to_ack, int *num_acked)
     if (num_to_ack < 0)
         pl_call_error(&call, MPI_ERR_ARG, "num_to_ack is %d; it must not be negative", num_to_ack);
     if (!call.err)
-        *num_acked = pl_loss_acknowledge(c, num_to_ack);
+        *num_acked = pl_failures_acknowledge(c, num_to_ack);
     return pl_call_leave(&call);
 }
 
@@ -81,7 +81,7 @@ int MPIX_Comm_failure_ack(MPI_Comm comm)
     struct pl_call call = PL_CALL(MPIX_Comm_failure_ack);
     struct pl_comm *c = pl_arg_comm(&call, comm);
     if (!call.err)
-        pl_loss_acknowledge(c, INT_MAX);
+        pl_failures_acknowledge(c, INT_MAX);
     return pl_call_leave(&call);
 }
 
@@ -89,7 +89,7 @@ int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp)
 {
     struct pl_call call = PL_CALL(MPIX_Comm_failure_get_acked);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return mpi_failed(&call, c, c ? pl_loss_acknowledge(c, 0) : 0, failedgrp);
+    return mpi_failed(&call, c, c ? pl_failures_acknowledge(c, 0) : 0, failedgrp);
 }
 
 /* --- agreement ---------------------------------------------------------------------------------------------------- */

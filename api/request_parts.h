@@ -7,7 +7,7 @@
 #define PLENUM_API_REQUEST_PARTS_H
 
 #include "api/call.h"
-#include "core/engine/comm_loss.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/p2p.h"
 #include "core/engine/status.h"
 

@@ -97,7 +97,7 @@ const struct pl_engine_client pl_engine_clients[PL_ENGINE_CLIENTS] = {
     { .name = "topology", .destroyed = pl_topology_release },
     { .name = "agreement",
       .awaited = pl_agreement_awaited,
-      .lost = pl_agreement_lost,
+      .member_failed = pl_agreement_failed,
       .destroyed = pl_agreement_release },
 };
 

@@ -71,7 +71,7 @@ const struct pl_config pl_config_table[] = {
     { "errhandlers", PL_CONFIG_TEXT, "", NULL, 0, 0, "file of rules that map errors to error handlers; empty: none",
       PL_CONFIG_FIXED },
     { "error_range", PL_CONFIG_TEXT, "group", "group|local", 0, 0,
-      "whom the failure of a process concerns: all members of its communicators, or the operations that need it",
+      "what the failure of a process ends: all that its communicators do, or only the operations that need it",
       PL_CONFIG_FIXED },
     { "initial_errhandler", PL_CONFIG_TEXT, "mpi_errors_are_fatal", NULL, 0, 0,
       "error handler before initialization, after finalization and of what is initialized", PL_CONFIG_FIXED },

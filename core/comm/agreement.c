@@ -9,7 +9,7 @@
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/engine/comm_break.h"
-#include "core/engine/comm_loss.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/departure.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
@@ -89,10 +89,10 @@ static size_t view_bytes(size_t set_bytes)
 
 static struct pl_agreements *agreements_of(struct pl_comm *comm)
 {
-    if (comm->agreements || (comm->agreements = pl_calloc(1, sizeof *comm->agreements)) == NULL)
-        return comm->agreements;
-    pl_list_init(&comm->agreements->open);
-    return comm->agreements;
+    if (comm->health.agreements || (comm->health.agreements = pl_calloc(1, sizeof *comm->health.agreements)) == NULL)
+        return comm->health.agreements;
+    pl_list_init(&comm->health.agreements->open);
+    return comm->health.agreements;
 }
 
 static struct agreement *agreement_find(struct pl_agreements *all, uint32_t number)
@@ -151,13 +151,13 @@ static void agreement_finish(struct agreement *agreement, struct pl_comm *comm)
     pl_list_append(&comm->instance->engine.deferred.work, &agreement->deferred.link);
     for (int i = 0; i < comm->size; i++)
         if (i != comm->rank && set_has(failed, i))
-            pl_comm_lose(comm, i); /* so that the program can acknowledge it */
+            pl_comm_fail_member(comm, i); /* so that the program can acknowledge it */
 }
 
-static void agreement_note_losses(struct agreement *agreement, const struct pl_comm *comm)
+static void agreement_note_failures(struct agreement *agreement, const struct pl_comm *comm)
 {
-    for (int i = 0; i < atomic_load(&comm->losses.count); i++)
-        set_add(agreement->gone, comm->losses.members[i]);
+    for (int i = 0; i < atomic_load(&comm->health.failures.count); i++)
+        set_add(agreement->gone, comm->health.failures.members[i]);
 }
 
 /* As the coordinator, which has heard from all members that live. */
@@ -184,7 +184,7 @@ static bool agreement_step(struct agreement *agreement, struct pl_comm *comm)
     int coordinator = 0;
     if (!agreement->joined)
         return false;
-    agreement_note_losses(agreement, comm);
+    agreement_note_failures(agreement, comm);
     while (coordinator != comm->rank && set_has(agreement->gone, coordinator))
         coordinator++;
     if (coordinator != agreement->coordinator && coordinator != comm->rank) {
@@ -207,10 +207,10 @@ static bool agreement_step(struct agreement *agreement, struct pl_comm *comm)
 /* The end of one may be the news that ends others. */
 static void agreements_step(struct pl_comm *comm)
 {
-    bool again = comm->agreements != NULL;
+    bool again = comm->health.agreements != NULL;
     while (again) {
         again = false;
-        PL_LIST_EACH(agreement, &comm->agreements->open, struct agreement, link)
+        PL_LIST_EACH(agreement, &comm->health.agreements->open, struct agreement, link)
             if ((again = agreement_step(agreement, comm)))
                 break;
     }
@@ -268,7 +268,7 @@ void pl_agreement_arrived(struct pl_engine *engine, struct pl_comm *comm, const 
     agreements_step(comm);
 }
 
-void pl_agreement_lost(struct pl_comm *comm)
+void pl_agreement_failed(struct pl_comm *comm)
 {
     agreements_step(comm);
 }
@@ -278,9 +278,9 @@ void pl_agreement_awaited(struct pl_engine *engine, struct pl_request *request, 
 {
     (void)request, (void)what;
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
-        if (!comm->agreements)
+        if (!comm->health.agreements)
             continue;
-        PL_LIST_EACH(agreement, &comm->agreements->open, struct agreement, link)
+        PL_LIST_EACH(agreement, &comm->health.agreements->open, struct agreement, link)
             for (int i = 0; agreement->joined && i < comm->size; i++) {
                 bool awaited = agreement->coordinator == comm->rank ? i != comm->rank && !set_has(agreement->heard, i)
                                                                     : i == agreement->coordinator;
@@ -294,12 +294,12 @@ void pl_agreement_awaited(struct pl_engine *engine, struct pl_request *request, 
 void pl_agreement_release(struct pl_comm *comm)
 {
     struct pl_list *node;
-    if (!comm->agreements)
+    if (!comm->health.agreements)
         return;
-    while ((node = pl_list_pop(&comm->agreements->open)) != NULL)
+    while ((node = pl_list_pop(&comm->health.agreements->open)) != NULL)
         free(PL_CONTAINER(node, struct agreement, link));
-    free(comm->agreements);
-    comm->agreements = NULL;
+    free(comm->health.agreements);
+    comm->health.agreements = NULL;
 }
 
 /* --- the outcome -------------------------------------------------------------------------------------------------- */
@@ -367,7 +367,7 @@ static const struct pl_deferred_ops agreement_ops = { .run = agreement_deliver, 
 static void agreement_join(struct agreement *agreement, struct pl_comm *comm)
 {
     size_t set = agreement->set_bytes;
-    int known = atomic_load(&comm->losses.acknowledged);
+    int known = atomic_load(&comm->health.failures.acknowledged);
     unsigned char *acknowledged = view_acknowledged(agreement->merged, set);
     agreement->joined = true;
     if (agreement->flag)
@@ -375,7 +375,7 @@ static void agreement_join(struct agreement *agreement, struct pl_comm *comm)
     for (int i = 0; i < comm->size; i++) {
         bool told = false;
         for (int k = 0; k < known && !told; k++)
-            told = comm->losses.members[k] == i;
+            told = comm->health.failures.members[k] == i;
         if (!told)
             acknowledged[i / 8] &= (unsigned char)~(1 << i % 8);
     }

@@ -6,9 +6,9 @@
  * Every member sends its view to the coordinator, the lowest rank that it does not know to have failed. That waits for
  * the view of each other member until it hears from it or knows it to have failed, decides, and sends the decision to
  * all. A member that receives the decision passes it on to all others before it returns: once one that lives has
- * returned, all others will hear the same. When the coordinator fails, the members turn to the next one. A decision of an
- * earlier coordinator that somebody knows is adopted; of several the latest, since its coordinator could not have known
- * of a later one. So no decision that a living member has returned with is ever replaced.
+ * returned, all others will hear the same. When the coordinator fails, the members turn to the next one. It adopts the
+ * decision of an earlier coordinator if a member knows one; of several the latest, whose coordinator has heard of no
+ * earlier one. So no decision that a living member has returned with is ever replaced.
  *
  * A member that has closed its engine in good order counts as failed once all that it sent has arrived.
  *
@@ -37,7 +37,7 @@ int pl_agreement_start(struct pl_comm *comm, int *flag, MPI_Comm *newcomm, const
 /* Slots of client.h. */
 void pl_agreement_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
                           const struct pl_header *header, const void *data, struct pl_rndv *rndv);
-void pl_agreement_lost(struct pl_comm *comm);
+void pl_agreement_failed(struct pl_comm *comm);
 void pl_agreement_awaited(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
 void pl_agreement_release(struct pl_comm *comm);
 

@@ -70,8 +70,8 @@ struct pl_engine_client {
      * that room knows. Locked. */
     void (*failed)(struct pl_comm *comm);
 
-    /* Another member of the communicator has failed (comm_loss.h). Locked. */
-    void (*lost)(struct pl_comm *comm);
+    /* Another member of the communicator has failed (comm_failures.h). Locked. */
+    void (*member_failed)(struct pl_comm *comm);
 
     /* The instance closes while the user holds the communicator: before its receives are cancelled. */
     void (*closing)(struct pl_comm *comm);

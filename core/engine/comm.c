@@ -146,7 +146,7 @@ void pl_comm_destroy(void *object)
     pl_av_release(comm->peers.av);
     free(comm->peers.slots);
     free(comm->health.words);
-    free(comm->losses.members);
+    free(comm->health.failures.members);
     pl_lock_fini(&comm->lock);
     pl_object_release(instance);
 }

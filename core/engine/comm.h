@@ -106,23 +106,25 @@ struct pl_comm_partitioned {
     uint32_t tags;           /* given to sends so far */
 };
 
+/* Members that this process knows to have failed (comm_failures.h). The engine's lock, for writers. */
+struct pl_comm_failures {
+    _Atomic int count, acknowledged; /* the program knows of the first `acknowledged` */
+    int *members;                    /* ranks, in the order in which they were noticed; those of the remote group follow
+                                        the local group's. NULL: none yet */
+};
+
 /* Why operations on the communicator fail. Ranks are stored plus 1; 0: none. */
 struct pl_comm_health {
     _Atomic int failed;       /* the member at fault when the communicator is broken (comm_break.h) */
-    _Atomic bool confined;    /* for its collective operations only: what does not involve lost members goes on */
+    _Atomic bool confined;    /* for its collective operations only: what does not involve failed members goes on */
     _Atomic int revoked;      /* the member that has revoked it (comm_break.h) */
     _Atomic int departed;     /* a rank that is absent while this process waits for it (departure.h) */
     _Atomic int departed_how; /* enum pl_absence; PL_STAYS: not asked yet */
     int class;                /* why it is broken; 0: MPI_ERR_PROC_ABORTED */
     char *words;              /* the cause; NULL: that rank has died */
     bool orphan;              /* its instance is closed: no operation can start */
-};
-
-/* Members that this process knows to have failed (comm_loss.h). The engine's lock, for writers. */
-struct pl_comm_losses {
-    _Atomic int count, acknowledged; /* the program knows of the first `acknowledged` */
-    int *members;                    /* ranks, in the order in which they were noticed; those of the remote group follow
-                                        the local group's. NULL: none yet */
+    struct pl_comm_failures failures;
+    struct pl_agreements *agreements; /* core/comm/agreement.h; NULL: none */
 };
 
 /* What it was made for, and how. All zero, `maker` aside: the user's. */
@@ -148,8 +150,6 @@ struct pl_comm {
     struct pl_comm_requests requests;
     struct pl_comm_coll coll;
     struct pl_comm_health health;
-    struct pl_comm_losses losses;
-    struct pl_agreements *agreements; /* core/comm/agreement.h; NULL: none */
     struct pl_comm_partitioned partitioned;
     struct pl_table_node by_id; /* in engine->comms */
     struct pl_list siblings;    /* in the instance's list of communicators */

@@ -13,7 +13,7 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/client.h"
 #include "core/engine/comm.h"
-#include "core/engine/comm_loss.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
@@ -350,7 +350,7 @@ static struct pl_comm *break_next(struct pl_engine *engine, const struct pl_peer
         if ((atomic_load(&comm->health.failed) && !confined) || comm->role.whole)
             continue;
         *rank = break_find(comm, peer);
-        if (*rank >= 0 && !(confined && pl_comm_has_lost(comm, *rank)))
+        if (*rank >= 0 && !(confined && pl_comm_member_failed(comm, *rank)))
             return comm;
     }
     return NULL;
@@ -365,8 +365,8 @@ void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, in
         struct break_notice notice = { .class = class };
         char cause[BREAK_LINK_CAUSE];
         int member = pl_comm_member(root, rank, comm == root && root->inter.remote);
-        if (pl_comm_keeps_losses(root)) {
-            pl_comm_lose(root, member); /* the others find it themselves, if it concerns them */
+        if (pl_comm_keeps_failures(root)) {
+            pl_comm_fail_member(root, member); /* the others find it themselves, if it concerns them */
             continue;
         }
         pl_visible(cause, sizeof cause, why ? why : "");
@@ -374,7 +374,7 @@ void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, in
             snprintf(notice.words, sizeof notice.words, "%.64s is broken: rank %d lost the connection to %srank %d: %s",
                      pl_comm_label(root), root->rank, comm->inter.remote ? "remote " : "", rank, cause);
         pl_comm_break(root, rank, class, notice.words);
-        pl_comm_lose(root, member);
+        pl_comm_fail_member(root, member);
         break_tell_all(root, rank, why ? PART_LINK : PART_RANK, &notice);
     }
 }
@@ -418,9 +418,9 @@ void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, co
             revoke_and_tell(root, rank);
         return;
     }
-    if (notice.class == MPI_ERR_PROC_ABORTED && !notice.words[0] && pl_comm_keeps_losses(comm)) {
+    if (notice.class == MPI_ERR_PROC_ABORTED && !notice.words[0] && pl_comm_keeps_failures(comm)) {
         if (!comm->inter.remote)
-            pl_comm_lose(comm, rank);
+            pl_comm_fail_member(comm, rank);
         return;
     }
     if (header->part == PART_RANK)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/base/error.h"
-#include "core/engine/comm_loss.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
@@ -94,7 +94,8 @@ int pl_departure_of_send(struct pl_request *request, int rc)
     if (!message && rc == MPI_ERR_PROC_ABORTED && PL_PROC_JOB(proc) == 0 &&
         (explained || is_closed(comm, request->args.peer_rank)))
         departure_note(comm, request->args.peer_rank); /* the words of the error */
-    if (!message || pl_comm_fails(comm, PL_MSG_P2P) || pl_comm_has_lost(comm, request->args.peer_rank) || !explained)
+    if (!message || pl_comm_fails(comm, PL_MSG_P2P) || pl_comm_member_failed(comm, request->args.peer_rank) ||
+        !explained)
         return rc;
     bool never = departure_absence(comm, proc, words) == PL_UNABLE; /* it has never been there to receive */
     if (!never && request->mode != PL_SEND_SYNC && request->out.header.size <= SHORT) {

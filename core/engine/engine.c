@@ -12,7 +12,7 @@
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/engine/comm_break.h"
-#include "core/engine/comm_loss.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/departure.h"
 #include "core/engine/instance.h"
 #include "core/engine/life.h"
@@ -130,7 +130,7 @@ static int engine_resolve(struct pl_comm *comm, int rank, const struct pl_reques
     bool outlives = kind == PL_MSG_BROKEN || kind == PL_MSG_AGREEMENT;
     if (!outlives && pl_comm_fails(comm, kind))
         return pl_comm_broken_class(comm);
-    if (!outlives && pl_comm_has_lost(comm, rank))
+    if (!outlives && pl_comm_member_failed(comm, rank))
         return MPI_ERR_PROC_ABORTED;
     const struct pl_message_ops *ops = &pl_message_ops[request->out.header.kind];
     int rc = pl_engine_resolve(comm, rank, peer);

@@ -79,6 +79,7 @@ struct pl_comm_freed {
 enum { PL_COMMS_FREED = 64 }; /* as many as are remembered */
 
 struct pl_engine_comms {
+    bool go_on;            /* without failed members: the variable error_range is local (comm_failures.h) */
     struct pl_table by_id; /* of pl_comm.by_id; the key is pl_comm_key() */
     struct pl_comm *last;  /* the last one found */
     struct pl_comm_freed freed[PL_COMMS_FREED];
@@ -170,7 +171,6 @@ struct pl_engine {
     unsigned rounds_seen;    /* `rounds` when another engine's thread last compared; with `siblings` */
     struct pl_engine_threads threads;
     struct pl_engine_wait wait;
-    bool local_errors;              /* the variable error_range is local (comm_loss.h) */
     struct pl_failure *failure;     /* watches for failed processes (peer_failure.h); NULL: none is watched */
     unsigned long dropped_messages; /* for lack of memory, or of an unknown kind */
     enum {

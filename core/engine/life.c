@@ -233,7 +233,7 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
                                 &engine->early.messages, &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
-    engine->local_errors = strcmp(pl_config_text("error_range"), "local") == 0;
+    engine->comms.go_on = strcmp(pl_config_text("error_range"), "local") == 0;
     engine->outside.far = identity->local_size < identity->size || strcmp(pl_config_text("scope"), "network") == 0;
     engine->wait.oversubscribed = identity->slots > 0 && identity->local_size > identity->slots;
     int rc = engine_draw_id(engine);

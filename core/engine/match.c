@@ -11,7 +11,7 @@
 #include "core/base/memory.h"
 #include "core/engine/client.h"
 #include "core/engine/comm_break.h"
-#include "core/engine/comm_loss.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/comm_table.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
@@ -343,7 +343,7 @@ void pl_match_post(struct pl_request *request)
         return;
     }
     int error;
-    if (pl_unlikely(comm->health.failed) && pl_loss_ends_receive(request, &error)) {
+    if (pl_unlikely(comm->health.failed) && pl_failures_end_receive(request, &error)) {
         pl_request_complete(request, error);
         return;
     }

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/bsend.h"
-#include "core/engine/comm_loss.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
@@ -314,7 +314,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         .what = PL_WHAT_PROBE, .comm = comm, .peer = source, .tag = tag == MPI_ANY_TAG ? PL_ANY : tag
     };
     struct pl_wait idling = { .what = &what };
-    bool left = false, lost = false;
+    bool left = false, failed = false;
     for (bool tried = false;; tried = true) {
         pl_engine_enter(engine);
         struct pl_unexpected *unexpected = pl_match_find(comm, PL_MSG_P2P, source, tag);
@@ -329,10 +329,10 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
             }
         }
         left = !unexpected && wait && idling.rounds > PROBE_ROUNDS && pl_departure_has(comm, source);
-        lost = !unexpected && comm->health.failed && pl_loss_ends_probe(comm, source);
+        failed = !unexpected && comm->health.failed && pl_failures_end_probe(comm, source);
         pl_engine_leave(engine);
         *found = unexpected != NULL;
-        if (unexpected || lost || left)
+        if (unexpected || failed || left)
             break;
         if (!wait && tried) {
             pl_wait_record_poll(engine, NULL, &idling);
@@ -352,7 +352,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         *message = made;
     if (*found)
         return MPI_SUCCESS;
-    return lost ? pl_loss_record_probe(comm, source) : left ? pl_departure_record(comm) : MPI_SUCCESS;
+    return failed ? pl_failures_record_probe(comm, source) : left ? pl_departure_record(comm) : MPI_SUCCESS;
 }
 
 int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type,

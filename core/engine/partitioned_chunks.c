@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/datatype/datatype.h"
-#include "core/engine/comm_loss.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/engine.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
@@ -180,7 +180,7 @@ static void chunks_await(struct pl_request *chunk)
 {
     struct pl_comm *comm = chunk->comm;
     int error;
-    if (atomic_load(&comm->health.failed) && pl_loss_ends_receive(chunk, &error)) {
+    if (atomic_load(&comm->health.failed) && pl_failures_end_receive(chunk, &error)) {
         pl_request_complete(chunk, error);
         return;
     }

@@ -13,7 +13,7 @@
 #include "core/engine/client.h"
 #include "core/engine/comm.h"
 #include "core/engine/comm_break.h"
-#include "core/engine/comm_loss.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
@@ -57,8 +57,8 @@ void pl_failure_break(struct pl_engine *engine, uint64_t proc)
         if (remote)
             rank = pl_group_find(comm->inter.remote, proc);
         struct pl_comm *root = rank < 0 ? NULL : pl_comm_root(comm);
-        if (root == comm || (root && !pl_comm_keeps_losses(root))) /* else it is the root's turn that breaks it */
-            pl_comm_lose(comm, pl_comm_member(comm, rank, remote));
+        if (root == comm || (root && !pl_comm_keeps_failures(root))) /* else it is the root's turn that breaks it */
+            pl_comm_fail_member(comm, pl_comm_member(comm, rank, remote));
     }
 }
 
@@ -173,7 +173,7 @@ void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm)
             uint64_t proc = pl_group_proc(groups[g], i);
             if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() &&
                 member_has_died_since(engine->failure, comm, proc))
-                pl_comm_lose(comm, pl_comm_member(comm, i, g > 0));
+                pl_comm_fail_member(comm, pl_comm_member(comm, i, g > 0));
         }
 }
 
@@ -236,13 +236,13 @@ int pl_failure_explain(const struct pl_comm *comm, int rank, int rc)
 {
     struct pl_engine *engine = &comm->instance->engine;
     failure_check(engine, true);
-    for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && !pl_comm_has_lost(comm, rank) &&
+    for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && !pl_comm_member_failed(comm, rank) &&
                          waited < FAILURE_DYING_MS;
          waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
         failure_check(engine, true);
     }
-    if (pl_comm_has_lost(comm, rank) && atomic_load(&comm->health.confined))
+    if (pl_comm_member_failed(comm, rank) && atomic_load(&comm->health.confined))
         return pl_failure_record_about(comm, rank, "has died");
     return pl_comm_fails(comm, PL_MSG_P2P) ? pl_comm_broken_record(comm) : rc;
 }

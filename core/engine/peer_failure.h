@@ -2,7 +2,7 @@
 /*
  * Processes that die while the others go on: in a pool, and in a job that survives failures (pl_identity.watched), each
  * engine checks regularly which processes live; the transport reports deaths in other jobs. What that means for a
- * communicator with a member that died is in comm_loss.h.
+ * communicator with a member that died is in comm_failures.h.
  *
  * In a pool the last byte of an engine's id, with which its card begins, counts how many processes of that rank had
  * died before the engine opened. It tells a process that has died from its replacement. The engine's lock is held in

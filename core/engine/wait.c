@@ -38,7 +38,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/cpu.h"
-#include "core/engine/comm_loss.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See comm_loss.h. */
-#include "core/engine/comm_loss.h"
+/* See comm_failures.h. */
+#include "core/engine/comm_failures.h"
 
 #include <stdlib.h>
 
@@ -16,119 +16,119 @@
 #include "core/engine/wait.h"
 #include "mpi-ext.h"
 
-static int loss_members(const struct pl_comm *comm)
+static int failures_members(const struct pl_comm *comm)
 {
     return comm->size + (comm->inter.remote ? comm->inter.remote->size : 0);
 }
 
-static bool loss_is_known(const struct pl_comm *comm, int member)
+static bool failures_have(const struct pl_comm *comm, int member)
 {
-    for (int i = 0; i < atomic_load(&comm->losses.count); i++)
-        if (comm->losses.members[i] == member)
+    for (int i = 0; i < atomic_load(&comm->health.failures.count); i++)
+        if (comm->health.failures.members[i] == member)
             return true;
     return false;
 }
 
 /* Enters the member into the list. False: it is there. Without memory the whole communicator breaks. */
-static bool loss_note(struct pl_comm *comm, int member)
+static bool failures_note(struct pl_comm *comm, int member)
 {
-    struct pl_comm_losses *losses = &comm->losses;
-    if (loss_is_known(comm, member))
+    struct pl_comm_failures *failures = &comm->health.failures;
+    if (failures_have(comm, member))
         return false;
-    if (!losses->members)
-        losses->members = pl_malloc((size_t)loss_members(comm) * sizeof *losses->members);
-    if (!losses->members) {
+    if (!failures->members)
+        failures->members = pl_malloc((size_t)failures_members(comm) * sizeof *failures->members);
+    if (!failures->members) {
         pl_comm_break(comm, 0, MPI_ERR_NO_MEM, "out of memory for the list of failed members");
         return false;
     }
-    losses->members[atomic_load(&losses->count)] = member;
-    atomic_fetch_add(&losses->count, 1);
+    failures->members[atomic_load(&failures->count)] = member;
+    atomic_fetch_add(&failures->count, 1);
     return true;
 }
 
-bool pl_comm_keeps_losses(const struct pl_comm *comm)
+bool pl_comm_keeps_failures(const struct pl_comm *comm)
 {
-    return comm->instance->engine.local_errors && !comm->role.serves && !comm->role.whole;
+    return comm->instance->engine.comms.go_on && !comm->role.serves && !comm->role.whole;
 }
 
 /* Has the program the request, so that it can wait for it again? */
-static bool loss_has_handle(const struct pl_request *request)
+static bool failures_have_handle(const struct pl_request *request)
 {
     return !request->is.caller_owned && atomic_load_explicit(&request->obj.handles, memory_order_relaxed) > 0;
 }
 
-bool pl_loss_ends_probe(const struct pl_comm *comm, int source)
+bool pl_failures_end_probe(const struct pl_comm *comm, int source)
 {
     return pl_comm_fails(comm, PL_MSG_P2P) ||
-           (source == MPI_ANY_SOURCE ? pl_comm_unacknowledged(comm) : pl_comm_has_lost(comm, source));
+           (source == MPI_ANY_SOURCE ? pl_comm_unacknowledged(comm) : pl_comm_member_failed(comm, source));
 }
 
-int pl_loss_record_probe(const struct pl_comm *comm, int source)
+int pl_failures_record_probe(const struct pl_comm *comm, int source)
 {
     return pl_comm_fails(comm, PL_MSG_P2P) || source == MPI_ANY_SOURCE
                ? pl_comm_broken_record(comm)
                : pl_failure_record_about(comm, source, "has died");
 }
 
-static bool loss_ends_receive(const struct pl_request *request)
+static bool failures_end_receive(const struct pl_request *request)
 {
     int source = request->args.peer_rank;
-    return source == MPI_ANY_SOURCE ? pl_comm_unacknowledged(request->comm) && !loss_has_handle(request)
-                                    : pl_comm_has_lost(request->comm, source);
+    return source == MPI_ANY_SOURCE ? pl_comm_unacknowledged(request->comm) && !failures_have_handle(request)
+                                    : pl_comm_member_failed(request->comm, source);
 }
 
-bool pl_loss_ends_receive(const struct pl_request *request, int *error)
+bool pl_failures_end_receive(const struct pl_request *request, int *error)
 {
     const struct pl_comm *comm = request->comm;
     bool all = pl_comm_fails(comm, request->context);
     *error = all ? pl_comm_broken_class(comm) : MPI_ERR_PROC_ABORTED;
-    return all || loss_ends_receive(request);
+    return all || failures_end_receive(request);
 }
 
-static void loss_end_receives(struct pl_comm *comm)
+static void failures_end_receives(struct pl_comm *comm)
 {
     for (int i = 0; i < PL_QUEUES; i++)
         PL_LIST_EACH(request, &comm->match.queues[i].posted, struct pl_request, link)
-            if (i == PL_MSG_COLL || loss_ends_receive(request)) {
+            if (i == PL_MSG_COLL || failures_end_receive(request)) {
                 pl_match_unpost(request);
                 pl_request_complete(request, MPI_ERR_PROC_ABORTED);
             }
 }
 
-static void loss_tell_clients(struct pl_comm *comm)
+static void failures_tell_clients(struct pl_comm *comm)
 {
     for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
-        if (pl_engine_clients[i].lost)
-            pl_engine_clients[i].lost(comm);
+        if (pl_engine_clients[i].member_failed)
+            pl_engine_clients[i].member_failed(comm);
 }
 
-void pl_comm_lose(struct pl_comm *comm, int member)
+void pl_comm_fail_member(struct pl_comm *comm, int member)
 {
     struct pl_engine *engine = &comm->instance->engine;
     bool remote = member >= comm->size;
-    bool news = !comm->role.whole && loss_note(comm, member);
-    if (!pl_comm_keeps_losses(comm)) {
+    bool news = !comm->role.whole && failures_note(comm, member);
+    if (!pl_comm_keeps_failures(comm)) {
         if (!atomic_load(&comm->health.failed))
             pl_comm_break(comm, remote ? member - comm->size : member, MPI_ERR_PROC_ABORTED, NULL);
     } else if (news && (!atomic_load(&comm->health.failed) || atomic_load(&comm->health.confined))) {
         pl_comm_break_confined(comm, remote ? member - comm->size : member);
-        loss_end_receives(comm);
+        failures_end_receives(comm);
     }
     if (news)
-        loss_tell_clients(comm);
+        failures_tell_clients(comm);
     if (news && atomic_load(&engine->wait.sleepers) > 0)
         pl_engine_wake(engine);
 }
 
-bool pl_comm_has_lost(const struct pl_comm *comm, int rank)
+bool pl_comm_member_failed(const struct pl_comm *comm, int rank)
 {
-    return rank >= 0 && loss_is_known(comm, pl_comm_member(comm, rank, comm->inter.remote != NULL));
+    return rank >= 0 && failures_have(comm, pl_comm_member(comm, rank, comm->inter.remote != NULL));
 }
 
 bool pl_request_is_held(const struct pl_request *request)
 {
     return request->comm && pl_comm_unacknowledged(request->comm) && request->kind == PL_REQ_RECV &&
-           request->state == PL_STATE_POSTED && request->args.peer_rank == MPI_ANY_SOURCE && loss_has_handle(request);
+           request->state == PL_STATE_POSTED && request->args.peer_rank == MPI_ANY_SOURCE && failures_have_handle(request);
 }
 
 bool pl_request_seems_held(const struct pl_request *request)
@@ -145,41 +145,42 @@ int pl_request_held_record(const struct pl_request *request)
 {
     const struct pl_comm *comm = request->comm;
     pl_engine_enter(request->engine);
-    int known = atomic_load(&comm->losses.acknowledged), count = atomic_load(&comm->losses.count);
-    int member = comm->losses.members[known < count ? known : count - 1];
+    int known = atomic_load(&comm->health.failures.acknowledged), count = atomic_load(&comm->health.failures.count);
+    int member = comm->health.failures.members[known < count ? known : count - 1];
     pl_engine_leave(request->engine);
     bool remote = member >= comm->size;
-    return pl_fail(MPIX_ERR_PROC_FAILED_PENDING,
-                   "%srank %d of %s has failed, and may have been the source; the receive stays active: acknowledge the "
-                   "failure with MPIX_Comm_ack_failed and wait again, or cancel the receive",
-                   remote ? "remote " : "", remote ? member - comm->size : member, pl_comm_label(comm));
+    return pl_fail(
+        MPIX_ERR_PROC_FAILED_PENDING,
+        "%srank %d of %s has failed, and may have been the source; the receive stays active: acknowledge the "
+        "failure with MPIX_Comm_ack_failed and wait again, or cancel the receive",
+        remote ? "remote " : "", remote ? member - comm->size : member, pl_comm_label(comm));
 }
 
-int pl_loss_acknowledge(struct pl_comm *comm, int count)
+int pl_failures_acknowledge(struct pl_comm *comm, int count)
 {
     struct pl_engine *engine = &comm->instance->engine;
     pl_engine_enter(engine);
-    int known = atomic_load(&comm->losses.count);
+    int known = atomic_load(&comm->health.failures.count);
     count = count < known ? count : known;
-    if (count > atomic_load(&comm->losses.acknowledged))
-        atomic_store(&comm->losses.acknowledged, count);
-    count = atomic_load(&comm->losses.acknowledged);
+    if (count > atomic_load(&comm->health.failures.acknowledged))
+        atomic_store(&comm->health.failures.acknowledged, count);
+    count = atomic_load(&comm->health.failures.acknowledged);
     pl_engine_leave(engine);
     return count;
 }
 
-int pl_loss_group(struct pl_comm *comm, int count, struct pl_group **group)
+int pl_failures_group(struct pl_comm *comm, int count, struct pl_group **group)
 {
     struct pl_engine *engine = &comm->instance->engine;
     *group = NULL;
     pl_engine_enter(engine);
     if (count < 0)
         pl_failure_search(engine);
-    int known = atomic_load(&comm->losses.count);
+    int known = atomic_load(&comm->health.failures.count);
     count = count < 0 || count > known ? known : count;
     uint64_t *procs = count ? pl_malloc((size_t)count * sizeof *procs) : NULL;
     for (int i = 0; procs && i < count; i++) {
-        int member = comm->losses.members[i];
+        int member = comm->health.failures.members[i];
         procs[i] = member < comm->size ? pl_group_proc(comm->group, member)
                                        : pl_group_proc(comm->inter.remote, member - comm->size);
     }
