@@ -14,7 +14,7 @@ static const struct category {
     const char *beginnings[6];
 } categories[] = {
     { "collectives", "algorithms of collective operations", { "coll_" } },
-    { "errors", "handling of errors", { "crash_", "errhandlers", "initial_errhandler", "strict" } },
+    { "errors", "handling of errors", { "crash_", "errhandlers", "error_range", "initial_errhandler", "strict" } },
     { "messages", "messages and receives that wait in communicators", { "posted_", "unexpected_" } },
     { "objects", "live objects and their memory", { "live_", "object_" } },
     { "process", "configuration, plugins, logging and progress", { "config", "log", "plugin_", "progress" } },

@@ -83,13 +83,13 @@ static void area_share(struct pl_area *area, struct notice *notice)
 
 static void area_attach(struct pl_area *area, const struct notice *notice)
 {
-    struct pl_peer *owner = pl_comm_peer(area->comm, 0);
     void *memory;
     if (notice->bytes < pl_area_memory_bytes(area->size))
         return;
     pl_engine_enter(area->engine);
-    int rc = owner->error
-                 ? owner->error
+    struct pl_peer *owner = pl_comm_peer(area->comm, 0); /* NULL: the communicator is revoked */
+    int rc = !owner || owner->error
+                 ? MPI_ERR_OTHER
                  : area->ops->attach(owner->endpoint, notice->place, pl_area_memory_bytes(area->size), &memory);
     pl_engine_leave(area->engine);
     if (rc == MPI_SUCCESS)

@@ -191,8 +191,10 @@ int pl_area_await(struct pl_area *area, const struct pl_area_call *call, int ran
 PL_COLD void pl_area_wake(struct pl_area *area, uint64_t asleep)
 {
     pl_engine_enter(area->engine);
-    for (int i = 0; i < area->size; i++)
-        if (asleep >> i & 1 && i != area->rank)
-            area->ops->ring(pl_comm_peer(area->comm, i)->endpoint);
+    for (int i = 0; i < area->size; i++) {
+        const struct pl_peer *peer = asleep >> i & 1 && i != area->rank ? pl_comm_peer(area->comm, i) : NULL;
+        if (peer) /* else the communicator is revoked, which wakes all */
+            area->ops->ring(peer->endpoint);
+    }
     pl_engine_leave(area->engine);
 }

@@ -46,7 +46,9 @@ static uint64_t area_wish_of(int rank, uint32_t operations)
 PL_COLD static void area_wake_rank(struct pl_area *area, int rank)
 {
     pl_engine_enter(area->engine);
-    area->ops->ring(pl_comm_peer(area->comm, rank)->endpoint);
+    const struct pl_peer *peer = pl_comm_peer(area->comm, rank);
+    if (peer) /* else the communicator is revoked, which wakes all */
+        area->ops->ring(peer->endpoint);
     pl_engine_leave(area->engine);
 }
 
