@@ -125,7 +125,7 @@ static const struct option table[] = {
     { "grace", CALL, 0, apply_grace, "SECONDS", "the time from SIGTERM to SIGKILL when a job is ended (default 2)" },
     { "keep-going", FLAG, IN_OPTIONS(keep_going), "", "let the other processes continue when one fails" },
     { "with-ft", CALL, 0, apply_ft, "KIND",
-      "ulfm: --keep-going, and the living processes can still communicate; none: neither" },
+      "ulfm: the others go on, and communicate" },
     { "enable-recovery", CALL0, 0, apply_recovery, NULL, NULL },
     { "disable-auto-cleanup", CALL0, 0, apply_recovery, NULL, NULL },
     { "stdin", CALL, 0, apply_stdin, "RANK", "the rank that gets standard input (default 0), or all, or none" },
