@@ -89,7 +89,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
  * 3.7.6). Those of a session that has ended are not active. */
 static void request_refuse_active(struct pl_call *call, const struct pl_request *request)
 {
-    bool collective = request->kind == PL_REQ_COLL || request->kind == PL_REQ_COMM;
+    bool collective = request->kind == PL_REQ_COLL || request->kind == PL_REQ_AGREEMENT;
     if (!request->engine || !(collective || request->kind == PL_REQ_PARTITIONED || request->kind == PL_REQ_RMA))
         return;
     pl_request_blame(call, request);

@@ -86,6 +86,7 @@ const struct pl_request_ops pl_request_ops[PL_REQ_KINDS] = {
                       .describe = pl_schedule_describe },
     [PL_REQ_GENERALIZED] = { .what = PL_WHAT_REQUEST },
     [PL_REQ_PARTITIONED] = { .report = pl_partitioned_report },
+    [PL_REQ_AGREEMENT] = { .what = PL_WHAT_COLLECTIVE, .describe = pl_agreement_describe },
     [PL_REQ_RMA] = { .report = pl_rma_report },
 };
 

@@ -14,6 +14,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
+#include "core/engine/wait_record.h"
 
 /* The header's `part`; its tag is the agreement's number, its source the rank that sends. A member tells its view to a
  * coordinator, or the decision that it knows of. */
@@ -347,10 +348,24 @@ static void agreement_deliver(struct pl_deferred *deferred)
     struct pl_request *request = agreement->request;
     struct pl_engine *engine = request->engine;
     int rc = agreement_outcome(agreement, request->comm);
-    free(agreement);
     pl_engine_enter(engine);
+    request->on.owner = NULL;
+    free(agreement);
     pl_request_complete(request, rc);
     pl_engine_leave(engine);
+}
+
+/* For the job report: the rank that this one waits for. */
+void pl_agreement_describe(const struct pl_request *request, struct pl_job_item *item)
+{
+    const struct agreement *agreement = request->on.owner;
+    const struct pl_comm *comm = request->comm;
+    int awaited = agreement ? agreement->coordinator : -1;
+    for (int i = 0; awaited == comm->rank && i < comm->size; i++)
+        if (i != comm->rank && !set_has(agreement->heard, i) && !set_has(agreement->gone, i))
+            awaited = i;
+    if (awaited >= 0 && awaited != comm->rank)
+        pl_wait_record_add_peer(item, comm, awaited);
 }
 
 static bool agreement_calls_user(const struct pl_deferred *deferred)
@@ -397,7 +412,7 @@ int pl_agreement_start(struct pl_comm *comm, int *flag, MPI_Comm *newcomm, const
                        struct pl_request **request)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    struct pl_request *made = pl_request_create(PL_REQ_COMM, comm, NULL, false);
+    struct pl_request *made = pl_request_create(PL_REQ_AGREEMENT, comm, NULL, false);
     if (!made)
         return MPI_ERR_NO_MEM;
     made->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
@@ -408,6 +423,7 @@ int pl_agreement_start(struct pl_comm *comm, int *flag, MPI_Comm *newcomm, const
     if (agreement) {
         pl_failure_search(engine);
         agreement->request = made;
+        made->on.owner = agreement;
         agreement->flag = flag;
         agreement->newcomm = newcomm;
         agreement->maker = maker;

@@ -20,6 +20,7 @@
 #include "core/engine/comm.h"
 #include "core/engine/transport.h"
 
+struct pl_job_item;
 struct pl_request;
 struct pl_waiting;
 
@@ -35,6 +36,7 @@ int pl_agreement_start(struct pl_comm *comm, int *flag, MPI_Comm *newcomm, const
                        struct pl_request **request);
 
 /* Slots of client.h. */
+void pl_agreement_describe(const struct pl_request *request, struct pl_job_item *item);
 void pl_agreement_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
                           const struct pl_header *header, const void *data, struct pl_rndv *rndv);
 void pl_agreement_failed(struct pl_comm *comm);

@@ -128,7 +128,8 @@ bool pl_comm_member_failed(const struct pl_comm *comm, int rank)
 bool pl_request_is_held(const struct pl_request *request)
 {
     return request->comm && pl_comm_unacknowledged(request->comm) && request->kind == PL_REQ_RECV &&
-           request->state == PL_STATE_POSTED && request->args.peer_rank == MPI_ANY_SOURCE && failures_have_handle(request);
+           request->state == PL_STATE_POSTED && request->args.peer_rank == MPI_ANY_SOURCE &&
+           failures_have_handle(request);
 }
 
 bool pl_request_seems_held(const struct pl_request *request)

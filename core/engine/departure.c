@@ -151,8 +151,7 @@ static struct pl_request *departure_find_part(struct pl_request *request)
         return request->state == PL_STATE_AWAITING && pl_departure_has(request->comm, request->args.peer_rank) ? request
                                                                                                                : NULL;
     case PL_REQ_PAIR: return departure_find_part((struct pl_request *)pl_sendrecv_part(request));
-    case PL_REQ_COLL:
-    case PL_REQ_COMM: return departed_receive(request->comm, PL_MSG_COLL);
+    case PL_REQ_COLL: return departed_receive(request->comm, PL_MSG_COLL);
     case PL_REQ_PARTITIONED: return departed_receive(request->comm, PL_MSG_PARTITIONED);
     default: return NULL;
     }

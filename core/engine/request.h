@@ -29,7 +29,7 @@ enum pl_request_kind {
     PL_REQ_GENERALIZED,
     PL_REQ_PARTITIONED, /* a partitioned message: core/engine/partitioned.h */
     PL_REQ_PAIR,        /* a send and a receive: MPI_Isendrecv */
-    PL_REQ_COMM,        /* creation of a communicator: MPI_Comm_idup */
+    PL_REQ_AGREEMENT,   /* an agreement of the members that live: core/comm/agreement.h */
     PL_REQ_RMA,         /* a one-sided operation: core/rma/rma.h */
     PL_REQ_COMPLETE,    /* complete from the start: MPI_PROC_NULL, buffered sends */
     PL_REQ_KINDS

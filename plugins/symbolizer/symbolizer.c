@@ -92,7 +92,7 @@ static void print_name(Dwfl_Module *module, GElf_Addr address)
     if (!name || GELF_ST_TYPE(symbol.st_info) != STT_FUNC || offset >= symbol.st_size)
         return;
     name += strncmp(name, private_prefix, sizeof private_prefix - 1) == 0 ? sizeof private_prefix - 1 : 0;
-    name += strncmp(name, "PMPI_", 5) == 0;
+    name += strncmp(name, "PMPI_", 5) == 0 || strncmp(name, "PMPIX_", 6) == 0;
     printf("%llx ", (unsigned long long)offset);
     print_text(name, FUNCTION_MAX);
 }

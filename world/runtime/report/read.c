@@ -141,7 +141,8 @@ struct pl_report_frame pl_report_frame(struct pl_symbols *symbols, const struct 
 
 static bool report_read_is_mpi(const char *name)
 {
-    return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0 || strncmp(name, "MPIX_", 5) == 0;
+    name += name[0] == 'P';
+    return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "MPIX_", 5) == 0;
 }
 
 bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_record *page, const struct pl_job_trace *trace,
