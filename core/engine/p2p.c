@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/bsend.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/comm_failures.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
@@ -118,6 +119,8 @@ static int start_hidden(enum pl_request_kind kind, struct pl_comm *comm, const v
                         const struct pl_type *type, int rank, int tag, struct pl_request **request)
 {
     struct pl_request *made;
+    if (pl_unlikely(pl_comm_fails(comm, PL_MSG_COLL))) /* to a peer that is known it would go through */
+        return pl_comm_broken_record(comm);
     int rc = pl_p2p_prepare(kind, true, comm, buf, count, type, rank, tag, &made);
     if (rc)
         return rc;
