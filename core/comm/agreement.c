@@ -35,12 +35,14 @@ struct view {
 struct agreement {
     struct pl_list link; /* in pl_agreements.open */
     uint32_t number;
-    bool joined;                 /* this member has called it */
-    int coordinator;             /* the one that this member has told its view; -1: none */
-    unsigned char *heard, *gone; /* sets: members that have sent their view or a decision; that have failed */
-    struct view *merged;         /* the views of this member and of those that it has heard */
-    struct view *known;          /* the latest decision that it knows */
-    size_t set_bytes;            /* of each set */
+    bool joined;            /* this member has called it */
+    int coordinator;        /* the one that this member has told its view; -1: none */
+    unsigned char *heard;   /* sets of members: those that have sent their view or a decision, */
+    unsigned char *decided; /* those that have sent the decision with which they ended, */
+    unsigned char *gone;    /* and those that have failed */
+    struct view *merged;    /* the views of this member and of those that it has heard */
+    struct view *known;     /* the latest decision that it knows */
+    size_t set_bytes;       /* of each set */
 
     struct pl_deferred deferred; /* delivers the outcome */
     struct pl_request *request;
@@ -108,14 +110,15 @@ static struct agreement *agreement_find(struct pl_agreements *all, uint32_t numb
 static struct agreement *agreement_make(struct pl_comm *comm, struct pl_agreements *all, uint32_t number)
 {
     size_t set = set_bytes_of(comm), view = (view_bytes(set) + 7) / 8 * 8;
-    struct agreement *made = pl_calloc(1, sizeof *made + 2 * view + 2 * set);
+    struct agreement *made = pl_calloc(1, sizeof *made + 2 * view + 3 * set);
     if (!made)
         return NULL;
     unsigned char *at = (unsigned char *)(made + 1);
     made->merged = (struct view *)at;
     made->known = (struct view *)(at + view);
     made->heard = at + 2 * view;
-    made->gone = made->heard + set;
+    made->decided = made->heard + set;
+    made->gone = made->decided + set;
     made->set_bytes = set;
     made->number = number;
     made->coordinator = made->known->epoch = made->merged->epoch = -1;
@@ -195,6 +198,10 @@ static bool agreement_step(struct agreement *agreement, struct pl_comm *comm)
                        knows ? agreement->known : agreement->merged);
     }
     agreement->coordinator = coordinator;
+    if (coordinator != comm->rank && set_has(agreement->decided, coordinator)) {
+        agreement_finish(agreement, comm); /* it will decide nothing else */
+        return true;
+    }
     if (coordinator != comm->rank)
         return false;
     for (int i = 0; i < comm->size; i++)
@@ -261,11 +268,10 @@ void pl_agreement_arrived(struct pl_engine *engine, struct pl_comm *comm, const 
         agreement_merge(agreement, &view, (const unsigned char *)data + sizeof view);
     else if (header->part == PART_KNOWN || header->part == PART_DECISION)
         agreement_know(agreement, data, view.epoch);
-    bool current = view.epoch >= agreement->coordinator || header->source == agreement->coordinator;
-    if (header->part == PART_DECISION && agreement->joined && current) {
-        memcpy(agreement->known, data, view_bytes(agreement->set_bytes));
+    if (header->part == PART_DECISION)
+        set_add(agreement->decided, header->source);
+    if (header->part == PART_DECISION && agreement->joined && view.epoch >= agreement->coordinator)
         agreement_finish(agreement, comm);
-    }
     agreements_step(comm);
 }
 

@@ -6,9 +6,10 @@
  * Every member sends its view to the coordinator, the lowest rank that it does not know to have failed. That waits for
  * the view of each other member until it hears from it or knows it to have failed, decides, and sends the decision to
  * all. A member that receives the decision passes it on to all others before it returns: once one that lives has
- * returned, all others will hear the same. When the coordinator fails, the members turn to the next one. It adopts the
- * decision of an earlier coordinator if a member knows one; of several the latest, whose coordinator has heard of no
- * earlier one. So no decision that a living member has returned with is ever replaced.
+ * returned, all others will hear the same. When the coordinator fails, the members turn to the next one, and adopt its
+ * decision if it has ended already. Else it adopts that of an earlier coordinator if a member knows one; of several the
+ * latest, whose coordinator has heard of no earlier one. So no decision that a living member has returned with is ever
+ * replaced.
  *
  * A member that has closed its engine in good order counts as failed once all that it sent has arrived.
  *
