@@ -206,13 +206,13 @@ void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *w
 
 /* --- revoked ------------------------------------------------------------------------------------------------------ */
 
-/* Messages that nothing will receive. Their senders learn from the notice why. */
-static void revoke_drop_messages(struct pl_comm *comm)
+/* Messages that nothing will receive wait elsewhere, until their senders ask for them back (match.h). */
+static void revoke_messages(struct pl_comm *comm)
 {
     for (int i = 0; i < PL_QUEUES; i++)
         PL_LIST_EACH(unexpected, &comm->match.queues[i].unexpected, struct pl_unexpected, link) {
             pl_match_take(comm, unexpected);
-            pl_match_drop(&comm->instance->engine, unexpected, false);
+            pl_list_append(&comm->instance->engine.early.messages, &unexpected->link);
         }
 }
 
@@ -225,7 +225,7 @@ static void revoke_here(struct pl_comm *root, int rank)
             atomic_store(&comm->health.revoked, rank + 1);
             pl_comm_peers_forget(comm);
             break_one(comm, rank, MPI_ERR_PROC_ABORTED, NULL);
-            revoke_drop_messages(comm);
+            revoke_messages(comm);
         }
 }
 

@@ -34,6 +34,11 @@ void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
     engine->comms.freed[engine->comms.next_freed++ % PL_COMMS_FREED] = (struct pl_comm_freed){
         .home = comm->id.home, .serial = comm->id.serial, .rank = comm->rank, .failed = failed
     };
+    PL_LIST_EACH(early, &engine->early.messages, struct pl_unexpected, link)
+        if (failed && early->header.home == comm->id.home && early->header.serial == comm->id.serial) {
+            pl_list_remove(&early->link); /* of one that is revoked */
+            pl_match_drop(engine, early, false);
+        }
     for (int i = 0; i < PL_QUEUES; i++)
         PL_LIST_EACH(unexpected, &comm->match.queues[i].unexpected, struct pl_unexpected, link) {
             pl_list_remove(&unexpected->link);

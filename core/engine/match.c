@@ -190,15 +190,13 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
     }
     if (pl_unlikely(!comm) && match_drop_late(engine, from, header, rndv))
         return;
-    if (comm && pl_unlikely(atomic_load_explicit(&comm->health.revoked, memory_order_relaxed))) {
-        match_decline(engine, from, header, rndv);
-        return;
-    }
     struct pl_unexpected *unexpected = match_keep(from, header, data, rndv);
     if (!unexpected) {
         match_starve(engine, comm, from, header, rndv);
         return;
     }
+    if (comm && pl_unlikely(atomic_load_explicit(&comm->health.revoked, memory_order_relaxed)))
+        comm = NULL; /* until its sender asks for it back */
     pl_list_append(comm ? &comm->match.queues[header->kind].unexpected : &engine->early.messages, &unexpected->link);
     if (comm && comm->match.index && header->kind == PL_MSG_P2P)
         pl_match_index_add_unexpected(comm, unexpected);
