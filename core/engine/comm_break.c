@@ -206,13 +206,17 @@ void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *w
 
 /* --- revoked ------------------------------------------------------------------------------------------------------ */
 
-/* Messages that nothing will receive wait elsewhere, until their senders ask for them back (match.h). */
+/* Messages that nothing will receive. Those whose senders wait are kept elsewhere: these senders learn from the notice
+ * why, and ask them back. */
 static void revoke_messages(struct pl_comm *comm)
 {
     for (int i = 0; i < PL_QUEUES; i++)
         PL_LIST_EACH(unexpected, &comm->match.queues[i].unexpected, struct pl_unexpected, link) {
             pl_match_take(comm, unexpected);
-            pl_list_append(&comm->instance->engine.early.messages, &unexpected->link);
+            if (unexpected->rndv || unexpected->header.flags & PL_FLAG_SYNC)
+                pl_list_append(&comm->instance->engine.early.messages, &unexpected->link);
+            else
+                pl_match_drop(&comm->instance->engine, unexpected, false);
         }
 }
 

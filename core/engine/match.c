@@ -190,12 +190,15 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
     }
     if (pl_unlikely(!comm) && match_drop_late(engine, from, header, rndv))
         return;
+    bool revoked = comm && pl_unlikely(atomic_load_explicit(&comm->health.revoked, memory_order_relaxed));
+    if (revoked && !rndv && !(header->flags & PL_FLAG_SYNC))
+        return;
     struct pl_unexpected *unexpected = match_keep(from, header, data, rndv);
     if (!unexpected) {
         match_starve(engine, comm, from, header, rndv);
         return;
     }
-    if (comm && pl_unlikely(atomic_load_explicit(&comm->health.revoked, memory_order_relaxed)))
+    if (revoked)
         comm = NULL; /* until its sender asks for it back */
     pl_list_append(comm ? &comm->match.queues[header->kind].unexpected : &engine->early.messages, &unexpected->link);
     if (comm && comm->match.index && header->kind == PL_MSG_P2P)
@@ -389,10 +392,11 @@ static void arrived_ack(struct pl_engine *engine, const struct pl_header *header
     if (!request)
         return;
     pl_list_remove(&request->link);
+    bool revoked = atomic_load(&request->comm->health.revoked); /* whose message may have gone with it, unread */
     if (request->state == PL_STATE_MOVING)
         request->is.acked = true;
     else
-        pl_request_complete(request, MPI_SUCCESS);
+        pl_request_complete(request, revoked ? pl_comm_broken_class(request->comm) : MPI_SUCCESS);
 }
 
 static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *header)

@@ -21,6 +21,7 @@
 #include "core/engine/comm.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/departure.h"
+#include "core/engine/peer_failure.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_policy.h"
 #include "core/engine/wait_record.h"
@@ -75,9 +76,13 @@ static bool area_was_left(const struct pl_area *area, int rank, const struct pl_
     return (ahead || pl_unlikely(pl_owed_nothing_by(area->comm, rank))) && !pl_awaited_is_there(awaited);
 }
 
+/* The usual reason is a member that has failed, of which that rank knows already. */
 static void area_tell_left(struct pl_area *area, int rank)
 {
     char why[128];
+    pl_failure_search(area->engine);
+    if (atomic_load(&area->comm->health.failed))
+        return;
     snprintf(why, sizeof why,
              "the calls differ: this rank waits for rank %d in a collective that rank %d has completed without it",
              rank, rank);
