@@ -327,8 +327,8 @@ static int agreement_make_comm(struct agreement *agreement, struct pl_comm *comm
     free(procs);
     if (!group)
         return MPI_ERR_NO_MEM;
-    int rc = pl_comm_create(comm->instance, comm, group, NULL,
-                            (struct pl_comm_id){ agreement->known->home, agreement->known->serial }, &made);
+    struct pl_comm_id id = { agreement->known->home, agreement->known->serial };
+    int rc = pl_comm_create_of_living(comm, group, id, &made);
     pl_handle_drop(group);
     if (rc)
         return rc;

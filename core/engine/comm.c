@@ -12,6 +12,7 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/bsend.h"
 #include "core/engine/client.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/comm_table.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
@@ -52,7 +53,7 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
         pl_lock_drop(&parent->lock);
         made->peers.av = pl_av_retain(parent->peers.av);
         made->role.parent = parent->id;
-        made->role.made = parent->coll.blocking;
+        made->role.made = parent->coll.blocking + parent->coll.area_count;
     } else {
         made->errhandler = pl_errhandler_of(PL_SESSION, instance);
         if (made->errhandler->target) { /* a function for sessions cannot be called with a communicator */
@@ -66,13 +67,20 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
     return MPI_SUCCESS;
 }
 
-static void comm_enroll(struct pl_comm *comm, struct pl_comm_id id)
+/* Enters it into the engine, unless `parent` was revoked meanwhile: the others have been told that this process has not
+ * made it (comm_break.c). NULL: it does not depend on one. */
+static bool comm_enroll(struct pl_comm *comm, struct pl_comm_id id, struct pl_comm *parent)
 {
     struct pl_engine *engine = &comm->instance->engine;
     comm->id = id;
     pl_engine_enter(engine);
-    pl_engine_add_comm(engine, comm);
+    bool may = !parent || !atomic_load(&parent->health.revoked);
+    if (may)
+        pl_engine_add_comm(engine, comm);
+    if (may && parent)
+        atomic_store_explicit(&parent->coll.made, comm->role.made, memory_order_relaxed);
     pl_engine_leave(engine);
+    return may;
 }
 
 int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
@@ -99,9 +107,23 @@ int pl_comm_create_with_av(struct pl_instance *instance, struct pl_comm *parent,
         pl_av_release((*comm)->peers.av);
         (*comm)->peers.av = av;
     }
-    comm_enroll(*comm, id);
-    if (parent)
-        atomic_store_explicit(&parent->coll.made, parent->coll.blocking, memory_order_relaxed);
+    if (comm_enroll(*comm, id, parent))
+        return MPI_SUCCESS;
+    if (av)
+        (*comm)->peers.av = NULL; /* the caller's again */
+    pl_object_release(*comm);
+    *comm = NULL;
+    return pl_comm_broken_record(parent);
+}
+
+int pl_comm_create_of_living(struct pl_comm *parent, struct pl_group *group, struct pl_comm_id id,
+                             struct pl_comm **comm)
+{
+    int rc = pl_comm_build(parent->instance, parent, group, NULL, comm);
+    if (rc)
+        return rc;
+    (*comm)->role.parent = (struct pl_comm_id){ .home = 0 };
+    comm_enroll(*comm, id, NULL);
     return MPI_SUCCESS;
 }
 
@@ -119,7 +141,7 @@ int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *gro
     if (rc)
         pl_comm_destroy(comm);
     else
-        comm_enroll(comm, id);
+        comm_enroll(comm, id, NULL);
     return rc;
 }
 

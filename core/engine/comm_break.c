@@ -170,6 +170,7 @@ static void break_tell(const struct pl_comm *root, struct pl_comm *via, int to, 
         .home = root->id.home,
         .serial = root->id.serial,
         .source = rank,
+        .tag = root->rank, /* the sender */
         .kind = PL_MSG_BROKEN,
         .part = part,
         .size = sizeof *notice,
@@ -236,7 +237,8 @@ static void revoke_here(struct pl_comm *root, int rank)
 /* Every member that hears of it passes it on first: the one that has revoked it may die before it has told all. */
 static void revoke_and_tell(struct pl_comm *root, int rank)
 {
-    const struct break_notice notice = { .class = MPIX_ERR_REVOKED };
+    const struct break_notice notice = { .class = MPIX_ERR_REVOKED,
+                                         .made = atomic_load_explicit(&root->coll.made, memory_order_relaxed) };
     revoke_here(root, rank);
     break_tell_all(root, rank, PART_REVOKED, &notice);
 }
@@ -283,6 +285,7 @@ void pl_comm_break_repeat(const struct pl_comm *comm, const struct pl_origin *to
     struct pl_header header = { .home = comm->id.home,
                                 .serial = comm->id.serial,
                                 .source = (revoked ? revoked : atomic_load(&comm->health.failed)) - 1,
+                                .tag = -1, /* says nothing of what this rank has made */
                                 .kind = PL_MSG_BROKEN,
                                 .part = revoked ? PART_REVOKED : PART_LINK };
     if (comm->health.words)
@@ -399,6 +402,20 @@ static void break_children(struct pl_comm *comm, int rank, const struct break_no
     }
 }
 
+/* A member has heard of the revocation, and tells all others. They may wait for it in a communicator, a window or a
+ * file that it will not make any more. */
+static void revoke_told(struct pl_comm *root, const struct pl_header *header, int rank, struct break_notice *notice)
+{
+    int from = header->tag;
+    if (!atomic_load(&root->health.revoked))
+        revoke_and_tell(root, rank);
+    if (from < 0 || from >= pl_comm_targets(root))
+        return;
+    snprintf(notice->words, sizeof notice->words, "rank %d has not made it: %.64s, of which it is made, is revoked",
+             from, pl_comm_label(root));
+    break_children(root, from, notice);
+}
+
 /* The rank that lost the link cannot tell the one at its other end: the two ranks behind that do, of which one may be
  * the rank that told this one. */
 static bool break_is_next(const struct pl_comm *comm, int rank)
@@ -417,9 +434,7 @@ void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, co
     int rank = header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0;
     bool news = !atomic_load(&comm->health.failed);
     if (header->part == PART_REVOKED) {
-        struct pl_comm *root = pl_comm_root(comm);
-        if (!atomic_load(&root->health.revoked))
-            revoke_and_tell(root, rank);
+        revoke_told(pl_comm_root(comm), header, rank, &notice);
         return;
     }
     if (notice.class == MPI_ERR_PROC_ABORTED && !notice.words[0] && pl_comm_keeps_failures(comm)) {
@@ -451,8 +466,9 @@ int pl_comm_broken_class(const struct pl_comm *comm)
 int pl_comm_broken_record(const struct pl_comm *comm)
 {
     int rank = atomic_load(&comm->health.failed) - 1, class = pl_comm_broken_class(comm);
-    if (class == MPIX_ERR_REVOKED)
-        return pl_fail(class, "rank %d has revoked %s", atomic_load(&comm->health.revoked) - 1, pl_comm_label(comm));
+    int revoked = atomic_load(&comm->health.revoked);
+    if (revoked)
+        return pl_fail(class, "rank %d has revoked %s", revoked - 1, pl_comm_label(comm));
     if (comm->health.words)
         return pl_fail(class, "%s", comm->health.words);
     if (class != MPI_ERR_PROC_ABORTED)
