@@ -27,7 +27,7 @@ struct pl_engine;
 struct pl_peer;
 struct pl_request;
 
-enum { PL_TRANSPORT_ABI = 10 };
+enum { PL_TRANSPORT_ABI = 11 };
 
 /* The header of every message. 40 bytes, in the machine's byte order. */
 struct pl_header {
@@ -89,6 +89,7 @@ struct pl_endpoint {
 struct pl_shared {
     uint64_t place; /* by which others attach it */
     size_t bytes;
+    size_t written; /* bytes at the front, beyond which all are zero when it is freed; share() says all */
     void *memory;
 };
 
@@ -249,13 +250,14 @@ struct pl_transport_ops {
     /* Makes progress; returns the number of events. */
     int (*progress)(void *self);
 
-    /* Memory that processes share. share() allocates it, zeroed; other processes attach() it by owner, place and size.
-     * unshare() frees it, for reuse if `reuse` says that no other process uses it any more. ring() wakes a peer that
-     * may sleep while it waits for data in such memory. All five may be NULL together: the transport cannot share. */
+    /* Memory that processes share. share() allocates it, zeroed; other processes attach() it by owner, place and size,
+     * and detach() it. It may stay mapped for the next attach(). unshare() frees it, for reuse if `reuse` says that no
+     * other process uses it any more. ring() wakes a peer that may sleep while it waits for data in such memory. All
+     * five may be NULL together: the transport cannot share. An endpoint of one that can stays until that closes. */
     int (*share)(void *self, size_t bytes, struct pl_shared *shared);
     void (*unshare)(void *self, struct pl_shared *shared, bool reuse);
     int (*attach)(struct pl_endpoint *owner, uint64_t place, size_t bytes, void **memory);
-    void (*detach)(void *memory, size_t bytes);
+    void (*detach)(struct pl_endpoint *owner, void *memory, size_t bytes);
     void (*ring)(struct pl_endpoint *peer);
 
     /* Copies from or to any memory of the peer, which takes no part. Called by any thread, WITHOUT the lock.

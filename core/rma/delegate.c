@@ -34,6 +34,7 @@ struct delegate_made {
 static void delegate_publish(struct pl_win *win, int rank, struct delegate_made *made)
 {
     struct pl_delegated *slot = made->slot;
+    win->memory.shared.written = win->memory.shared.bytes;
     slot->head = made->head;
     memcpy(slot->body, made->run, made->head.runs * sizeof *made->run);
     atomic_store_explicit(&slot->state, pl_delegated_made(rank), memory_order_release);

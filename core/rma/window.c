@@ -44,8 +44,7 @@ static int window_make_targets(struct pl_win *win)
     int size = win->comm->size;
     win->targets = pl_calloc((size_t)size, sizeof *win->targets);
     win->memory.maps = pl_calloc((size_t)size, sizeof *win->memory.maps);
-    win->memory.map_bytes = pl_calloc((size_t)size, sizeof *win->memory.map_bytes);
-    if (!win->targets || !win->memory.maps || !win->memory.map_bytes)
+    if (!win->targets || !win->memory.maps)
         return pl_fail_memory("a window");
     for (int i = 0; i < size; i++) {
         pl_list_init(&win->targets[i].origin.op_queue);
@@ -184,7 +183,6 @@ void pl_win_destroy(void *object)
         pl_cma_target_free(&win->targets[i].cma);
     free(win->targets);
     free(win->memory.maps);
-    free(win->memory.map_bytes);
     PL_VEC_FINI(&win->dynamic.regions);
     pl_lock_fini(&win->cma.lock);
     pl_object_release(win->epoch.started);

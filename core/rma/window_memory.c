@@ -112,21 +112,22 @@ int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own)
 static bool memory_map_area(struct pl_win *win, int rank, const struct pl_win_card *card)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
+    struct pl_win_map *map = &win->memory.maps[rank];
     struct pl_peer *peer;
     if (card->bytes < PL_WIN_CTL || pl_engine_find(win->comm, rank, &peer) != MPI_SUCCESS || !peer->endpoint ||
         peer->endpoint->ops != win->memory.ops)
         return false;
     pl_engine_enter(engine);
-    int rc = peer->error
-                 ? peer->error
-                 : win->memory.ops->attach(peer->endpoint, card->place, (size_t)card->bytes, &win->memory.maps[rank]);
+    map->owner = peer->endpoint;
+    int rc =
+        peer->error ? peer->error : win->memory.ops->attach(map->owner, card->place, (size_t)card->bytes, &map->memory);
     pl_engine_leave(engine);
     if (rc) {
-        win->memory.maps[rank] = NULL;
+        map->memory = NULL;
         return false;
     }
-    win->memory.map_bytes[rank] = (size_t)card->bytes;
-    win->targets[rank].ctl = win->memory.maps[rank];
+    map->bytes = (size_t)card->bytes;
+    win->targets[rank].ctl = map->memory;
     return true;
 }
 
@@ -136,7 +137,7 @@ static bool memory_map_direct(struct pl_win *win, int rank, const struct pl_win_
     bool holds = memory_is_contiguous(win) || (uint64_t)card->size <= card->bytes - PL_WIN_CTL; /* of enough bytes */
     if (card->bytes < PL_WIN_CTL || !holds || !memory_map_area(win, rank, card))
         return false;
-    target->memory = (char *)win->memory.maps[rank] + PL_WIN_CTL;
+    target->memory = (char *)win->memory.maps[rank].memory + PL_WIN_CTL;
     target->path = &pl_rma_path_direct;
     return true;
 }
@@ -169,7 +170,7 @@ static int memory_copy_word(struct pl_endpoint *peer, bool write, uint64_t *here
 }
 
 /* Each rank's area has a word for every other rank. The kernel writes and reads this rank's word there, and the word
- * must also appear in the mapped area. */
+ * must also appear in the mapped area, from which it then goes. */
 static bool memory_try_cma(struct pl_win *win, int rank, const struct pl_win_card *card)
 {
     struct pl_endpoint *peer = pl_comm_peer(win->comm, rank)->endpoint;
@@ -177,9 +178,11 @@ static bool memory_try_cma(struct pl_win *win, int rank, const struct pl_win_car
     uint64_t word = CMA_TRIAL + (uint64_t)own, back = 0;
     size_t offset = PL_WIN_CTL + pl_delegate_area(own);
     uint64_t there = card->ctl + offset;
-    const _Atomic uint64_t *mapped = (const void *)((const char *)win->memory.maps[rank] + offset);
-    return memory_copy_word(peer, true, &word, there) == MPI_SUCCESS && atomic_load(mapped) == word &&
-           memory_copy_word(peer, false, &back, there) == MPI_SUCCESS && back == word;
+    _Atomic uint64_t *mapped = (void *)((char *)win->memory.maps[rank].memory + offset);
+    bool works = memory_copy_word(peer, true, &word, there) == MPI_SUCCESS && atomic_load(mapped) == word &&
+                 memory_copy_word(peer, false, &back, there) == MPI_SUCCESS && back == word;
+    atomic_store(mapped, 0);
+    return works;
 }
 
 /* Maps the control blocks of all ranks and tries CMA with each. */
@@ -238,6 +241,8 @@ void pl_win_memory_agree(struct pl_win *win, bool all_cma)
 {
     if (!memory_is_allocated(win) && !all_cma)
         memory_forget_cma(win);
+    else if (all_cma)
+        win->memory.shared.written = PL_WIN_CTL; /* as long as no operation is delegated */
     pl_win_remote_choose(win);
     for (int i = 0; i < win->comm->size; i++) {
         const struct pl_rma_path *path = win->targets[i].path;
@@ -248,11 +253,16 @@ void pl_win_memory_agree(struct pl_win *win, bool all_cma)
 
 void pl_win_memory_unmap(struct pl_win *win)
 {
-    for (int i = 0; win->memory.maps && i < win->comm->size; i++)
-        if (win->memory.maps[i]) {
-            win->memory.ops->detach(win->memory.maps[i], win->memory.map_bytes[i]);
-            win->memory.maps[i] = NULL;
-        }
+    struct pl_engine *engine = &win->comm->instance->engine;
+    for (int i = 0; win->memory.maps && i < win->comm->size; i++) {
+        struct pl_win_map *map = &win->memory.maps[i];
+        if (!map->memory)
+            continue;
+        pl_engine_enter(engine);
+        win->memory.ops->detach(map->owner, map->memory, map->bytes);
+        pl_engine_leave(engine);
+        map->memory = NULL;
+    }
 }
 
 void pl_win_memory_release(struct pl_win *win, bool reuse)

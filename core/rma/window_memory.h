@@ -22,13 +22,19 @@
 
 struct pl_win;
 
+/* Another rank's area, mapped here. */
+struct pl_win_map {
+    void *memory; /* NULL: it is not mapped */
+    size_t bytes;
+    struct pl_endpoint *owner;
+};
+
 struct pl_win_memory {
     const struct pl_transport_ops *ops; /* of the transport that shares memory; NULL: none */
     struct pl_shared shared;            /* this process's area */
     void *private_area;                 /* the same if it is not shared; NULL: it is */
     bool some_shared;                   /* a rank shares its memory with others, all ranks know */
-    void **maps;                        /* [comm->size] others' areas, mapped here; NULL: not mapped */
-    size_t *map_bytes;                  /* [comm->size] */
+    struct pl_win_map *maps;            /* [comm->size] others' areas */
     struct pl_remote_window remote;     /* exposed to one-sided transfers */
 };
 

@@ -41,7 +41,7 @@ static size_t region_page(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t region_round_up(size_t bytes)
+size_t pl_shm_region_round_up(size_t bytes)
 {
     return (bytes + region_page() - 1) & ~(region_page() - 1);
 }
@@ -118,7 +118,7 @@ static void region_add_vacant(struct pl_shm_region *region, const struct pl_shm_
 
 int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes, struct pl_shm_span *span)
 {
-    bytes = region_round_up(bytes);
+    bytes = pl_shm_region_round_up(bytes);
     uint64_t offset = region_take_vacant(region, bytes);
     if (offset == UINT64_MAX) {
         offset = region->used;
@@ -207,7 +207,7 @@ int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *f
                           (int)from->pid, strerror(errno));
     wrong = region_check(fd, offset + bytes, inode);
     if (!wrong) {
-        *memory = mmap(NULL, region_round_up(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+        *memory = mmap(NULL, pl_shm_region_round_up(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
         if (*memory == MAP_FAILED) {
             class = region_class_of(errno);
             wrong = strerror(errno);
@@ -222,7 +222,7 @@ int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *f
 void pl_shm_region_unmap(void *memory, size_t bytes)
 {
     if (memory)
-        munmap(memory, region_round_up(bytes));
+        munmap(memory, pl_shm_region_round_up(bytes));
 }
 
 /* A zombie has no descriptors. For users other than root its directory cannot be read either, just like the one of a

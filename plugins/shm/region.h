@@ -36,6 +36,9 @@ struct pl_shm_region {
 int pl_shm_region_open(struct pl_shm_region *region, const struct pl_host *host);
 void pl_shm_region_close(struct pl_shm_region *region);
 
+/* To whole pages. */
+size_t pl_shm_region_round_up(size_t bytes);
+
 /* Allocates and maps zeroed memory. MPI_ERR_NO_MEM. */
 int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes,
                        struct pl_shm_span *span);

@@ -19,6 +19,7 @@
 #include "plugins/shm/ring.h"
 #include "plugins/shm/ring_read.h"
 #include "plugins/shm/rndv.h"
+#include "plugins/shm/share.h"
 #include "plugins/shm/shm_peer.h"
 
 enum {
@@ -111,6 +112,7 @@ static void shm_close(void *self)
         pl_shm_peer_free(peer);
     pl_shm_fifos_close(shm);
     pl_shm_tokens_fini(&shm->tokens);
+    pl_shm_kept_fini(shm);
     pl_shm_span_release(&shm->region, &shm->span, false);
     pl_shm_region_close(&shm->region);
     free(shm);
@@ -299,38 +301,14 @@ static int shm_progress(void *self)
     return events;
 }
 
-/* --- shared memory for the library ------------------------------------------------------------------------------- */
-
-static int shm_share(void *self, size_t bytes, struct pl_shared *shared)
-{
-    struct pl_shm *shm = self;
-    struct pl_shm_span span;
-    int rc = pl_shm_span_create(&shm->region, shm->host, bytes, &span);
-    if (rc == MPI_SUCCESS)
-        *shared = (struct pl_shared){ .place = span.offset, .bytes = span.bytes, .memory = span.memory };
-    return rc;
-}
-
-static void shm_unshare(void *self, struct pl_shared *shared, bool reuse)
-{
-    struct pl_shm *shm = self;
-    struct pl_shm_span span = { .offset = shared->place, .bytes = shared->bytes, .memory = shared->memory };
-    pl_shm_span_release(&shm->region, &span, reuse);
-    shared->memory = NULL;
-}
-
-static int shm_attach(struct pl_endpoint *owner, uint64_t place, size_t bytes, void **memory)
-{
-    struct pl_shm_peer *peer = (struct pl_shm_peer *)owner;
-    return pl_shm_region_map(peer->shm->host, &peer->address, place, bytes, &peer->inode, memory);
-}
-
 static void shm_ring(struct pl_endpoint *endpoint)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     if (peer->state == PL_SHM_PEER_OPEN)
         pl_shm_notify_other(peer);
 }
+
+/* --- the end of what was sent ------------------------------------------------------------------------------------- */
 
 static bool shm_peer_flushed(const struct pl_shm_peer *peer)
 {
@@ -367,10 +345,10 @@ const struct pl_transport_ops pl_transport_shm = {
     .drop = pl_shm_rndv_drop,
     .withdraw = pl_shm_rndv_withdraw,
     .progress = shm_progress,
-    .share = shm_share,
-    .unshare = shm_unshare,
-    .attach = shm_attach,
-    .detach = pl_shm_region_unmap,
+    .share = pl_shm_share,
+    .unshare = pl_shm_unshare,
+    .attach = pl_shm_attach,
+    .detach = pl_shm_detach,
     .ring = shm_ring,
     .cma = pl_shm_cma_copy,
     .flushed = shm_flushed,

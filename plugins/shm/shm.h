@@ -34,6 +34,11 @@
 enum {
     PL_SHM_POLLS = 16,             /* rings that are polled; writers of further rings set a ready bit */
     PL_SHM_FIFO_BYTES = 512 << 10, /* capacity of a FIFO */
+
+    /* Shared memory that stays mapped (share.h). */
+    PL_SHM_KEPT_BYTES = 128 << 10, /* of a span at most: clearing it must cost less than mapping it */
+    PL_SHM_KEPT_SPANS = 8,         /* of this process's region, and of each peer's */
+    PL_SHM_KEPT_TOTAL = 512 << 10, /* bytes of this process's region */
 };
 
 enum pl_shm_rndv_mode { PL_SHM_RNDV_AUTO, PL_SHM_RNDV_COPY, PL_SHM_RNDV_CMA };
@@ -74,6 +79,14 @@ struct pl_shm_in {
     uint32_t streak;              /* records that it found without an idle round between them */
 };
 
+/* A part of a peer's region that is mapped here for the library. */
+struct pl_shm_attached {
+    uint64_t place;
+    size_t bytes; /* whole pages */
+    void *memory;
+    bool in_use; /* else it is kept for the next attach() */
+};
+
 struct pl_shm_peer {
     struct pl_endpoint endpoint; /* first: an endpoint is a peer */
     struct pl_shm *shm;
@@ -107,6 +120,7 @@ struct pl_shm_peer {
 
     struct pl_shm_address address;
     ino_t inode;
+    PL_VEC(struct pl_shm_attached) attached;
 };
 
 /* A ring that progress() polls in every round. */
@@ -146,6 +160,11 @@ struct pl_shm {
     struct pl_shm_address address;
     struct pl_shm_span span; /* of the head */
     struct pl_shm_region region;
+    struct pl_shm_kept {
+        int count;
+        size_t bytes;                               /* in total */
+        struct pl_shm_span span[PL_SHM_KEPT_SPANS]; /* all zeroes; the oldest first */
+    } kept;
 };
 
 extern const struct pl_transport_ops pl_transport_shm;

@@ -12,6 +12,7 @@
 #include "plugins/shm/ring.h"
 #include "plugins/shm/ring_read.h"
 #include "plugins/shm/rndv.h"
+#include "plugins/shm/share.h"
 
 enum { CHECK_NS = 200000000 }; /* between checks for peers that have died: each takes a system call for each peer */
 
@@ -143,6 +144,7 @@ static void peer_release_memory(struct pl_shm_peer *peer, bool reuse)
     peer->out.ring = NULL;
     pl_shm_region_unmap(peer->head, sizeof *peer->head);
     peer->head = NULL;
+    pl_shm_attached_release(peer);
     pl_list_remove(&peer->active);
     pl_list_remove(&peer->link);
     peer->state = PL_SHM_PEER_ENDED;
@@ -184,6 +186,7 @@ void pl_shm_peer_free(struct pl_shm_peer *peer)
     }
     pl_list_remove(&peer->link);
     free((void *)(uintptr_t)peer->origin.card);
+    PL_VEC_FINI(&peer->attached);
     free(peer);
 }
 

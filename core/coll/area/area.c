@@ -88,9 +88,10 @@ static void area_attach(struct pl_area *area, const struct notice *notice)
         return;
     pl_engine_enter(area->engine);
     struct pl_peer *owner = pl_comm_peer(area->comm, 0); /* NULL: the communicator is revoked */
+    area->owner = owner ? owner->endpoint : NULL;
     int rc = !owner || owner->error
                  ? MPI_ERR_OTHER
-                 : area->ops->attach(owner->endpoint, notice->place, pl_area_memory_bytes(area->size), &memory);
+                 : area->ops->attach(area->owner, notice->place, pl_area_memory_bytes(area->size), &memory);
     pl_engine_leave(area->engine);
     if (rc == MPI_SUCCESS)
         area->memory = memory;
@@ -108,7 +109,9 @@ static void area_drop(struct pl_area *area)
     }
     if (area->memory) {
         atomic_fetch_add_explicit(&area->memory->released.word, 1, memory_order_release);
-        area->ops->detach(area->memory, pl_area_memory_bytes(area->size));
+        pl_engine_enter(area->engine);
+        area->ops->detach(area->owner, area->memory, pl_area_memory_bytes(area->size));
+        pl_engine_leave(area->engine);
     }
     free(area);
 }
