@@ -61,7 +61,7 @@ static size_t remote_longest_key(const struct pl_win_card *cards, int count)
     return longest;
 }
 
-int pl_win_remote_exchange(struct pl_win *win, const struct pl_win_card *cards)
+int pl_win_remote_exchange(struct pl_win *win, struct pl_comm *parent, const struct pl_win_card *cards)
 {
     struct pl_remote_window *remote = &win->memory.remote;
     int size = win->comm->size;
@@ -78,8 +78,8 @@ int pl_win_remote_exchange(struct pl_win *win, const struct pl_win_card *cards)
         win->targets[i].remote.base = cards[i].base;
         win->targets[i].remote.key_length = cards[i].key;
     }
-    return pl_allgather(win->comm, remote->exposed.key, (MPI_Count)longest, PL_TYPE_BYTE, remote->keys,
-                        (MPI_Count)longest, PL_TYPE_BYTE);
+    return pl_allgather(parent, remote->exposed.key, (MPI_Count)longest, PL_TYPE_BYTE, remote->keys, (MPI_Count)longest,
+                        PL_TYPE_BYTE);
 }
 
 void pl_win_remote_choose(struct pl_win *win)

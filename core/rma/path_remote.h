@@ -20,6 +20,7 @@
 #include "core/engine/transport.h"
 #include "core/rma/path.h"
 
+struct pl_comm;
 struct pl_win;
 struct pl_win_card;
 
@@ -46,8 +47,8 @@ struct pl_remote_target {
 /* Exposes this process's memory if a transport can, and says so in the card. Lock not held. */
 void pl_win_remote_make(struct pl_win *win, struct pl_win_card *own);
 
-/* Exchanges the keys, if any rank has one. Collective. */
-int pl_win_remote_exchange(struct pl_win *win, const struct pl_win_card *cards);
+/* Exchanges the keys, if any rank has one. Collective in the window's parent. */
+int pl_win_remote_exchange(struct pl_win *win, struct pl_comm *parent, const struct pl_win_card *cards);
 
 /* Chooses the path for the targets that have keys and would else get messages. */
 void pl_win_remote_choose(struct pl_win *win);

@@ -9,7 +9,6 @@
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
 #include "core/coll/collective.h"
-#include "core/comm/hw.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer.h"
 #include "core/rma/delegate_slot.h"
@@ -42,12 +41,12 @@ static const struct pl_transport_ops *memory_find_transport(struct pl_engine *en
 }
 
 /* Bytes of this process's area behind the control block. Collective where they depend on the other ranks. */
-static int memory_own_bytes(struct pl_win *win, size_t *bytes)
+static int memory_own_bytes(struct pl_win *win, struct pl_comm *parent, size_t *bytes)
 {
     int64_t mine = memory_is_allocated(win) ? win->size : (int64_t)pl_delegate_area(win->comm->size), all = 0;
     int rc = MPI_SUCCESS;
     if (memory_is_contiguous(win) && win->comm->size > 1) {
-        rc = pl_allreduce(win->comm, &mine, &all, 1, pl_type_predefined((uintptr_t)MPI_INT64_T),
+        rc = pl_allreduce(parent, &mine, &all, 1, pl_type_predefined((uintptr_t)MPI_INT64_T),
                           pl_op_predefined((uintptr_t)MPI_SUM));
         mine = win->comm->rank == 0 ? all : 0;
     }
@@ -84,15 +83,12 @@ static int memory_make_shared(struct pl_win *win, size_t bytes, struct pl_win_ca
     return rc && !memory_is_allocated(win) ? memory_make_private(win, 0) : rc;
 }
 
-int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own)
+int pl_win_memory_make(struct pl_win *win, struct pl_comm *parent, struct pl_win_card *own)
 {
     size_t bytes;
-    int rc = memory_own_bytes(win, &bytes), node = 0;
-    if (rc == MPI_SUCCESS && win->comm->size > 1)
-        rc = pl_comm_node_color(win->comm, &node);
+    int rc = memory_own_bytes(win, parent, &bytes);
     if (rc || own->error)
         return rc;
-    own->node = node;
     rc = win->comm->size > 1 ? memory_make_shared(win, bytes, own)
                              : memory_make_private(win, memory_is_allocated(win) ? bytes : 0);
     if (rc)
@@ -108,14 +104,22 @@ int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own)
     return MPI_SUCCESS;
 }
 
+/* The rank with which memory can be shared; NULL: it is on another node. */
+static struct pl_peer *memory_find_peer(struct pl_win *win, int rank)
+{
+    struct pl_peer *peer;
+    if (pl_engine_find(win->comm, rank, &peer) != MPI_SUCCESS || !peer->endpoint)
+        return NULL;
+    return peer->endpoint->ops == win->memory.ops ? peer : NULL;
+}
+
 /* Maps another rank's area. False: it cannot be mapped. */
 static bool memory_map_area(struct pl_win *win, int rank, const struct pl_win_card *card)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     struct pl_win_map *map = &win->memory.maps[rank];
-    struct pl_peer *peer;
-    if (card->bytes < PL_WIN_CTL || pl_engine_find(win->comm, rank, &peer) != MPI_SUCCESS || !peer->endpoint ||
-        peer->endpoint->ops != win->memory.ops)
+    struct pl_peer *peer = card->bytes < PL_WIN_CTL ? NULL : memory_find_peer(win, rank);
+    if (!peer)
         return false;
     pl_engine_enter(engine);
     map->owner = peer->endpoint;
@@ -173,14 +177,14 @@ static int memory_copy_word(struct pl_endpoint *peer, bool write, uint64_t *here
  * must also appear in the mapped area, from which it then goes. */
 static bool memory_try_cma(struct pl_win *win, int rank, const struct pl_win_card *card)
 {
-    struct pl_endpoint *peer = pl_comm_peer(win->comm, rank)->endpoint;
+    struct pl_endpoint *endpoint = win->memory.maps[rank].owner;
     int own = win->comm->rank;
     uint64_t word = CMA_TRIAL + (uint64_t)own, back = 0;
     size_t offset = PL_WIN_CTL + pl_delegate_area(own);
     uint64_t there = card->ctl + offset;
     _Atomic uint64_t *mapped = (void *)((char *)win->memory.maps[rank].memory + offset);
-    bool works = memory_copy_word(peer, true, &word, there) == MPI_SUCCESS && atomic_load(mapped) == word &&
-                 memory_copy_word(peer, false, &back, there) == MPI_SUCCESS && back == word;
+    bool works = memory_copy_word(endpoint, true, &word, there) == MPI_SUCCESS && atomic_load(mapped) == word &&
+                 memory_copy_word(endpoint, false, &back, there) == MPI_SUCCESS && back == word;
     atomic_store(mapped, 0);
     return works;
 }
@@ -194,11 +198,11 @@ static bool memory_try_all_cma(struct pl_win *win, const struct pl_win_card *car
         struct pl_win_target *target = &win->targets[i];
         if (i == own)
             continue;
-        all = cards[i].node == cards[own].node && cards[i].bytes == cards[own].bytes &&
-              memory_map_area(win, i, &cards[i]) && memory_try_cma(win, i, &cards[i]);
+        all = cards[i].bytes == cards[own].bytes && memory_map_area(win, i, &cards[i]) &&
+              memory_try_cma(win, i, &cards[i]);
         if (!all)
             break;
-        target->cma.endpoint = pl_comm_peer(win->comm, i)->endpoint;
+        target->cma.endpoint = win->memory.maps[i].owner;
         target->memory = (char *)(uintptr_t)cards[i].base;
         target->path = &pl_rma_path_cma;
     }
@@ -229,12 +233,20 @@ int pl_win_memory_map(struct pl_win *win, const struct pl_win_card *cards, bool 
     if (!memory_is_allocated(win))
         return MPI_SUCCESS;
     for (int i = 0; i < win->comm->size && win->memory.ops; i++) {
-        bool near = i == own || (cards[i].node == cards[own].node && memory_map_direct(win, i, &cards[i]));
+        bool near = i == own || memory_map_direct(win, i, &cards[i]);
         if (!near && win->flavor == MPI_WIN_FLAVOR_SHARED)
             return pl_fail(MPI_ERR_RMA_SHARED, "the memory of rank %d cannot be mapped: %s", i,
-                           cards[i].node == cards[own].node ? pl_error_detail(NULL) : "it is on another node");
+                           memory_find_peer(win, i) ? pl_error_detail(NULL) : "it is on another node");
     }
     return memory_is_contiguous(win) && win->memory.ops ? memory_lay_out(win, cards) : MPI_SUCCESS;
+}
+
+bool pl_win_memory_maps_all(const struct pl_win *win)
+{
+    int mapped = 0;
+    for (int i = 0; i < win->comm->size; i++)
+        mapped += win->memory.maps[i].memory != NULL;
+    return mapped == win->comm->size - 1;
 }
 
 void pl_win_memory_agree(struct pl_win *win, bool all_cma)

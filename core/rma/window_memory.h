@@ -20,6 +20,7 @@
 #include "core/engine/transport.h"
 #include "core/rma/path_remote.h"
 
+struct pl_comm;
 struct pl_win;
 
 /* Another rank's area, mapped here. */
@@ -43,17 +44,20 @@ struct pl_win_card {
     int64_t size, disp_unit;
     uint64_t place, bytes; /* of the area; 0 bytes: not shared */
     uint64_t ctl, base;    /* addresses there, of the control block and of the user's memory */
-    int32_t node, error;
-    uint32_t key, unused; /* bytes of the key of exposed memory; 0: it is not exposed */
+    int32_t error;
+    uint32_t key; /* bytes of the key of exposed memory; 0: it is not exposed */
 };
 
-/* Makes this process's area and fills in `own`, unless own->error is set. Collective. MPI_ERR_NO_MEM,
- * MPI_ERR_RMA_SHARED. */
-int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own);
+/* Makes this process's area and fills in `own`, unless own->error is set. Collective in the window's parent.
+ * MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED. */
+int pl_win_memory_make(struct pl_win *win, struct pl_comm *parent, struct pl_win_card *own);
 
 /* Maps what can be mapped, and chooses the paths. `cards`: [comm->size]. *all_cma: CMA works from here to all other
  * ranks. MPI_ERR_RMA_SHARED. */
 int pl_win_memory_map(struct pl_win *win, const struct pl_win_card *cards, bool *all_cma);
+
+/* Are the areas of all other ranks mapped here? */
+bool pl_win_memory_maps_all(const struct pl_win *win);
 
 /* Settles the choice. `all_cma`: CMA works between all ranks; else no rank uses it. Every target has a path
  * before: messages, if no other was found. */
