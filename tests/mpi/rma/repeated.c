@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows that are made again and again: their memory is used once more and must not show what it was used for before;
- * and from the second time on a window takes none of the system calls by which memory is shared. */
+/* Windows that are made again and again. Their memory is used once more, and must not show what it was used for before.
+ * From the second one on they take none of the system calls by which memory is shared. */
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads: each fences a window of its own, and all use one shared window at once, with operations of all kinds and
- * flushes, in one epoch of MPI_Win_lock_all. */
+ * flushes, in one epoch of MPI_Win_lock_all. Each creates and frees windows on a communicator of its own. */
 /* seconds: 300 */
 #include <pthread.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@
 enum { THREADS = 3, ROUNDS = 40, WORDS = 60 };
 
 static struct window shared, own[THREADS];
+static MPI_Comm comms[THREADS];
 
 static void *fences(void *argument)
 {
@@ -74,6 +75,22 @@ static void *locks(void *argument)
     return NULL;
 }
 
+static void *creates(void *argument)
+{
+    int thread = (int)(intptr_t)argument, next = (mtest_rank + 1) % mtest_size;
+    int last = (mtest_rank + mtest_size - 1) % mtest_size;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct window w = window_open((thread + round) % WINDOW_KINDS, comms[thread], round % 3 ? 64 : 9000);
+        int value = thread * 10000 + round * 100 + mtest_rank;
+        CHECK_OK(MPI_Win_fence(0, w.win));
+        CHECK_OK(MPI_Put(&value, 1, MPI_INT, next, w.offset[next] + 4 * thread, 1, MPI_INT, w.win));
+        CHECK_OK(MPI_Win_fence(0, w.win));
+        CHECK(((int *)(void *)w.base)[thread] == value - mtest_rank + last);
+        window_close(&w, comms[thread]);
+    }
+    return NULL;
+}
+
 static void in_threads(void *(*run)(void *))
 {
     pthread_t threads[THREADS];
@@ -91,6 +108,11 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 77;
     }
+    for (int i = 0; i < THREADS; i++)
+        CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));
+    in_threads(creates);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_OK(MPI_Comm_free(&comms[i]));
     for (int kind = 0; kind < WINDOW_KINDS; kind++) {
         int64_t count = 0;
         shared = window_open(kind, MPI_COMM_WORLD, 8 * (1 + THREADS * WORDS));
