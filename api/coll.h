@@ -36,12 +36,8 @@ void pl_arg_coll_root(struct pl_call *call, const struct pl_comm *comm, int root
 /* MPI_ERR_BUFFER for MPI_IN_PLACE. `why` ends the message, as in "has no meaning on an intercommunicator". */
 void pl_arg_not_in_place(struct pl_call *call, const void *buf, const char *name, const char *why);
 
-/* The roles of a process in a rooted operation: the root; and a process that sends to the root or receives from it,
- * which on an intracommunicator the root does, too. */
-static inline bool pl_coll_is_root(const struct pl_comm *comm, int root)
-{
-    return pl_comm_is_inter(comm) ? root == MPI_ROOT : root == comm->rank;
-}
+/* Does the process send to the root of a rooted operation, or receive from it? On an intracommunicator the root does,
+ * too. */
 static inline bool pl_coll_is_other(const struct pl_comm *comm, int root)
 {
     return pl_comm_is_inter(comm) ? root >= 0 : true;

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/coll/algorithm.h"
 #include "core/coll/statement.h"
+#include "core/coll/traits.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/request.h"
 
@@ -123,7 +124,7 @@ static int agree_compare_edges(struct pl_schedule *schedule, void *context)
 static void agree_append_edges(struct pl_schedule *schedule, struct agreement *a, const struct pl_coll *coll)
 {
     struct pl_neighbors neighbors = pl_coll_neighbors(coll->comm);
-    bool gather = coll->kind == PL_COLL_NEIGHBOR_ALLGATHER || coll->kind == PL_COLL_NEIGHBOR_ALLGATHERV;
+    bool gather = pl_coll_traits[coll->kind].shape == PL_SHAPE_NEIGHBORS;
     size_t sources = (size_t)neighbors.sources, destinations = (size_t)neighbors.destinations;
     struct agree_edges *edges = pl_schedule_temp(schedule, sizeof *edges);
     struct pl_amount *amounts = pl_schedule_temp(schedule, (destinations + 2 * sources) * sizeof *amounts + 1);

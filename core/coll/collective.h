@@ -64,6 +64,12 @@ struct pl_coll {
     const struct pl_block *sendblocks, *recvblocks;
 };
 
+/* Is this process the root of a rooted collective? */
+static inline bool pl_coll_is_root(const struct pl_comm *comm, int root)
+{
+    return pl_comm_is_inter(comm) ? root == MPI_ROOT : root == comm->rank;
+}
+
 /* Blocking: does it. Nonblocking: starts it. Persistent: makes a request, which request->coll.restart() starts. MPI
  * error class; *request has one handle. */
 int pl_coll_run(const struct pl_coll *coll);

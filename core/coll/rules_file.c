@@ -16,6 +16,7 @@
 #include "core/base/memory.h"
 #include "core/coll/agree.h"
 #include "core/coll/select.h"
+#include "core/coll/traits.h"
 
 enum { WHERE_SIZE = 128, FILE_RULES_MAX = 1000 };
 
@@ -24,36 +25,6 @@ static struct {
     int count;
 } tables[PL_COLL_KINDS];
 static uint32_t settings;
-
-static const char *const variables[PL_COLL_KINDS] = {
-    [PL_COLL_BARRIER] = "coll_barrier",
-    [PL_COLL_BCAST] = "coll_bcast",
-    [PL_COLL_GATHER] = "coll_gather",
-    [PL_COLL_GATHERV] = "coll_gatherv",
-    [PL_COLL_SCATTER] = "coll_scatter",
-    [PL_COLL_SCATTERV] = "coll_scatterv",
-    [PL_COLL_ALLGATHER] = "coll_allgather",
-    [PL_COLL_ALLGATHERV] = "coll_allgatherv",
-    [PL_COLL_ALLTOALL] = "coll_alltoall",
-    [PL_COLL_ALLTOALLV] = "coll_alltoallv",
-    [PL_COLL_ALLTOALLW] = "coll_alltoallw",
-    [PL_COLL_REDUCE] = "coll_reduce",
-    [PL_COLL_ALLREDUCE] = "coll_allreduce",
-    [PL_COLL_REDUCE_SCATTER_BLOCK] = "coll_reduce_scatter_block",
-    [PL_COLL_REDUCE_SCATTER] = "coll_reduce_scatter",
-    [PL_COLL_SCAN] = "coll_scan",
-    [PL_COLL_EXSCAN] = "coll_exscan",
-};
-
-const char *pl_coll_variable(enum pl_coll_kind kind)
-{
-    return variables[kind];
-}
-
-const char *pl_coll_name(enum pl_coll_kind kind)
-{
-    return variables[kind] + strlen("coll_");
-}
 
 const struct pl_coll_rule *pl_coll_rules(enum pl_coll_kind kind, int *count)
 {
@@ -103,11 +74,12 @@ static int fail_at(const struct pl_json *json, const char *where, const char *ke
 static int fail_algorithm(const struct pl_json *json, const char *where, enum pl_coll_kind kind, const json_t *value)
 {
     char what[256];
-    snprintf(what, sizeof what, "must name an algorithm of %s", pl_coll_name(kind));
+    snprintf(what, sizeof what, "must name an algorithm of %s", pl_coll_traits[kind].name);
     for (size_t i = 0; i < pl_config_count; i++)
-        if (strcmp(pl_config_table[i].name, variables[kind]) == 0) /* its choices are "auto|first|second" */
+        if (strcmp(pl_config_table[i].name, pl_coll_traits[kind].variable) ==
+            0) /* its choices are "auto|first|second" */
             snprintf(what, sizeof what, "\"%.40s\" is not an algorithm of %s; there are %s",
-                     json_is_string(value) ? json_string_value(value) : "?", pl_coll_name(kind),
+                     json_is_string(value) ? json_string_value(value) : "?", pl_coll_traits[kind].name,
                      strchr(pl_config_table[i].choices, '|') + 1);
     return value ? fail_at(json, where, "algorithm", what)
                  : pl_json_fail(json, MPI_ERR_ARG, where, "the rule has no \"algorithm\"");
@@ -144,7 +116,7 @@ static int read_kind(const struct pl_json *json, enum pl_coll_kind kind, const j
     char where[WHERE_SIZE], index[24];
     size_t count = json_array_size(rules);
     if (!json_is_array(rules) || count == 0 || count > FILE_RULES_MAX)
-        return pl_json_fail(json, MPI_ERR_ARG, pl_coll_name(kind), "must be an array of 1 to %d rules, [...]",
+        return pl_json_fail(json, MPI_ERR_ARG, pl_coll_traits[kind].name, "must be an array of 1 to %d rules, [...]",
                             FILE_RULES_MAX);
     tables[kind].rules = pl_calloc(count, sizeof *tables[kind].rules);
     if (!tables[kind].rules)
@@ -152,7 +124,7 @@ static int read_kind(const struct pl_json *json, enum pl_coll_kind kind, const j
     tables[kind].count = (int)count;
     int rc = MPI_SUCCESS;
     for (size_t i = 0; rc == MPI_SUCCESS && i < count; i++) {
-        snprintf(where, sizeof where, "%s", pl_coll_name(kind));
+        snprintf(where, sizeof where, "%s", pl_coll_traits[kind].name);
         snprintf(index, sizeof index, "%zu", i);
         pl_json_enter(where, sizeof where, index);
         rc = coll_table_read_rule(json, where, kind, json_array_get(rules, i), &tables[kind].rules[i]);
@@ -165,7 +137,7 @@ static int coll_table_read_file(const char *path)
     const char *allowed[PL_COLL_KINDS + 1] = { NULL };
     struct pl_json json;
     for (int kind = 0; kind < PL_COLL_KINDS; kind++)
-        allowed[kind] = pl_coll_name((enum pl_coll_kind)kind);
+        allowed[kind] = pl_coll_traits[kind].name;
     int rc = pl_json_open(path, &json);
     if (rc)
         return rc;
@@ -185,7 +157,7 @@ static const struct pl_algorithm *forced_outside(enum pl_coll_kind kind)
 {
     if (!pl_config_written())
         return pl_coll_forced(kind); /* known already */
-    return pl_coll_named(kind, pl_config_given(variables[kind]));
+    return pl_coll_named(kind, pl_config_given(pl_coll_traits[kind].variable));
 }
 
 static uint32_t number_of_settings(void)

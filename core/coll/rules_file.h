@@ -24,10 +24,6 @@ struct pl_coll_rule {
 const struct pl_coll_rule *pl_coll_rules(enum pl_coll_kind kind, int *count);
 bool pl_coll_has_rules(enum pl_coll_kind kind);
 
-/* The name of a kind in the file: "allreduce"; and of its variable: "coll_allreduce". */
-const char *pl_coll_name(enum pl_coll_kind kind);
-const char *pl_coll_variable(enum pl_coll_kind kind);
-
 /* Reads the configured file, if there is one. MPI_ERR_ARG with FILE:LINE for a mistake in it: then there are no rules.
  * The process's lock is held. */
 int pl_coll_rules_open(void);

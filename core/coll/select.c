@@ -13,6 +13,7 @@
 #include "core/base/config.h"
 #include "core/coll/inter.h"
 #include "core/coll/rules_file.h"
+#include "core/coll/traits.h"
 #include "core/job/process.h"
 
 #define ANY_RANKS INT_MAX
@@ -162,7 +163,7 @@ const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind)
     unsigned now = pl_config_loads();
     if (pl_unlikely(atomic_load_explicit(&seen, memory_order_acquire) != now)) {
         for (int i = 0; i < PL_COLL_KINDS; i++) {
-            const char *name = pl_config_text(pl_coll_variable((enum pl_coll_kind)i));
+            const char *name = pl_config_text(pl_coll_traits[i].variable);
             const struct pl_algorithm *forced =
                 strcmp(name, "auto") == 0 ? NULL : pl_coll_named((enum pl_coll_kind)i, name);
             atomic_store_explicit(&found[i], forced, memory_order_relaxed);
@@ -175,23 +176,9 @@ const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind)
 /* The bytes that rules compare. */
 static size_t select_bytes_of(const struct pl_coll *coll)
 {
-    int size = coll->comm->size;
-    switch (coll->kind) {
-    case PL_COLL_BARRIER:
-    case PL_COLL_GATHERV:
-    case PL_COLL_SCATTERV:
-    case PL_COLL_ALLTOALLV:
-    case PL_COLL_ALLTOALLW: return 0; /* no rank knows them all */
-    case PL_COLL_GATHER:
-        return pl_block_size(coll->comm->rank == coll->root ? pl_coll_received(coll) : pl_coll_sent(coll));
-    case PL_COLL_SCATTER:
-        return pl_block_size(coll->comm->rank == coll->root ? pl_coll_sent(coll) : pl_coll_received(coll));
-    case PL_COLL_ALLGATHER:
-    case PL_COLL_REDUCE_SCATTER_BLOCK: return (size_t)size * pl_block_size(pl_coll_received(coll));
-    case PL_COLL_ALLGATHERV:
-    case PL_COLL_REDUCE_SCATTER: return pl_counts_sum(coll->recvcounts, size) * (size_t)coll->recvtype->size;
-    default: return pl_block_size(pl_coll_received(coll));
-    }
+    enum pl_coll_shape shape = pl_coll_traits[coll->kind].shape;
+    bool all = shape == PL_SHAPE_TO_ALL || shape == PL_SHAPE_PARTS;
+    return all ? pl_coll_blocks_bytes(coll) : pl_coll_block_bytes(coll);
 }
 
 static inline bool select_fits(const struct pl_algorithm *algorithm, const struct pl_coll *coll)

@@ -8,7 +8,7 @@
 
 #include "core/base/hash.h"
 #include "core/coll/algorithm.h"
-#include "core/coll/rules_file.h"
+#include "core/coll/traits.h"
 #include "core/datatype/signature.h"
 
 /* --- amounts ------------------------------------------------------------------------------------------------------ */
@@ -86,46 +86,36 @@ static int amounts_compare(const struct pl_amount *a, const struct pl_amount *b)
 
 /* --- making a statement ------------------------------------------------------------------------------------------- */
 
-static bool statement_is_rooted(uint32_t kind)
-{
-    return (kind >= PL_COLL_BCAST && kind <= PL_COLL_SCATTERV) || kind == PL_COLL_REDUCE;
-}
-
 /* What goes between this rank and one other. The types of blocks of which nothing is known are NULL. */
 static void statement_pair(struct pl_statement *statement, const struct pl_coll *coll, int to)
 {
     const struct pl_comm *comm = coll->comm;
-    bool inter = pl_comm_is_inter(comm), in_place = pl_coll_in_place(coll);
-    bool root = inter ? coll->root == MPI_ROOT : coll->root == comm->rank;
+    const struct pl_coll_traits *traits = &pl_coll_traits[coll->kind];
+    bool in_place = pl_coll_in_place(coll), root = pl_coll_is_root(comm, coll->root);
     struct pl_block sends = { 0 }, expects = { 0 };
-    switch (coll->kind) {
-    case PL_COLL_GATHER:
-    case PL_COLL_GATHERV:
+    switch (traits->shape) {
+    case PL_SHAPE_TO_ROOT:
         if (root)
             expects = pl_recv_block(coll, to);
         else if (coll->root == to)
             sends = pl_coll_sent(coll);
         break;
-    case PL_COLL_SCATTER:
-    case PL_COLL_SCATTERV:
+    case PL_SHAPE_FROM_ROOT:
         if (root)
             sends = pl_send_block(coll, to);
         else if (coll->root == to)
             expects = pl_coll_received(coll);
         break;
-    case PL_COLL_ALLGATHER:
-    case PL_COLL_ALLGATHERV:
+    case PL_SHAPE_TO_ALL:
         sends = in_place ? pl_recv_block(coll, comm->rank) : pl_coll_sent(coll);
         expects = pl_recv_block(coll, to);
         break;
-    case PL_COLL_ALLTOALL:
-    case PL_COLL_ALLTOALLV:
-    case PL_COLL_ALLTOALLW:
+    case PL_SHAPE_PAIRS:
         sends = in_place ? pl_recv_block(coll, to) : pl_send_block(coll, to);
         expects = pl_recv_block(coll, to);
         break;
-    case PL_COLL_REDUCE_SCATTER: /* what each of the two says that the other and itself get */
-        if (inter)
+    case PL_SHAPE_PARTS: /* what each of the two says that the other and itself get */
+        if (traits->counts == PL_COUNTS_ONE || pl_comm_is_inter(comm))
             break;
         sends = pl_block(NULL, pl_count_at(coll->recvcounts, to), coll->recvtype);
         expects = pl_block(NULL, pl_count_at(coll->recvcounts, comm->rank), coll->recvtype);
@@ -139,22 +129,15 @@ static void statement_pair(struct pl_statement *statement, const struct pl_coll 
 /* What all ranks have alike: in an intercommunicator's scatters, the elements of all blocks of a group. */
 static struct pl_block statement_same(const struct pl_coll *coll)
 {
-    bool inter = pl_comm_is_inter(coll->comm);
-    struct pl_block none = { 0 };
-    switch (coll->kind) {
-    case PL_COLL_BCAST:
-    case PL_COLL_REDUCE:
-    case PL_COLL_ALLREDUCE:
-    case PL_COLL_SCAN:
-    case PL_COLL_EXSCAN: return pl_coll_received(coll);
-    case PL_COLL_REDUCE_SCATTER_BLOCK:
-        return pl_block(NULL, coll->recvcount * (inter ? coll->comm->size : 1), coll->recvtype);
-    case PL_COLL_REDUCE_SCATTER:
-        if (inter)
-            return pl_block(NULL, (MPI_Count)pl_counts_sum(coll->recvcounts, coll->comm->size), coll->recvtype);
-        return none;
-    default: return none;
-    }
+    const struct pl_coll_traits *traits = &pl_coll_traits[coll->kind];
+    int size = coll->comm->size;
+    if (traits->shape != PL_SHAPE_VECTOR && traits->shape != PL_SHAPE_PARTS)
+        return (struct pl_block){ 0 };
+    if (traits->shape == PL_SHAPE_VECTOR || !pl_comm_is_inter(coll->comm))
+        return pl_coll_one_block(coll);
+    if (traits->counts == PL_COUNTS_ONE)
+        return pl_block(NULL, coll->recvcount * size, coll->recvtype);
+    return pl_block(NULL, (MPI_Count)pl_counts_sum(coll->recvcounts, size), coll->recvtype);
 }
 
 static uint64_t statement_counts(const struct pl_coll *coll)
@@ -174,7 +157,7 @@ void pl_statement_make(struct pl_statement *statement, const struct pl_coll *col
         .form = form,
         .rank = comm->rank,
         .process = PL_PROC_RANK(pl_group_proc(comm->group, comm->rank)),
-        .root = statement_is_rooted(coll->kind) ? coll->root : PL_NO_ROOT,
+        .root = pl_coll_traits[coll->kind].root ? coll->root : PL_NO_ROOT,
         .counts = statement_counts(coll),
         .same = pl_amount_of(statement_same(coll)),
     };
@@ -347,25 +330,6 @@ int pl_amounts_compare_edge(const struct pl_amount *sent, int source, const stru
 
 /* --- for job reports ---------------------------------------------------------------------------------------------- */
 
-/* One block of those that are alike on all ranks of an intracommunicator; of the v and w kinds none is. */
-static struct pl_block described_block(const struct pl_coll *coll)
-{
-    bool root = pl_comm_is_inter(coll->comm) ? coll->root == MPI_ROOT : coll->root == coll->comm->rank;
-    switch (coll->kind) {
-    case PL_COLL_GATHER: return root ? pl_coll_received(coll) : pl_coll_sent(coll);
-    case PL_COLL_SCATTER: return root ? pl_coll_sent(coll) : pl_coll_received(coll);
-    case PL_COLL_BCAST:
-    case PL_COLL_ALLGATHER:
-    case PL_COLL_ALLTOALL:
-    case PL_COLL_REDUCE:
-    case PL_COLL_ALLREDUCE:
-    case PL_COLL_REDUCE_SCATTER_BLOCK:
-    case PL_COLL_SCAN:
-    case PL_COLL_EXSCAN: return pl_coll_received(coll);
-    default: return pl_block(NULL, 0, NULL);
-    }
-}
-
 static const char *described_op(const struct pl_op *op)
 {
     return pl_op_is_user(op) ? "a user's operation" : op->name;
@@ -376,9 +340,9 @@ void pl_coll_describe(const void *context, struct pl_job_item *item)
     const struct pl_coll *part = context, *coll = part->comm->coll.named ? part->comm->coll.named : part;
     if (!coll->comm)
         return;
-    struct pl_block block = described_block(coll);
+    struct pl_block block = pl_coll_one_block(coll);
     char name[MPI_MAX_OBJECT_NAME];
-    if (statement_is_rooted(coll->kind))
+    if (pl_coll_traits[coll->kind].root)
         item->root = coll->root;
     if (coll->op)
         snprintf(item->op, sizeof item->op, "%.23s", described_op(coll->op));
@@ -389,16 +353,9 @@ void pl_coll_describe(const void *context, struct pl_job_item *item)
         item->bytes = (int64_t)pl_block_size(block);
 }
 
-static const char *name_of(int kind)
-{
-    static const char *const neighbors[] = { "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
-                                             "neighbor_alltoallv", "neighbor_alltoallw" };
-    return kind < PL_COLL_KINDS ? pl_coll_name((enum pl_coll_kind)kind) : neighbors[kind - PL_COLL_KINDS];
-}
-
 static void describe_name(int kind, bool persistent, char *name, size_t size)
 {
-    const char *word = name_of(kind);
+    const char *word = pl_coll_traits[kind].name;
     if (persistent)
         snprintf(name, size, "MPI_%c%s_init", word[0] - 'a' + 'A', word + 1);
     else
@@ -409,7 +366,7 @@ void pl_coll_describe_started(const struct pl_schedule *schedule, bool persisten
 {
     describe_name(schedule->kind, persistent, item->call, sizeof item->call);
     item->tag = schedule->tag;
-    if (statement_is_rooted((uint32_t)schedule->kind))
+    if (pl_coll_traits[schedule->kind].root)
         item->root = schedule->root;
     for (int i = 0; i < schedule->count && !item->op[0]; i++)
         if (schedule->steps[i].kind == PL_STEP_REDUCE)
@@ -420,9 +377,9 @@ void pl_coll_words(const struct pl_coll *part, char *text, size_t size)
 {
     const struct pl_coll *coll = part->comm->coll.named ? part->comm->coll.named : part;
     struct words words = { text, size, 0 };
-    const char *name = name_of((int)coll->kind);
+    const char *name = pl_coll_traits[coll->kind].name;
     words_add(&words, "MPI_%c%s", name[0] - 'a' + 'A', name + 1);
-    if (statement_is_rooted(coll->kind) && coll->root >= 0)
+    if (pl_coll_traits[coll->kind].root && coll->root >= 0)
         words_add(&words, " with root %d", coll->root);
 }
 

@@ -9,12 +9,13 @@
  */
 #include "core/comm/neighbor.h"
 
+#include "core/coll/traits.h"
 #include "core/comm/topology.h"
 
 static void neighbor_append_exchange(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     const struct pl_topology *topology = pl_topology_of(coll->comm);
-    bool gather = coll->kind == PL_COLL_NEIGHBOR_ALLGATHER || coll->kind == PL_COLL_NEIGHBOR_ALLGATHERV;
+    bool gather = pl_coll_traits[coll->kind].shape == PL_SHAPE_NEIGHBORS;
     for (int i = 0; i < topology->indegree; i++) {
         int k = topology->kind == MPI_CART ? i ^ 1 : i;
         struct pl_block block = pl_recv_block(coll, k);

@@ -22,6 +22,7 @@
 #include "core/coll/area/vary.h"
 #include "core/coll/rules_file.h"
 #include "core/coll/select.h"
+#include "core/coll/traits.h"
 
 enum {
     IN_PARTS = 64 << 10, /* bytes that all ranks together read, beyond which each rank combines only a part */
@@ -32,45 +33,13 @@ enum {
     PAGE = 4 << 10, /* chunks of data that is only moved are whole pages */
 };
 
-static inline bool is_reduction(enum pl_coll_kind kind)
-{
-    return kind >= PL_COLL_REDUCE;
-}
-
-static MPI_Count longest_of(const struct pl_coll *coll)
-{
-    MPI_Count longest = 0;
-    for (int i = 0; i < coll->comm->size; i++)
-        longest = pl_count_at(coll->recvcounts, i) > longest ? pl_count_at(coll->recvcounts, i) : longest;
-    return longest;
-}
-
+/* 0 where only some ranks know the amounts: one operation, however much data it has. */
 size_t pl_area_bytes(const struct pl_coll *coll)
 {
-    bool root = coll->comm->rank == coll->root;
-    MPI_Count count = coll->recvcount;
-    switch (coll->kind) {
-    case PL_COLL_BARRIER:
-    case PL_COLL_GATHERV:
-    case PL_COLL_SCATTERV:
-    case PL_COLL_ALLTOALLV:
-    case PL_COLL_ALLTOALLW: return 0; /* one operation, however much data it has */
-    case PL_COLL_GATHER: return pl_block_size(root ? pl_coll_received(coll) : pl_coll_sent(coll));
-    case PL_COLL_SCATTER: return pl_block_size(root ? pl_coll_sent(coll) : pl_coll_received(coll));
-    case PL_COLL_BCAST:
-    case PL_COLL_ALLGATHER:
-    case PL_COLL_ALLTOALL: return pl_block_size(pl_coll_received(coll));
-    case PL_COLL_ALLGATHERV: return (size_t)longest_of(coll) * (size_t)coll->recvtype->size;
-    case PL_COLL_REDUCE_SCATTER: count = longest_of(coll); break;
-    case PL_COLL_REDUCE:
-    case PL_COLL_ALLREDUCE:
-    case PL_COLL_REDUCE_SCATTER_BLOCK:
-    case PL_COLL_SCAN:
-    case PL_COLL_EXSCAN: break;
-    default: return SIZE_MAX;
-    }
-    bool predefined = !pl_op_is_user(coll->op) && coll->recvtype->size == coll->recvtype->extent;
-    return predefined ? (size_t)count * (size_t)coll->recvtype->size : SIZE_MAX;
+    bool reduces = pl_coll_traits[coll->kind].op;
+    if (reduces && (pl_op_is_user(coll->op) || coll->recvtype->size != coll->recvtype->extent))
+        return SIZE_MAX;
+    return pl_coll_block_bytes(coll);
 }
 
 /* For short data, of up to PL_AREA_FLAT ranks. */
@@ -131,46 +100,32 @@ static pl_area_chunk *area_chunk_of(const struct pl_area_call *call)
 /* The length of all chunks of long data except the last one: as equal as may be. */
 static size_t area_chunk_length(const struct pl_area_call *call)
 {
-    size_t each = is_reduction(call->coll->kind) ? (size_t)call->coll->recvtype->size : PAGE;
+    const struct pl_coll_traits *traits = &pl_coll_traits[call->coll->kind];
+    size_t each = traits->op ? (size_t)call->coll->recvtype->size : PAGE;
     size_t size = (size_t)call->size, parts = 1, taken = 1; /* a slot has `parts` parts, a chunk is `taken` of them */
-    switch (call->coll->kind) {
-    case PL_COLL_ALLGATHER:
-    case PL_COLL_ALLGATHERV: break;
-    case PL_COLL_SCATTER:
-    case PL_COLL_ALLTOALL: parts = size - 1; break;
-    case PL_COLL_REDUCE_SCATTER:
-    case PL_COLL_REDUCE_SCATTER_BLOCK: parts = size; break;
-    case PL_COLL_ALLREDUCE: parts = (taken = size) + 1; break;
-    default: parts = call->size <= PL_AREA_FLAT ? PL_AREA_MAX / CHUNK_PASSED_ON : PL_AREA_MAX / PL_AREA_SHORT;
-    }
+    if (call->coll->kind == PL_COLL_ALLREDUCE)
+        parts = (taken = size) + 1;
+    else if (traits->shape == PL_SHAPE_FROM_ROOT || traits->shape == PL_SHAPE_PAIRS)
+        parts = size - 1;
+    else if (traits->shape == PL_SHAPE_PARTS)
+        parts = size;
+    else if (traits->shape != PL_SHAPE_TO_ALL)
+        parts = call->size <= PL_AREA_FLAT ? PL_AREA_MAX / CHUNK_PASSED_ON : PL_AREA_MAX / PL_AREA_SHORT;
     size_t most = PL_AREA_MAX / parts / each * each * taken, chunks = (call->bytes + most - 1) / most;
     return ((call->bytes + chunks - 1) / chunks + each - 1) / each * each;
 }
 
 static bool exceeds_caches(const struct pl_area_call *call)
 {
-    const struct pl_coll *coll = call->coll;
-    size_t size = (size_t)call->size;
-    switch (coll->kind) {
-    case PL_COLL_ALLGATHER:
-    case PL_COLL_ALLTOALL: return call->bytes > CACHES / size / size;
-    case PL_COLL_ALLGATHERV:
-        return pl_counts_sum(coll->recvcounts, call->size) > CACHES / size / (size_t)coll->recvtype->size;
-    default: return false;
-    }
-}
-
-/* Do only some of the ranks know how many bytes there are? */
-static bool has_private_bytes(enum pl_coll_kind kind)
-{
-    return kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV || kind == PL_COLL_ALLTOALLV ||
-           kind == PL_COLL_ALLTOALLW;
+    enum pl_coll_shape shape = pl_coll_traits[call->coll->kind].shape;
+    return (shape == PL_SHAPE_TO_ALL || shape == PL_SHAPE_PAIRS) &&
+           pl_coll_blocks_bytes(call->coll) > CACHES / (size_t)call->size;
 }
 
 /* Does a setting demand an algorithm of messages? */
 static bool is_configured(enum pl_coll_kind kind)
 {
-    return pl_coll_forced(kind) || (has_private_bytes(kind) && pl_coll_has_rules(kind));
+    return pl_coll_forced(kind) || (pl_coll_is_private(kind) && pl_coll_has_rules(kind));
 }
 
 /* The kinds that the area does, and how it does them. */
@@ -202,7 +157,7 @@ static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
         return NULL;
     const void *named = comm->coll.named;
     comm->coll.named = named ? named : coll; /* not the collectives that make the area */
-    *rc = pl_area_get(comm, is_reduction(coll->kind), &area);
+    *rc = pl_area_get(comm, pl_coll_traits[coll->kind].op, &area);
     comm->coll.named = named;
     if (area)
         comm->coll.area_kinds = area_choose_chunks(area);
@@ -245,7 +200,7 @@ int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes)
         rc = area_run_chunks(&call);
     }
     pl_comm_count_area(comm);
-    if (pl_unlikely(rc == MPI_ERR_TRUNCATE) && !has_private_bytes(coll->kind))
+    if (pl_unlikely(rc == MPI_ERR_TRUNCATE) && !pl_coll_is_private(coll->kind))
         area_tell_amounts(&call);
     return pl_unlikely(call.elsewhere != 0) && rc == MPI_SUCCESS ? pl_area_by_messages(&call) : rc;
 }

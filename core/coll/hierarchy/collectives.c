@@ -20,6 +20,7 @@
 #include "core/coll/hierarchy/step.h"
 #include "core/coll/rules_file.h"
 #include "core/coll/select.h"
+#include "core/coll/traits.h"
 
 static void hierarchy_coll_barrier(struct pl_hierarchy_call *call)
 {
@@ -191,13 +192,6 @@ static const struct hierarchy_rule {
     [PL_COLL_EXSCAN] = { pl_hierarchy_scan, 4 * M, M, true, 1 },
 };
 
-/* Do all ranks know the amount of each rank? */
-static bool is_public(enum pl_coll_kind kind)
-{
-    return kind != PL_COLL_GATHERV && kind != PL_COLL_SCATTERV && kind != PL_COLL_ALLTOALLV &&
-           kind != PL_COLL_ALLTOALLW;
-}
-
 /* Alike on all ranks. */
 static bool is_worth_it(const struct pl_coll *coll, bool started)
 {
@@ -206,13 +200,12 @@ static bool is_worth_it(const struct pl_coll *coll, bool started)
     if (hierarchy_rules[coll->kind].run == pl_hierarchy_alltoallv &&
         (pl_coll_in_place(coll) || coll->comm->size > PL_HIERARCHY_ALLTOALLV_RANKS))
         return false;
-    bool has_blocks = coll->kind == PL_COLL_ALLGATHER || coll->kind == PL_COLL_ALLGATHERV ||
-                      coll->kind == PL_COLL_ALLTOALL || coll->kind == PL_COLL_REDUCE_SCATTER ||
-                      coll->kind == PL_COLL_REDUCE_SCATTER_BLOCK;
+    enum pl_coll_shape shape = pl_coll_traits[coll->kind].shape;
+    bool has_blocks = shape == PL_SHAPE_TO_ALL || shape == PL_SHAPE_PAIRS || shape == PL_SHAPE_PARTS;
     size_t bytes = pl_area_bytes(coll),
            most = (started ? hierarchy_rules[coll->kind].started : hierarchy_rules[coll->kind].bytes) /
                   (has_blocks ? (size_t)coll->comm->size : 1);
-    bool is_known_short = bytes <= PL_AREA_SHORT && is_public(coll->kind);
+    bool is_known_short = bytes <= PL_AREA_SHORT && !pl_coll_is_private(coll->kind);
     return bytes <= most && (is_known_short || !pl_coll_has_rules(coll->kind));
 }
 
@@ -245,7 +238,7 @@ bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
         return false;
     const void **named = &coll->comm->coll.named, *before = *named;
     *named = before ? before : coll; /* not the collectives that make the hierarchy */
-    *rc = pl_hierarchy_get(coll->comm, coll->kind >= PL_COLL_REDUCE, &hierarchy);
+    *rc = pl_hierarchy_get(coll->comm, pl_coll_traits[coll->kind].op, &hierarchy);
     *named = before;
     if (!hierarchy || !is_placed_for(hierarchy, coll))
         return *rc != MPI_SUCCESS;
@@ -271,7 +264,7 @@ bool pl_hierarchy_append(struct pl_schedule *schedule, const struct pl_coll *col
         return false;
     struct pl_hierarchy_call call = { coll, hierarchy, schedule, MPI_SUCCESS };
     hierarchy_rules[coll->kind].run(&call);
-    if (!is_public(coll->kind))
+    if (pl_coll_is_private(coll->kind))
         return true;
     schedule->exact = true;
     schedule->part = false;
