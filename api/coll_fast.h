@@ -40,7 +40,7 @@ static inline bool pl_fast_comm(struct pl_coll *coll, enum pl_coll_kind kind, in
     coll->kind = kind;
     coll->comm = known;
     coll->root = root;
-    return known && known->coll.area_kinds >> kind & 1 && (unsigned)root < (unsigned)known->size && pl_coll_can(known);
+    return known && known->coll.area.kinds >> kind & 1 && (unsigned)root < (unsigned)known->size && pl_coll_can(known);
 }
 
 static inline bool pl_fast_buffer(const void *buf)

@@ -158,7 +158,7 @@ static void agree_append(struct pl_schedule *schedule, const struct pl_coll *col
     struct agreement *a = pl_schedule_temp(schedule, sizeof *a);
     struct pl_statement *told = pl_schedule_temp(schedule, 2 * (size_t)targets * sizeof *told);
     struct agree_verdict *verdicts = pl_schedule_temp(schedule, (size_t)targets * sizeof *verdicts);
-    schedule->tag = pl_comm_tag(PL_AGREE_TAGS, coll->comm->coll.agreements++);
+    schedule->tag = pl_comm_tag(PL_AGREE_TAGS, coll->comm->coll.tags.agreements++);
     if (tag == PL_AGREE_TAGS) /* the collective is not in this schedule */
         tag = schedule->tag;
     if (!a || !told || !verdicts)

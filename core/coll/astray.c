@@ -56,7 +56,7 @@ static const struct pl_schedule *astray_nonblocking(struct pl_engine *engine, co
 static const char *astray_nonblocking_reason(struct pl_engine *engine, const struct pl_comm *comm,
                                              const struct pl_header *message)
 {
-    uint32_t started = atomic_load_explicit(&comm->coll.started, memory_order_acquire);
+    uint32_t started = atomic_load_explicit(&comm->coll.tags.started, memory_order_acquire);
     if (started >= PL_TAGS || (uint32_t)(message->tag - PL_NONBLOCKING_TAGS) >= started)
         return NULL;
     const struct pl_schedule *schedule = astray_nonblocking(engine, comm, message->tag);
@@ -80,12 +80,12 @@ static const char *astray_reason(const struct pl_comm *comm, const struct pl_sch
                                                                                 : "this rank expects none from it";
     if (message->tag >= PL_NONBLOCKING_TAGS)
         return astray_nonblocking_reason(&comm->instance->engine, comm, message);
-    uint32_t ended = atomic_load_explicit(&comm->coll.ended, memory_order_acquire);
+    uint32_t ended = atomic_load_explicit(&comm->coll.tags.ended, memory_order_acquire);
     if (message->tag < 0 || ended >= PL_TAGS)
         return NULL;
     if ((uint32_t)message->tag < ended)
         return "this rank has completed that collective without it";
-    int current = (int)comm->coll.blocking - 1;
+    int current = (int)comm->coll.tags.blocking - 1;
     if (!counted)
         return NULL;
     if (message->tag < current)

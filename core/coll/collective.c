@@ -83,7 +83,7 @@ int pl_coll_run(const struct pl_coll *coll)
     rc = pl_schedule_run_for(&schedule, coll);
     if (pl_unlikely(rc))
         rc = pl_comm_break_for_all(coll->comm, rc); /* before it has ended: a rank that asks then hears of that */
-    atomic_store_explicit(&coll->comm->coll.ended, coll->comm->coll.blocking, memory_order_release);
+    atomic_store_explicit(&coll->comm->coll.tags.ended, coll->comm->coll.tags.blocking, memory_order_release);
     pl_schedule_fini(&schedule);
     return rc;
 }
@@ -148,7 +148,7 @@ static inline __attribute__((always_inline)) int coll_request_end(const struct p
     struct pl_schedule *schedule = made->coll.schedule;
     schedule->kind = coll->kind;
     schedule->root = coll->root;
-    if (atomic_load_explicit(&coll->comm->coll.search, memory_order_relaxed) == PL_HIERARCHY_NONE ||
+    if (atomic_load_explicit(&coll->comm->coll.hierarchy.search, memory_order_relaxed) == PL_HIERARCHY_NONE ||
         !pl_coll_append_by_nodes(schedule, coll))
         pl_coll_append(schedule, coll);
     int rc = schedule->broken;
@@ -169,7 +169,7 @@ int pl_coll_start(const struct pl_coll *coll, struct pl_request **request)
     int rc = coll_request_begin(coll, request);
     rc = rc ? rc : coll_request_end(coll, false, *request);
     rc = rc ? rc : pl_schedule_start((*request)->coll.schedule, *request);
-    atomic_store_explicit(&coll->comm->coll.started, coll->comm->coll.nonblocking, memory_order_release);
+    atomic_store_explicit(&coll->comm->coll.tags.started, coll->comm->coll.tags.nonblocking, memory_order_release);
     return pl_likely(rc == MPI_SUCCESS) ? rc : pl_comm_break_for_all(coll->comm, rc);
 }
 
@@ -209,7 +209,7 @@ int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request)
         return pl_comm_break_for_all(coll->comm, rc);
     (*request)->on.destroyed = destroy_persistent;
     pl_persistent_add(*request);
-    atomic_store_explicit(&coll->comm->coll.started, coll->comm->coll.nonblocking, memory_order_release);
+    atomic_store_explicit(&coll->comm->coll.tags.started, coll->comm->coll.tags.nonblocking, memory_order_release);
     return MPI_SUCCESS;
 }
 

@@ -17,7 +17,7 @@
 #include "core/engine/request.h"
 #include "core/engine/wait_record.h"
 
-/* The header's `part`. Its tag is the collective's, or that in the area: pl_comm_coll.area_count. Its token is the
+/* The header's `part`. Its tag is the collective's, or that in the area: pl_comm_coll.area.count. Its token is the
  * start (persistent.h) that the rank that asks is in. */
 enum owed_part { PART_MESSAGE, PART_AREA, PART_NO_MESSAGE, PART_NO_AREA, PART_SENT };
 
@@ -31,8 +31,8 @@ struct owed_words {
 static struct owed_words owed_words_of(const struct pl_engine *engine, const struct pl_comm *comm, int tag)
 {
     struct owed_words words = { "" };
-    if (comm && comm->coll.stands && comm->coll.stands->tag == tag && comm->coll.stands_in)
-        pl_coll_words(comm->coll.stands_in, words.text, sizeof words.text);
+    if (comm && comm->coll.owed.stands && comm->coll.owed.stands->tag == tag && comm->coll.owed.stands_in)
+        pl_coll_words(comm->coll.owed.stands_in, words.text, sizeof words.text);
     PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link) {
         const struct pl_schedule *schedule = pl_schedule_of_hook(hook);
         if (comm && schedule && schedule->comm == comm && schedule->tag == tag)
@@ -96,13 +96,13 @@ static bool owed_is_time(struct pl_comm *comm, const struct pl_header *question)
 {
     int collective = question->tag + (int)question->token;
     const long first = 1000000000, longest = 64 * first;
-    struct pl_comm_coll *coll = &comm->coll;
-    long now = pl_clock_ns(), pause = coll->asking && coll->asked_in == collective ? coll->asking : first;
-    if (now - coll->asked < pause)
+    struct pl_comm_owed *owed = &comm->coll.owed;
+    long now = pl_clock_ns(), pause = owed->pause && owed->asked_in == collective ? owed->pause : first;
+    if (now - owed->asked < pause)
         return false;
-    coll->asking = 2 * pause < longest ? 2 * pause : longest;
-    coll->asked = now;
-    coll->asked_in = collective;
+    owed->pause = 2 * pause < longest ? 2 * pause : longest;
+    owed->asked = now;
+    owed->asked_in = collective;
     return true;
 }
 
@@ -111,12 +111,12 @@ void pl_owed_ask(struct pl_comm *comm, const struct pl_waiting *what)
     struct owed_questions questions;
     questions.count = 0;
     if (what && what->comm == comm && what->schedule) {
-        comm->coll.stands = what->schedule;
-        comm->coll.stands_in = what->describe == pl_coll_describe ? what->context : NULL;
+        comm->coll.owed.stands = what->schedule;
+        comm->coll.owed.stands_in = what->describe == pl_coll_describe ? what->context : NULL;
         what->schedule->stands = true;
     }
     if (what && what->comm == comm && what->what == PL_WHAT_COLLECTIVE && !what->schedule)
-        owed_add(&questions, comm, PART_AREA, what->peer, (int)comm->coll.area_count);
+        owed_add(&questions, comm, PART_AREA, what->peer, (int)comm->coll.area.count);
     PL_LIST_EACH(request, &comm->match.queues[PL_MSG_COLL].posted, struct pl_request, link)
         if (request->args.tag >= 0)
             owed_add(&questions, comm, PART_MESSAGE, request->args.peer_rank, request->args.tag);
@@ -131,7 +131,7 @@ void pl_owed_go_on(struct pl_schedule *schedule)
 {
     struct pl_engine *engine = &schedule->comm->instance->engine;
     pl_engine_enter(engine);
-    schedule->comm->coll.stands = NULL;
+    schedule->comm->coll.owed.stands = NULL;
     schedule->stands = false;
     pl_engine_leave(engine);
 }
@@ -167,14 +167,14 @@ static bool owed_are_sent(struct pl_engine *engine, const struct pl_comm *comm, 
 
 static bool owed_is_over_blocking(const struct pl_comm *comm, int tag, int rank)
 {
-    const struct pl_schedule *stands = comm->coll.stands;
-    uint32_t ended = atomic_load_explicit(&comm->coll.ended, memory_order_acquire);
+    const struct pl_schedule *stands = comm->coll.owed.stands;
+    uint32_t ended = atomic_load_explicit(&comm->coll.tags.ended, memory_order_acquire);
     return stands && stands->tag == tag ? owed_is_sent(stands, rank) : ended < PL_TAGS && (uint32_t)tag < ended;
 }
 
 static bool owed_is_over_nonblocking(struct pl_engine *engine, const struct pl_comm *comm, int tag, int rank)
 {
-    uint32_t started = atomic_load_explicit(&comm->coll.started, memory_order_acquire);
+    uint32_t started = atomic_load_explicit(&comm->coll.tags.started, memory_order_acquire);
     return started < PL_TAGS && (uint32_t)(tag - PL_NONBLOCKING_TAGS) < started &&
            owed_are_sent(engine, comm, tag, rank);
 }
@@ -205,7 +205,7 @@ static bool owed_is_over(struct pl_engine *engine, const struct pl_comm *comm, c
 static bool owed_has_left(struct pl_engine *engine, const struct pl_comm *comm, const struct pl_header *question)
 {
     if (question->part == PART_AREA)
-        return (int)(comm->coll.area_count - (unsigned)question->tag) > 0;
+        return (int)(comm->coll.area.count - (unsigned)question->tag) > 0;
     return owed_is_over(engine, comm, question);
 }
 
@@ -233,7 +233,7 @@ static void owed_answer(struct pl_engine *engine, const struct pl_comm *comm, co
 
 bool pl_owed_nothing_by(const struct pl_comm *comm, int rank)
 {
-    return comm->coll.left_by == rank + 1 && comm->coll.left_in == comm->coll.area_count;
+    return comm->coll.owed.left_by == rank + 1 && comm->coll.owed.left_in == comm->coll.area.count;
 }
 
 static bool owed_is_awaited(const struct pl_comm *comm, const struct pl_header *answer)
@@ -257,8 +257,8 @@ static void owed_break(struct pl_comm *comm, const struct pl_header *answer, con
 static void owed_told(struct pl_comm *comm, const struct pl_header *answer, const void *data)
 {
     if (answer->part == PART_NO_AREA) {
-        comm->coll.left_by = answer->source + 1;
-        comm->coll.left_in = (unsigned)answer->tag;
+        comm->coll.owed.left_by = answer->source + 1;
+        comm->coll.owed.left_in = (unsigned)answer->tag;
     } else if (owed_is_awaited(comm, answer)) {
         owed_break(comm, answer, data && answer->size == sizeof(struct owed_words) ? data : NULL);
     }

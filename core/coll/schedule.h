@@ -121,7 +121,7 @@ struct pl_schedule {
      * bytes, some ranks wait in vain. SIZE_MAX: it does not decide. */
     size_t cut_from;
     size_t wrong; /* the larger one of the two */
-    bool stands;  /* it is comm->coll.stands: the thread that runs it must clear that before it goes on */
+    bool stands;  /* it is comm->coll.owed.stands: the thread that runs it must clear that before it goes on */
 
     /* of a request */
     int kind; /* enum pl_coll_kind */
@@ -176,7 +176,7 @@ void pl_schedule_wait_for(struct pl_schedule *schedule, int first, int end);
 
 /* Calls a function of the library, whose error ends the schedule, except that after MPI_ERR_TRUNCATE it goes on if
  * `wrong`, which the function sets, is below `cut_from`. PL_PENDING: the function is called again when the nodes of the
- * communicator are known (pl_comm_coll.search). */
+ * communicator are known (pl_comm_coll.hierarchy.search). */
 void pl_schedule_verify(struct pl_schedule *schedule, int (*run)(struct pl_schedule *schedule, void *context),
                         void *context);
 

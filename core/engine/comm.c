@@ -53,7 +53,7 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
         pl_lock_drop(&parent->lock);
         made->peers.av = pl_av_retain(parent->peers.av);
         made->role.parent = parent->id;
-        made->role.made = parent->coll.blocking + parent->coll.area_count;
+        made->role.made = parent->coll.tags.blocking + parent->coll.area.count;
     } else {
         made->errhandler = pl_errhandler_of(PL_SESSION, instance);
         if (made->errhandler->target) { /* a function for sessions cannot be called with a communicator */

@@ -70,34 +70,54 @@ struct pl_comm_requests {
 
 /* Do nonblocking collectives go by the nodes? The first one asks all members, and until they have answered it and the
  * following ones wait (core/coll/hierarchy/started.h). */
-enum pl_comm_hierarchy { PL_HIERARCHY_UNKNOWN, PL_HIERARCHY_SOUGHT, PL_HIERARCHY_FOUND, PL_HIERARCHY_NONE };
+enum pl_comm_search { PL_HIERARCHY_UNKNOWN, PL_HIERARCHY_SOUGHT, PL_HIERARCHY_FOUND, PL_HIERARCHY_NONE };
+
+/* For blocking collectives of one node (core/coll/area). */
+struct pl_comm_area {
+    struct pl_area *open;   /* NULL: none, or not yet */
+    uint32_t kinds;         /* the kinds of collectives that use it: a bit each */
+    bool none;              /* none will be made */
+    int wanted;             /* collectives so far that would have used one */
+    _Atomic unsigned count; /* collectives done in it, or by the node hierarchy */
+};
+
+/* For collectives of several nodes (core/coll/hierarchy). */
+struct pl_comm_hierarchy {
+    struct pl_hierarchy *open;    /* for blocking ones; NULL: none, or not yet */
+    struct pl_hierarchy *started; /* for nonblocking and persistent ones, when `search` is PL_HIERARCHY_FOUND */
+    _Atomic int search;           /* enum pl_comm_search: for these */
+    bool none;                    /* none will be made for blocking ones */
+};
+
+/* The collectives so far, by which they have their tags. */
+struct pl_comm_tags {
+    uint32_t blocking;        /* blocking ones started: the next one's tag */
+    _Atomic uint32_t ended;   /* blocking ones that have ended: those with smaller tags */
+    uint32_t nonblocking;     /* nonblocking and persistent ones: the next one's tag */
+    _Atomic uint32_t started; /* of these, those whose start or initialization has returned */
+    uint32_t agreements;      /* of the checking mode (core/coll/agree.h) */
+};
+
+/* What other ranks ask and tell in a long wait (core/coll/owed.h). */
+struct pl_comm_owed {
+    struct pl_schedule *stands; /* of a blocking collective that waits; NULL: none */
+    const void *stands_in;      /* its struct pl_coll; NULL: not known */
+    long asked, pause;          /* when this process last asked, and its pause until it asks again: ns */
+    int asked_in;               /* in the collective with this tag, or after this many in the area */
+    int left_by;                /* a rank, plus 1, that has left a collective in the area; 0: none */
+    unsigned left_in;           /* its area.count then */
+};
 
 /* Of collectives. One thread at a time uses it, as the standard demands. */
 struct pl_comm_coll {
-    struct pl_area *area;                   /* for blocking collectives of one node; NULL: none, or not yet */
-    uint32_t area_kinds;                    /* the kinds of collectives that use it: a bit each (core/coll/area) */
-    bool no_area;                           /* none will be made */
-    bool no_hierarchy;                      /* no hierarchy will be made */
-    int area_wanted;                        /* collectives so far that would have used an area */
-    _Atomic unsigned area_count;            /* collectives done in the area, or by the node hierarchy */
-    struct pl_hierarchy *hierarchy;         /* for blocking collectives of several nodes; NULL: none, or not yet */
-    _Atomic int search;                     /* enum pl_comm_hierarchy: for nonblocking and persistent ones */
-    struct pl_hierarchy *started_hierarchy; /* theirs, when that is PL_HIERARCHY_FOUND */
-    uint32_t blocking;                      /* blocking collectives started: the next one's tag */
-    _Atomic uint32_t made;                  /* `blocking` when a communicator was last made from it, by any thread */
-    const void *named;          /* what job reports describe in place of its collective: pl_coll_describe() */
-    _Atomic uint32_t ended;     /* blocking collectives that have ended: those with smaller tags */
-    struct pl_schedule *stands; /* of a blocking one, in a long wait; NULL: none (core/coll/owed.h) */
-    const void *stands_in;      /* its struct pl_coll; NULL: not known */
-    uint32_t agreements;        /* of the checking mode (core/coll/agree.h) */
-    uint32_t nonblocking;       /* `blocking` for nonblocking and persistent ones */
-    _Atomic uint32_t started;   /* of these, those whose start or initialization has returned */
-    long asked, asking;         /* when it last asked for what is owed (core/coll/owed.h), and its pause: ns */
-    int asked_in;               /* in the collective with this tag, or after this many in the area */
-    int left_by;                /* a rank, plus 1, that has left a collective in the area; 0: none */
-    unsigned left_in;           /* its area_count then */
-    struct pl_list persistent;  /* of pl_persistent.link (core/coll/persistent.h): engine lock */
-    _Atomic int unlike;         /* a rank, plus 1, with other settings (core/coll/rules_file.h); 0: none */
+    struct pl_comm_area area;
+    struct pl_comm_hierarchy hierarchy;
+    struct pl_comm_tags tags;
+    _Atomic uint32_t made; /* tags.blocking when a communicator was last made from it, by any thread */
+    const void *named;     /* what job reports describe in place of its collective: pl_coll_describe() */
+    struct pl_comm_owed owed;
+    struct pl_list persistent; /* of pl_persistent.link (core/coll/persistent.h): engine lock */
+    _Atomic int unlike;        /* a rank, plus 1, with other settings (core/coll/rules_file.h); 0: none */
 };
 
 /* Partitioned communication (partitioned.h). The engine's lock. */
@@ -248,24 +268,25 @@ static inline int pl_comm_tag(int range, uint32_t number)
 }
 static inline int pl_comm_next_tag(struct pl_comm *comm)
 {
-    return pl_comm_tag(PL_BLOCKING_TAGS, comm->coll.blocking++);
+    return pl_comm_tag(PL_BLOCKING_TAGS, comm->coll.tags.blocking++);
 }
 static inline int pl_comm_next_nonblocking_tag(struct pl_comm *comm)
 {
-    return pl_comm_tag(PL_NONBLOCKING_TAGS, comm->coll.nonblocking++);
+    return pl_comm_tag(PL_NONBLOCKING_TAGS, comm->coll.tags.nonblocking++);
 }
 
 /* Has a collective that waits until the nodes are known a reason to go on? Also when they never will be. */
 static inline bool pl_comm_knows_nodes(const struct pl_comm *comm)
 {
-    return atomic_load_explicit(&comm->coll.search, memory_order_acquire) != PL_HIERARCHY_SOUGHT || comm->health.failed;
+    return atomic_load_explicit(&comm->coll.hierarchy.search, memory_order_acquire) != PL_HIERARCHY_SOUGHT ||
+           comm->health.failed;
 }
 
 /* A collective has ended in the area, or by the node hierarchy. One thread at a time does those of a communicator. */
 static inline void pl_comm_count_area(struct pl_comm *comm)
 {
-    unsigned before = atomic_load_explicit(&comm->coll.area_count, memory_order_relaxed);
-    atomic_store_explicit(&comm->coll.area_count, before + 1, memory_order_release);
+    unsigned before = atomic_load_explicit(&comm->coll.area.count, memory_order_relaxed);
+    atomic_store_explicit(&comm->coll.area.count, before + 1, memory_order_release);
 }
 static inline int pl_comm_user_tag(int tag)
 {

@@ -146,7 +146,7 @@ static struct pl_comm *open_part(int rank, int part, struct pl_group *group)
     *comm = (struct pl_comm){ .obj.predefined = true, .instance = &ranks_instance[rank], .group = group };
     comm->rank = pl_group_find(group, (uint64_t)rank);
     comm->size = group->size;
-    comm->coll.no_area = comm->coll.no_hierarchy = true;
+    comm->coll.area.none = comm->coll.hierarchy.none = true;
     pl_list_init(&comm->requests.spares);
     pl_list_init(&comm->coll.persistent);
     return comm;
@@ -177,9 +177,9 @@ static void open_nodes(const struct nodes *nodes)
     ranks_open(size);
     place_ranks(nodes);
     for (int rank = 0; rank < size; rank++) {
-        ranks_comm[rank].coll.no_area = true;
-        ranks_comm[rank].coll.hierarchy = ranks_comm[rank].coll.started_hierarchy = hierarchy_of(nodes, rank);
-        ranks_comm[rank].coll.search = PL_HIERARCHY_FOUND;
+        ranks_comm[rank].coll.area.none = true;
+        ranks_comm[rank].coll.hierarchy.open = ranks_comm[rank].coll.hierarchy.started = hierarchy_of(nodes, rank);
+        ranks_comm[rank].coll.hierarchy.search = PL_HIERARCHY_FOUND;
     }
     ranks_let_others = let_others;
     ranks_strict = false;         /* the receiver of amounts and blocks knows only the most that may come */
@@ -193,7 +193,7 @@ static void close_nodes(const struct nodes *nodes)
         free(node_groups[node].index);
     free(leader_group.index);
     for (int rank = 0; rank < ranks_size; rank++)
-        free(ranks_comm[rank].coll.hierarchy);
+        free(ranks_comm[rank].coll.hierarchy.open);
 }
 
 /* --- what the tests draw, and what ranks give --------------------------------------------------------------------- */

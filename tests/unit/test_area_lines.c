@@ -114,7 +114,7 @@ static void machine_open(int size, int packages, int caches, enum pl_area_trees 
         areas[i] = calloc(1, sizeof *areas[i]);
         inputs[i] = calloc(WORDS, sizeof *inputs[i]);
         outputs[i] = calloc(WORDS, sizeof *outputs[i]);
-        comms[i] = (struct pl_comm){ .rank = i, .size = size, .coll.area = areas[i] };
+        comms[i] = (struct pl_comm){ .rank = i, .size = size, .coll.area.open = areas[i] };
         *areas[i] = (struct pl_area){
             .comm = &comms[i], .ops = &silent, .size = size, .rank = i, .memory = (void *)machine.memory
         };

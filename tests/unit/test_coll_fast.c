@@ -151,7 +151,7 @@ static void make_valid(struct pl_comm *comm)
     bool alike = one_in(2);
     comm->size = 2 + unit_below(&state, RANKS_MAX - 1);
     comm->rank = unit_below(&state, comm->size);
-    comm->coll.area_kinds = (1u << PL_COLL_KINDS) - 1;
+    comm->coll.area.kinds = (1u << PL_COLL_KINDS) - 1;
     comm->coll.unlike = 0;
     comm->health.failed = 0;
     comm->inter.remote = NULL;
@@ -179,13 +179,13 @@ static void replace_comm(struct pl_comm *comm)
     switch (unit_below(&state, 6)) {
     case 0: arg.comm = MPI_COMM_NULL; break;
     case 1: arg.comm = (MPI_Comm)MPI_INT; break;
-    case 2: comm->coll.area_kinds = (uint32_t)unit_random(&state); break;
+    case 2: comm->coll.area.kinds = (uint32_t)unit_random(&state); break;
     case 3: comm->coll.unlike = 1; break;
     case 4: comm->health.failed = 1; break;
     default: comm->inter.remote = &remote;
     }
     if (comm->inter.remote)
-        comm->coll.area_kinds = 0; /* an intercommunicator has no area */
+        comm->coll.area.kinds = 0; /* an intercommunicator has no area */
 }
 
 static void replace_one(struct pl_comm *comm)

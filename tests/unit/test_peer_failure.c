@@ -210,14 +210,14 @@ START_TEST(while_the_area_is_made)
     struct pl_comm *comm = comm_of(two, came);
     struct pl_hook hook = { .run = breaks };
     int value = -1;
-    comm->coll.area_wanted = PL_AREA_AFTER;
-    arrives(comm, (int)comm->coll.blocking + 1, 5);
+    comm->coll.area.wanted = PL_AREA_AFTER;
+    arrives(comm, (int)comm->coll.tags.blocking + 1, 5);
     pl_list_init(&hook.link);
     pl_list_append(&instance->engine.hooks, &hook.link);
     ck_assert_int_eq(pl_bcast(comm, &value, 1, pl_type_predefined((uintptr_t)MPI_INT), 0), MPI_ERR_PROC_ABORTED);
     ck_assert_int_eq(value, -1);
 
-    arrives(comm, (int)comm->coll.blocking, 6); /* nor is another collective begun */
+    arrives(comm, (int)comm->coll.tags.blocking, 6); /* nor is another collective begun */
     ck_assert_int_eq(pl_bcast(comm, &value, 1, pl_type_predefined((uintptr_t)MPI_INT), 0), MPI_ERR_PROC_ABORTED);
     ck_assert_int_eq(value, -1);
     ck_assert_int_eq(failed(comm), 0);

@@ -143,13 +143,13 @@ START_TEST(test_tags)
     static const uint32_t numbers[] = { 0,         1,         PL_TAGS - 1, PL_TAGS, PL_NONBLOCKING_TAGS, PL_AGREE_TAGS,
                                         INT32_MAX, UINT32_MAX };
     ranks_open(1);
-    struct pl_comm_coll *coll = &ranks_comm[0].coll;
+    struct pl_comm_tags *tags = &ranks_comm[0].coll.tags;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        coll->blocking = coll->nonblocking = numbers[i];
+        tags->blocking = tags->nonblocking = numbers[i];
         int tag = pl_comm_next_tag(&ranks_comm[0]), started = pl_comm_next_nonblocking_tag(&ranks_comm[0]);
         ck_assert(tag >= 0 && tag < PL_NONBLOCKING_TAGS / 2);
         ck_assert(started >= PL_NONBLOCKING_TAGS && started < PL_AGREE_TAGS);
-        ck_assert_uint_eq(coll->blocking, numbers[i] + 1);
+        ck_assert_uint_eq(tags->blocking, numbers[i] + 1);
     }
 }
 END_TEST

@@ -177,24 +177,24 @@ static int area_make(struct pl_comm *comm, struct pl_area **made)
 
 int pl_area_get(struct pl_comm *comm, bool reduction, struct pl_area **area)
 {
-    *area = comm->coll.area;
+    *area = comm->coll.area.open;
     if (pl_likely(*area != NULL))
         return MPI_SUCCESS;
-    if (comm->coll.no_area || comm->size > PL_AREA_RANKS || (!reduction && comm->coll.area_wanted < PL_AREA_AFTER)) {
-        comm->coll.area_wanted++;
+    if (comm->coll.area.none || comm->size > PL_AREA_RANKS || (!reduction && comm->coll.area.wanted < PL_AREA_AFTER)) {
+        comm->coll.area.wanted++;
         return MPI_SUCCESS;
     }
-    comm->coll.no_area = true; /* so that the collectives below use messages */
+    comm->coll.area.none = true; /* so that the collectives below use messages */
     if (!pl_config_bool("coll_shm"))
         return MPI_SUCCESS;
-    int rc = area_make(comm, &comm->coll.area);
-    *area = comm->coll.area;
+    int rc = area_make(comm, &comm->coll.area.open);
+    *area = comm->coll.area.open;
     return rc;
 }
 
 int pl_area_count(const struct pl_comm *comm)
 {
-    return (int)((comm->coll.blocking + comm->coll.area_count) & INT32_MAX);
+    return (int)((comm->coll.tags.blocking + comm->coll.area.count) & INT32_MAX);
 }
 
 int pl_area_message_count(const struct pl_request *request)
@@ -205,10 +205,10 @@ int pl_area_message_count(const struct pl_request *request)
 
 void pl_area_release(struct pl_comm *comm)
 {
-    struct pl_area *area = comm->coll.area;
-    comm->coll.area = NULL;
-    comm->coll.area_kinds = 0;
-    comm->coll.no_area = true;
+    struct pl_area *area = comm->coll.area.open;
+    comm->coll.area.open = NULL;
+    comm->coll.area.kinds = 0;
+    comm->coll.area.none = true;
     if (area)
         area_drop(area);
 }

@@ -160,7 +160,7 @@ static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
     *rc = pl_area_get(comm, pl_coll_traits[coll->kind].op, &area);
     comm->coll.named = named;
     if (area)
-        comm->coll.area_kinds = area_choose_chunks(area);
+        comm->coll.area.kinds = area_choose_chunks(area);
     return area;
 }
 
@@ -191,7 +191,7 @@ static PL_COLD void area_tell_amounts(const struct pl_area_call *call)
 int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes)
 {
     struct pl_comm *comm = coll->comm;
-    struct pl_area_call call = { comm->coll.area, coll, comm->rank, comm->size, coll->root, bytes, 0, false, 0 };
+    struct pl_area_call call = { comm->coll.area.open, coll, comm->rank, comm->size, coll->root, bytes, 0, false, 0 };
     int rc;
     if (pl_likely(bytes <= PL_AREA_SHORT / PL_AREA_FLAT)) {
         rc = call.area->chunk[coll->kind](&call, 0, bytes);
@@ -214,11 +214,11 @@ static bool area_takes_long(const struct pl_area *area, enum pl_coll_kind kind, 
 bool pl_coll_try_area(const struct pl_coll *coll, int *rc)
 {
     struct pl_comm *comm = coll->comm;
-    if (pl_unlikely(!comm->coll.area) && !find_area(coll, rc))
+    if (pl_unlikely(!comm->coll.area.open) && !find_area(coll, rc))
         return *rc != MPI_SUCCESS;
-    size_t bytes = comm->coll.area_kinds >> coll->kind & 1 ? pl_area_bytes(coll) : SIZE_MAX;
-    if (pl_unlikely(bytes > PL_AREA_SHORT) &&
-        (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind) || !area_takes_long(comm->coll.area, coll->kind, bytes)))
+    size_t bytes = comm->coll.area.kinds >> coll->kind & 1 ? pl_area_bytes(coll) : SIZE_MAX;
+    if (pl_unlikely(bytes > PL_AREA_SHORT) && (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind) ||
+                                               !area_takes_long(comm->coll.area.open, coll->kind, bytes)))
         return false;
     *rc = pl_coll_run_in_area(coll, bytes);
     return true;

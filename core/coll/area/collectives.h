@@ -17,7 +17,7 @@ size_t pl_area_bytes(const struct pl_coll *coll);
  * there is no area. */
 bool pl_coll_try_area(const struct pl_coll *coll, int *rc);
 
-/* The fast path: arguments are right, the kind is in comm->coll.area_kinds, and pl_area_bytes() is `bytes`, at most
+/* The fast path: arguments are right, the kind is in comm->coll.area.kinds, and pl_area_bytes() is `bytes`, at most
  * PL_AREA_SHORT. Fields of *coll that this kind does not use need not be set. MPI error class. */
 int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes);
 

@@ -234,7 +234,8 @@ bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
 {
     struct pl_hierarchy *hierarchy;
     const struct pl_comm *comm = coll->comm;
-    if ((comm->coll.no_hierarchy && !comm->coll.hierarchy) || pl_comm_is_inter(comm) || !is_worth_it(coll, false))
+    if ((comm->coll.hierarchy.none && !comm->coll.hierarchy.open) || pl_comm_is_inter(comm) ||
+        !is_worth_it(coll, false))
         return false;
     const void **named = &coll->comm->coll.named, *before = *named;
     *named = before ? before : coll; /* not the collectives that make the hierarchy */
@@ -246,7 +247,7 @@ bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
     hierarchy_run(&call);
     pl_comm_count_area(coll->comm);
     if (call.rc == MPI_SUCCESS)
-        atomic_store_explicit(&coll->comm->coll.ended, coll->comm->coll.blocking, memory_order_release);
+        atomic_store_explicit(&coll->comm->coll.tags.ended, coll->comm->coll.tags.blocking, memory_order_release);
     *rc = call.rc;
     return true;
 }

@@ -80,7 +80,7 @@ static int make_part(struct pl_comm *whole, const int *ranks, int count, struct 
     made->role.serves = "";
     pl_handle_drop(pl_object_retain(made)); /* a reference without a handle */
     snprintf(made->name, sizeof made->name, "%.80s (%s)", pl_comm_label(whole), what);
-    made->coll.no_hierarchy = true;
+    made->coll.hierarchy.none = true;
     made->role.whole = whole;
     made->id = id;
     pl_engine_enter(engine);
@@ -105,7 +105,7 @@ static int make_here(struct pl_comm *comm, const struct map *map, struct pl_hier
         rc = make_part(comm, ranks, count, (struct pl_comm_id){ first->home, first->here }, "the ranks of a node",
                        &hierarchy->here);
     if (hierarchy->here)
-        hierarchy->here->coll.area_wanted = PL_AREA_AFTER; /* it is worth an area at once */
+        hierarchy->here->coll.area.wanted = PL_AREA_AFTER; /* it is worth an area at once */
     free(ranks);
     return rc;
 }
@@ -117,7 +117,7 @@ static int make_leaders(struct pl_comm *comm, const struct map *map, struct pl_h
         return MPI_SUCCESS;
     int rc = make_part(comm, map->first, map->count, id, "the first rank of each node", &hierarchy->leaders);
     if (hierarchy->leaders)
-        hierarchy->leaders->coll.no_area = true;
+        hierarchy->leaders->coll.area.none = true;
     return rc;
 }
 
@@ -203,20 +203,20 @@ static int hierarchy_agree(struct pl_comm *comm, struct pl_hierarchy **made)
 
 int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy **hierarchy)
 {
-    *hierarchy = comm->coll.hierarchy;
-    if (pl_likely(*hierarchy != NULL) || comm->coll.no_hierarchy)
+    *hierarchy = comm->coll.hierarchy.open;
+    if (pl_likely(*hierarchy != NULL) || comm->coll.hierarchy.none)
         return MPI_SUCCESS;
-    if (comm->coll.area || comm->size < 3 || !pl_config_bool("coll_shm")) {
-        comm->coll.no_hierarchy = true;
+    if (comm->coll.area.open || comm->size < 3 || !pl_config_bool("coll_shm")) {
+        comm->coll.hierarchy.none = true;
         return MPI_SUCCESS;
     }
     bool early =
-        comm->size <= PL_AREA_RANKS ? !comm->coll.no_area : !reduction && comm->coll.area_wanted < PL_AREA_AFTER;
+        comm->size <= PL_AREA_RANKS ? !comm->coll.area.none : !reduction && comm->coll.area.wanted < PL_AREA_AFTER;
     if (early)
         return MPI_SUCCESS;
-    comm->coll.no_hierarchy = true; /* so that the collectives below use messages */
-    int rc = hierarchy_agree(comm, &comm->coll.hierarchy);
-    *hierarchy = comm->coll.hierarchy;
+    comm->coll.hierarchy.none = true; /* so that the collectives below use messages */
+    int rc = hierarchy_agree(comm, &comm->coll.hierarchy.open);
+    *hierarchy = comm->coll.hierarchy.open;
     return rc;
 }
 
@@ -235,8 +235,8 @@ int pl_hierarchy_node_of(const struct pl_hierarchy *hierarchy, int rank)
 
 void pl_hierarchy_release(struct pl_comm *comm)
 {
-    hierarchy_drop(comm->coll.hierarchy);
-    hierarchy_drop(comm->coll.started_hierarchy);
-    comm->coll.hierarchy = comm->coll.started_hierarchy = NULL;
-    comm->coll.no_hierarchy = true;
+    hierarchy_drop(comm->coll.hierarchy.open);
+    hierarchy_drop(comm->coll.hierarchy.started);
+    comm->coll.hierarchy.open = comm->coll.hierarchy.started = NULL;
+    comm->coll.hierarchy.none = true;
 }

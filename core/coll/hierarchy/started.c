@@ -16,9 +16,9 @@
 
 static int nodes_arrived(struct pl_schedule *schedule, void *notices)
 {
-    struct pl_comm_coll *coll = &schedule->comm->coll;
-    int rc = pl_hierarchy_make(schedule->comm, notices, &coll->started_hierarchy);
-    atomic_store_explicit(&coll->search, coll->started_hierarchy ? PL_HIERARCHY_FOUND : PL_HIERARCHY_NONE,
+    struct pl_comm_hierarchy *found = &schedule->comm->coll.hierarchy;
+    int rc = pl_hierarchy_make(schedule->comm, notices, &found->started);
+    atomic_store_explicit(&found->search, found->started ? PL_HIERARCHY_FOUND : PL_HIERARCHY_NONE,
                           memory_order_release);
     return rc;
 }
@@ -53,7 +53,8 @@ static void nodes_seek(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_comm *comm = coll->comm;
     bool seeks = may_have_nodes(comm);
-    atomic_store_explicit(&comm->coll.search, seeks ? PL_HIERARCHY_SOUGHT : PL_HIERARCHY_NONE, memory_order_release);
+    atomic_store_explicit(&comm->coll.hierarchy.search, seeks ? PL_HIERARCHY_SOUGHT : PL_HIERARCHY_NONE,
+                          memory_order_release);
     int rc = seeks ? pl_coll_start_own(coll, nodes_append) : MPI_SUCCESS;
     schedule->broken = schedule->broken ? schedule->broken : rc;
 }
@@ -73,7 +74,7 @@ static int nodes_append_coll(struct pl_schedule *schedule, void *context)
     int rc = nodes_await(schedule, NULL), mark = pl_schedule_mark(schedule);
     if (rc)
         return rc;
-    const struct pl_hierarchy *hierarchy = coll->comm->coll.started_hierarchy;
+    const struct pl_hierarchy *hierarchy = coll->comm->coll.hierarchy.started;
     schedule->part = false;
     if (!hierarchy || !pl_hierarchy_append(schedule, coll, hierarchy))
         pl_coll_append(schedule, coll);
@@ -89,12 +90,12 @@ static void append_later(struct pl_schedule *schedule, const struct pl_coll *col
 
 bool pl_hierarchy_append_started(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
-    struct pl_comm_coll *known = &coll->comm->coll;
+    struct pl_comm_hierarchy *known = &coll->comm->coll.hierarchy;
     if (atomic_load_explicit(&known->search, memory_order_acquire) == PL_HIERARCHY_UNKNOWN)
         nodes_seek(schedule, coll);
     switch (atomic_load_explicit(&known->search, memory_order_acquire)) {
     case PL_HIERARCHY_SOUGHT: break;
-    case PL_HIERARCHY_FOUND: return pl_hierarchy_append(schedule, coll, known->started_hierarchy);
+    case PL_HIERARCHY_FOUND: return pl_hierarchy_append(schedule, coll, known->started);
     default: return false;
     }
     if (pl_hierarchy_is_for(coll)) {
