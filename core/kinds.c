@@ -4,6 +4,7 @@
  * engine, the parts of the process, and the settings that core/base cannot check by itself.
  */
 #include "core/base/config_value.h"
+#include "core/base/log.h"
 #include "core/coll/agree.h"
 #include "core/coll/algorithm.h"
 #include "core/coll/area/area.h"
@@ -111,6 +112,7 @@ const struct pl_process_part pl_process_parts[PL_PROCESS_PARTS] = {
 const struct pl_config_check pl_config_checks[PL_CONFIG_CHECKS] = {
     { "coll_places", PL_AREA_PLACES_ALLOWED, pl_area_places_valid },
     { "initial_errhandler", PL_NAMED_ALLOWED, pl_named_valid },
+    { "log", PL_LOG_ALLOWED, pl_log_filter_valid },
 };
 
 bool (*const pl_coll_append_by_nodes)(struct pl_schedule *schedule,

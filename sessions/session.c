@@ -7,6 +7,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "core/engine/leak_report.h"
 #include "core/engine/progress.h"
 #include "core/job/process.h"
@@ -20,60 +21,52 @@
 #define STRICT_KEY      "plenum_strict"
 #define ALONE_KEY       "plenum_alone"
 
-static const struct {
-    int level;
-    const char *name;
-} levels[] = {
-    { MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE" },
-    { MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED" },
-    { MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED" },
-    { MPI_THREAD_MULTIPLE, "MPI_THREAD_MULTIPLE" },
-};
+static const int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE };
+static const char *const level_words[] = { "MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED",
+                                           "MPI_THREAD_MULTIPLE", NULL };
+static const char *const truth_words[] = { "false", "true", NULL };
+static const char *const progress_words[] = { PL_PROGRESS_NONE, PL_PROGRESS_THREAD, NULL };
 
-const char *pl_thread_level_name(int level)
+static const char *session_level_name(int level)
 {
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        if (levels[i].level == level)
-            return levels[i].name;
-    return "";
+    int i = 0;
+    while (i < 3 && levels[i] != level)
+        i++;
+    return level_words[i];
 }
 
-int pl_thread_level_from(const char *name)
+/* Reads a key whose value is one of these words: its place in the list. Without the key *which stays. */
+static int session_read_word(struct pl_info *info, const char *key, const char *const words[], const char *allowed,
+                             int *which)
 {
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        if (strcmp(levels[i].name, name) == 0)
-            return levels[i].level;
-    return MPI_UNDEFINED;
+    char *text;
+    int rc = pl_info_get(info, key, &text);
+    if (text)
+        *which = pl_words_find(words, text);
+    if (text && *which < 0)
+        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key %s is \"%s\", allowed are %s", key, text, allowed);
+    free(text);
+    return rc;
 }
 
 /* Without the key a session serves any thread: a library cannot know its callers. */
 static int session_read_level(struct pl_info *info, int *level)
 {
-    char *text;
-    const char *key = LEVEL_KEY;
-    int rc = pl_info_get(info, key, &text);
-    if (rc == MPI_SUCCESS && !text)
-        rc = pl_info_get(info, key = OTHER_LEVEL_KEY, &text);
-    *level = text ? pl_thread_level_from(text) : MPI_THREAD_MULTIPLE;
-    if (*level == MPI_UNDEFINED)
-        rc = pl_fail(MPI_ERR_INFO_VALUE,
-                     "info key %s is \"%s\", allowed are MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, "
-                     "MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE",
-                     key, text);
-    free(text);
+    static const char *const keys[] = { LEVEL_KEY, OTHER_LEVEL_KEY };
+    int rc = MPI_SUCCESS, which = -1;
+    for (int i = 0; rc == MPI_SUCCESS && which < 0 && i < 2; i++)
+        rc = session_read_word(info, keys[i], level_words,
+                               "MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE",
+                               &which);
+    *level = which < 0 ? MPI_THREAD_MULTIPLE : levels[which];
     return rc;
 }
 
-/* Reads a key whose value is true or false; without it *value stays. */
 static int session_read_truth(struct pl_info *info, const char *key, bool *value)
 {
-    char *text;
-    int rc = pl_info_get(info, key, &text);
-    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key %s is \"%s\", allowed are true and false", key, text);
-    if (text)
-        *value = strcmp(text, "true") == 0;
-    free(text);
+    int which = *value;
+    int rc = session_read_word(info, key, truth_words, "true and false", &which);
+    *value = which == 1;
     return rc;
 }
 
@@ -83,31 +76,14 @@ static int session_check_keys(struct pl_info *info)
     static const char *const keys[] = {
         OTHER_LEVEL_KEY,           STRICT_KEY,          ALONE_KEY,
         PL_ALLOC_KINDS_KEY,        PL_PROGRESS_KEY,     "mpi_initial_errhandler",
-        PL_ALLOC_KINDS_ASSERT_KEY, "plenum_errhandler",
+        PL_ALLOC_KINDS_ASSERT_KEY, "plenum_errhandler", NULL,
     };
     char key[MPI_MAX_INFO_KEY];
     for (int n = 0; info && pl_info_nth(info, n, key); n++) {
-        size_t i = 0;
-        while (i < sizeof keys / sizeof *keys && strcmp(key, keys[i]) != 0)
-            i++;
-        if (i == sizeof keys / sizeof *keys && (strncmp(key, "mpi_", 4) == 0 || strncmp(key, "plenum_", 7) == 0))
+        if (pl_words_find(keys, key) < 0 && (strncmp(key, "mpi_", 4) == 0 || strncmp(key, "plenum_", 7) == 0))
             return pl_fail(MPI_ERR_INFO_KEY, "info key %s is not a key of sessions", key);
     }
     return MPI_SUCCESS;
-}
-
-/* NULL: the key is not there. */
-static int session_read_progress(struct pl_info *info, char **progress)
-{
-    int rc = pl_info_get(info, PL_PROGRESS_KEY, progress);
-    if (*progress && strcmp(*progress, PL_PROGRESS_NONE) != 0 && strcmp(*progress, PL_PROGRESS_THREAD) != 0) {
-        rc = pl_fail(MPI_ERR_INFO_VALUE,
-                     "info key " PL_PROGRESS_KEY " is \"%s\", allowed are " PL_PROGRESS_NONE " and " PL_PROGRESS_THREAD,
-                     *progress);
-        free(*progress);
-        *progress = NULL;
-    }
-    return rc;
 }
 
 static bool session_is_alone(void)
@@ -121,11 +97,12 @@ static bool session_is_alone(void)
 /* What MPI_Session_get_info returns. */
 static int session_set_hints(struct pl_instance *session, struct pl_info *info)
 {
+    const char *level = session_level_name(session->thread_level);
     char *asserted, *kinds = NULL;
     int rc = pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY, &asserted);
     rc = rc ? rc : pl_info_get(session->info, PL_ALLOC_KINDS_KEY, &kinds);
-    rc = rc ? rc : pl_info_set(session->info, LEVEL_KEY, pl_thread_level_name(session->thread_level));
-    rc = rc ? rc : pl_info_set(session->info, OTHER_LEVEL_KEY, pl_thread_level_name(session->thread_level));
+    rc = rc ? rc : pl_info_set(session->info, LEVEL_KEY, level);
+    rc = rc ? rc : pl_info_set(session->info, OTHER_LEVEL_KEY, level);
     if (rc == MPI_SUCCESS && asserted && kinds && pl_alloc_kinds_within(asserted, kinds))
         rc = pl_info_set(session->info, PL_ALLOC_KINDS_ASSERT_KEY, asserted);
     if (rc == MPI_SUCCESS)
@@ -142,21 +119,20 @@ static int session_set_hints(struct pl_instance *session, struct pl_info *info)
 /* Opens the instance, in the job of the launcher or alone. */
 static int session_open_instance(struct pl_info *info, struct pl_instance **made)
 {
-    int level;
+    int level, progress = -1;
     bool alone = false;
-    char *kinds = NULL, *progress = NULL;
+    char *kinds = NULL;
     int rc = session_read_level(info, &level);
     rc = rc ? rc : session_read_truth(info, ALONE_KEY, &alone);
-    rc = rc ? rc : session_read_progress(info, &progress);
+    if (rc == MPI_SUCCESS)
+        rc = session_read_word(info, PL_PROGRESS_KEY, progress_words, PL_PROGRESS_NONE " and " PL_PROGRESS_THREAD,
+                               &progress);
     rc = rc ? rc : alone ? pl_process_open_alone() : pl_process_check_joined();
-    if (rc) {
-        free(progress);
+    if (rc)
         return rc;
-    }
     rc = pl_info_get(info, PL_ALLOC_KINDS_KEY, &kinds);
-    rc = rc ? rc : pl_instance_open(false, level, kinds, progress, made);
+    rc = rc ? rc : pl_instance_open(false, level, kinds, progress < 0 ? NULL : progress_words[progress], made);
     free(kinds);
-    free(progress);
     if (alone)
         pl_process_close(); /* the instance holds it open */
     return rc;

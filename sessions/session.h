@@ -18,8 +18,4 @@ int pl_session_check(struct pl_instance *session, bool *ours);
 /* Closes the session and invalidates the user's handle. */
 void pl_session_close(struct pl_instance *session);
 
-/* The name of a thread level, "MPI_THREAD_MULTIPLE", and the level of a name; MPI_UNDEFINED for any other text. */
-const char *pl_thread_level_name(int level);
-int pl_thread_level_from(const char *name);
-
 #endif

@@ -14,6 +14,7 @@
 #include "api/mpiexec/machine.h"
 #include "api/mpiexec/options.h"
 #include "core/base/memory_libc.h"
+#include "core/base/words.h"
 
 bool apply_number(struct parse *p, const char *text, long least, long most, long *value)
 {
@@ -336,15 +337,11 @@ bool apply_hostfile(struct parse *p, char *const *arg)
 bool apply_launcher(struct parse *p, char *const *arg)
 {
     static const char *const words[] = {
-        "auto", "embedded", "slurm", "prte", "openmpi", "ssh"
+        "auto", "embedded", "slurm", "prte", "openmpi", "ssh", NULL
     }; /* as in enum launcher */
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i], arg[0]) == 0) {
-            p->o->launcher = (enum launcher)i;
-            return true;
-        }
-    if (strcmp(arg[0], "fork") == 0) { /* of MPICH */
-        p->o->launcher = LAUNCHER_EMBEDDED;
+    int which = strcmp(arg[0], "fork") == 0 ? LAUNCHER_EMBEDDED : pl_words_find(words, arg[0]); /* fork: of MPICH */
+    if (which >= 0) {
+        p->o->launcher = (enum launcher)which;
         return true;
     }
     return parse_fail(p, "%s expects auto, embedded, ssh, slurm, prte or openmpi, not \"%s\"", p->name, arg[0]);

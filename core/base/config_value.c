@@ -9,8 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/base/log.h"
-
 static bool is_choice(const char *choices, const char *text, size_t length)
 {
     for (const char *at = choices; at; at = strchr(at, '|'), at = at ? at + 1 : NULL)
@@ -73,9 +71,7 @@ static void describe_allowed(const struct pl_config *variable, char allowed[PL_C
 {
     switch (variable->type) {
     case PL_CONFIG_TEXT:
-        if (strcmp(variable->name, "log") == 0)
-            snprintf(allowed, PL_CONFIG_ALLOWED, "error, warning, info or debug, or subsystem:level,...");
-        else if (config_value_check(variable))
+        if (config_value_check(variable))
             snprintf(allowed, PL_CONFIG_ALLOWED, "%s", config_value_check(variable)->allowed);
         else
             snprintf(allowed, PL_CONFIG_ALLOWED, "%s", variable->choices ? variable->choices : "");
@@ -96,8 +92,6 @@ bool pl_config_is_value(const struct pl_config *variable, const char *text, long
     *number = 0;
     switch (variable->type) {
     case PL_CONFIG_TEXT:
-        if (strcmp(variable->name, "log") == 0)
-            return pl_log_filter_valid(text);
         if (config_value_check(variable))
             return config_value_check(variable)->valid(text);
         return !variable->choices || is_choice(variable->choices, text, strlen(text));

@@ -7,13 +7,13 @@
 
 enum { PL_CONFIG_ALLOWED = 256 };
 
-/* A text variable whose values a room above this one checks. */
+/* A text variable whose values a function checks, often one of a room above this one. */
 struct pl_config_check {
     const char *variable;            /* its name */
     const char *allowed;             /* its values, for messages */
     bool (*valid)(const char *text); /* any thread */
 };
-enum { PL_CONFIG_CHECKS = 2 };
+enum { PL_CONFIG_CHECKS = 3 };
 extern const struct pl_config_check pl_config_checks[PL_CONFIG_CHECKS]; /* core/kinds.c */
 
 /* Whether the text is a value of the variable. *number is the value of numbers, sizes and booleans; else 0. */

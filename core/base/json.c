@@ -16,6 +16,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/base/words.h"
 
 enum { LONGEST = 16 << 20, KEY_SIZE = 512 };
 
@@ -210,12 +211,9 @@ int pl_json_keys(const struct pl_json *json, const char *where, const json_t *ob
     char list[256] = "", place[256];
     for (void *at = json_object_iter((json_t *)object); at; at = json_object_iter_next((json_t *)object, at)) {
         const char *key = json_object_iter_key(at);
-        int i = 0;
-        while (allowed[i] && strcmp(allowed[i], key) != 0)
-            i++;
-        if (allowed[i])
+        if (pl_words_find(allowed, key) >= 0)
             continue;
-        for (i = 0; allowed[i]; i++) {
+        for (int i = 0; allowed[i]; i++) {
             size_t n = strlen(list);
             snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", allowed[i]);
         }

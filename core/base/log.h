@@ -17,6 +17,7 @@ PL_PRINTF(3, 4) void pl_log(const char *subsystem, int level, const char *format
 
 /* Whether a filter ("", "debug", "match:debug,shm:info") is well-formed. */
 bool pl_log_filter_valid(const char *filter);
+#define PL_LOG_ALLOWED "error, warning, info or debug, or subsystem:level,..."
 
 /* Sets the filter. The text must be well-formed and remain valid. */
 void pl_log_filter(const char *filter);

@@ -9,13 +9,14 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "core/coll/collective.h"
 #include "core/engine/instance.h"
 #include "core/file/file.h"
 #include "core/object/alloc_kinds.h"
 #include "core/object/info.h"
 
-static const char *const words[] = { "automatic", "enable", "disable" }; /* enum pl_file_buffering */
+static const char *const words[] = { "automatic", "enable", "disable", NULL }; /* enum pl_file_buffering */
 
 enum { BUFFER = 1 << 20, BUFFER_LEAST = 4096, BUFFER_MOST = 1 << 30 };
 
@@ -48,9 +49,9 @@ static void file_hints_read_buffering(struct pl_info *info, const char *key, enu
     size_t length;
     if (!pl_info_read(info, key, value, sizeof value, &length))
         return;
-    for (int i = 0; i < 3; i++)
-        if (strcmp(value, words[i]) == 0)
-            *buffering = (enum pl_file_buffering)i;
+    int which = pl_words_find(words, value);
+    if (which >= 0)
+        *buffering = (enum pl_file_buffering)which;
 }
 
 /* The standard's hint, which is for both directions. */

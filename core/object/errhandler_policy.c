@@ -16,6 +16,7 @@
 #include "core/base/json.h"
 #include "core/base/lock.h"
 #include "core/base/memory.h"
+#include "core/base/words.h"
 #include "core/object/errhandler.h"
 
 enum { STEPS_MAX = 8, WHERE_MAX = 128 };
@@ -44,16 +45,13 @@ static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
 static struct policy *current;
 static _Atomic bool present;
 
-static const char *const kinds[] = { "communicator", "session", "window", "file", "none" };
+static const char *const kinds[] = { "communicator", "session", "window", "file", "none", NULL };
 
 /* --- reading ------------------------------------------------------------------------------------------------- */
 
 static bool is_kind(const char *word)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(kinds[i], word) == 0)
-            return true;
-    return false;
+    return pl_words_find(kinds, word) >= 0;
 }
 
 static bool is_class(const char *word)

@@ -9,6 +9,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/words.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"
 #include "core/object/info.h"
@@ -18,16 +19,12 @@
 
 int pl_port_scope(struct pl_info *info, bool *far)
 {
-    static const char *const words[] = { "host", "network", "runtime", "user" };
+    static const char *const words[] = { "host", "network", "runtime", "user", NULL };
     char *scope = NULL;
     int rc = pl_info_get(info, "plenum_scope", &scope);
-    size_t i = 0;
-    *far = strcmp(pl_config_text("scope"), "network") == 0;
-    while (scope && i < 4 && strcmp(scope, words[i]) != 0)
-        i++;
-    if (scope && i < 2)
-        *far = i == 1;
-    else if (scope && i == 4)
+    int which = scope ? pl_words_find(words, scope) : -1;
+    *far = which == 1 || (which != 0 && strcmp(pl_config_text("scope"), "network") == 0);
+    if (scope && which < 0)
         rc = pl_fail(MPI_ERR_INFO_VALUE, "info key plenum_scope is \"%.60s\"; it must be host or network", scope);
     free(scope);
     return rc;

@@ -8,6 +8,7 @@
 
 #include "api/plenum.h"
 #include "core/base/memory.h"
+#include "core/base/words.h"
 #include "world/runtime/job/json_keys.h"
 
 void pl_job_cursor_enter(struct pl_job_cursor *at, const char *format, ...)
@@ -342,9 +343,8 @@ static int job_key_option(struct pl_job_cursor *at, json_t *value)
     long option = pl_job_key_find(pl_job_keys, at->path)->option, number = LONG_MIN;
     const char *const *words = pl_job_option_words(option);
     if (words && json_is_string(value)) {
-        for (long i = 0; words[i]; i++)
-            if (strcmp(words[i], json_string_value(value)) == 0)
-                number = i;
+        int which = pl_words_find(words, json_string_value(value));
+        number = which < 0 ? LONG_MIN : which;
     } else if (pl_job_option_is_flag(option) && json_is_boolean(value)) {
         number = json_is_true(value);
     } else if (pl_job_option_is_seconds(option) && json_is_number(value)) {
