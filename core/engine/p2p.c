@@ -302,10 +302,61 @@ static void outcome_of(const struct pl_unexpected *unexpected, struct pl_outcome
                                     .bytes = (MPI_Count)unexpected->header.size };
 }
 
+/* Searches for a message, and once more after progress, which had *events. Takes it if `taken` is not NULL. Engine lock
+ * held. */
+static bool probe_find_locked(struct pl_comm *comm, int source, int tag, struct pl_outcome *outcome,
+                              struct pl_message *taken, int *events)
+{
+    struct pl_unexpected *unexpected = pl_match_find(comm, PL_MSG_P2P, source, tag);
+    *events = unexpected ? 0 : pl_engine_progress(&comm->instance->engine);
+    if (*events)
+        unexpected = pl_match_find(comm, PL_MSG_P2P, source, tag);
+    if (!unexpected)
+        return false;
+    outcome_of(unexpected, outcome);
+    if (taken) {
+        pl_match_take(comm, unexpected);
+        taken->unexpected = unexpected;
+    }
+    return true;
+}
+
+/* Without `wait` it tries twice. */
+static int probe_run(struct pl_comm *comm, int source, int tag, bool wait, bool *found, struct pl_outcome *outcome,
+                     struct pl_message *taken)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    const struct pl_waiting what = {
+        .what = PL_WHAT_PROBE, .comm = comm, .peer = source, .tag = tag == MPI_ANY_TAG ? PL_ANY : tag
+    };
+    struct pl_wait idling = { .what = &what };
+    for (bool tried = false;; tried = true) {
+        int events;
+        pl_engine_enter(engine);
+        *found = probe_find_locked(comm, source, tag, outcome, taken, &events);
+        bool left = !*found && wait && idling.rounds > PROBE_ROUNDS && pl_departure_has(comm, source);
+        bool failed = !*found && comm->health.failed && pl_failures_end_probe(comm, source);
+        pl_engine_leave(engine);
+        if (*found)
+            return MPI_SUCCESS;
+        if (failed)
+            return pl_failures_record_probe(comm, source);
+        if (left)
+            return pl_departure_record(comm);
+        if (wait) {
+            idling.rounds = events ? 0 : idling.rounds;
+            pl_engine_idle(engine, &idling);
+        } else if (tried) {
+            pl_wait_record_poll(engine, NULL, &idling);
+            pl_engine_polled(engine);
+            return MPI_SUCCESS;
+        }
+    }
+}
+
 int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, struct pl_outcome *outcome,
              struct pl_message **message)
 {
-    struct pl_engine *engine = &comm->instance->engine;
     struct pl_message *made = NULL;
     if (message) {
         made = pl_object_create(PL_MESSAGE);
@@ -313,49 +364,14 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
             return MPI_ERR_NO_MEM;
         made->comm = pl_object_retain(comm);
     }
-    const struct pl_waiting what = {
-        .what = PL_WHAT_PROBE, .comm = comm, .peer = source, .tag = tag == MPI_ANY_TAG ? PL_ANY : tag
-    };
-    struct pl_wait idling = { .what = &what };
-    bool left = false, failed = false;
-    for (bool tried = false;; tried = true) {
-        pl_engine_enter(engine);
-        struct pl_unexpected *unexpected = pl_match_find(comm, PL_MSG_P2P, source, tag);
-        int events = unexpected ? 0 : pl_engine_progress(engine);
-        if (!unexpected && events)
-            unexpected = pl_match_find(comm, PL_MSG_P2P, source, tag);
-        if (unexpected) {
-            outcome_of(unexpected, outcome);
-            if (made) {
-                pl_match_take(comm, unexpected);
-                made->unexpected = unexpected;
-            }
-        }
-        left = !unexpected && wait && idling.rounds > PROBE_ROUNDS && pl_departure_has(comm, source);
-        failed = !unexpected && comm->health.failed && pl_failures_end_probe(comm, source);
-        pl_engine_leave(engine);
-        *found = unexpected != NULL;
-        if (unexpected || failed || left)
-            break;
-        if (!wait && tried) {
-            pl_wait_record_poll(engine, NULL, &idling);
-            pl_engine_polled(engine);
-            break;
-        }
-        if (wait) {
-            idling.rounds = events ? 0 : idling.rounds;
-            pl_engine_idle(engine, &idling);
-        }
-    }
+    int rc = probe_run(comm, source, tag, wait, found, outcome, made);
     if (made && !*found) {
         pl_handle_drop(made);
         made = NULL;
     }
     if (message)
         *message = made;
-    if (*found)
-        return MPI_SUCCESS;
-    return failed ? pl_failures_record_probe(comm, source) : left ? pl_departure_record(comm) : MPI_SUCCESS;
+    return rc;
 }
 
 int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type,
