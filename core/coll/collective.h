@@ -119,13 +119,13 @@ PL_COLD void pl_coll_tell_amounts(struct pl_comm *comm);
 /* An area is made that many collectives later than in other communicators. Collective, before the first one. */
 static inline void pl_coll_delay_area(struct pl_comm *comm, int collectives)
 {
-    comm->coll.area_wanted = -collectives;
+    comm->coll.area.wanted = -collectives;
 }
 
 /* The communicator has its last collectives, which do not repay making an area or a hierarchy. Collective. */
 static inline void pl_coll_make_do(struct pl_comm *comm)
 {
-    comm->coll.no_area = comm->coll.no_hierarchy = true; /* those that there are stay in use */
+    comm->coll.area.none = comm->coll.hierarchy.none = true; /* those that there are stay in use */
 }
 
 /* For the library itself, on intracommunicators; pl_allgather() also between the groups of an intercommunicator. */

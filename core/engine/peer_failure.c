@@ -56,9 +56,12 @@ void pl_failure_break(struct pl_engine *engine, uint64_t proc)
         bool remote = rank < 0 && comm->inter.remote;
         if (remote)
             rank = pl_group_find(comm->inter.remote, proc);
-        struct pl_comm *root = rank < 0 ? NULL : pl_comm_root(comm);
-        if (root == comm || (root && !pl_comm_keeps_failures(root))) /* else it is the root's turn that breaks it */
-            pl_comm_fail_member(comm, pl_comm_member(comm, rank, remote));
+        if (rank < 0)
+            continue;
+        struct pl_comm *root = pl_comm_root(comm);
+        pl_comm_fail_member(root, pl_comm_member(root, rank, remote));
+        if (root != comm && !pl_comm_keeps_failures(root) && !atomic_load(&comm->health.failed))
+            pl_comm_break(comm, rank, MPI_ERR_PROC_ABORTED, NULL);
     }
 }
 
