@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the two runners of the programs in this folder share: compiling them, running one, and what it must have said.
+
+A survivor says "good", a process that dies says "dies" before; `ranks:` at the head of a program names the numbers of
+ranks that suit it.
+"""
+import os
+import re
+import subprocess
+
+from tools import PATIENCE, wait_until
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LOCAL, HYDRA, GROUP = ['--with-ft', 'ulfm'], ['-disable-auto-cleanup'], ['--keep-going']
+
+
+def shared_memory():
+    names = os.listdir('/dev/shm') if os.path.isdir('/dev/shm') else []
+    return {name for name in names if name.startswith('plenum-')}
+
+
+class Runs:
+    def __init__(self, launcher):
+        self.t = launcher
+        self.at_first = shared_memory()
+
+    def program(self, name):
+        """The program and the numbers of ranks that suit it."""
+        source, program = os.path.join(HERE, name + '.c'), os.path.join(self.t.work, name)
+        if not os.path.exists(program):
+            subprocess.run([os.path.join(self.t.build, 'bin', 'mpicc'), '-std=gnu11', '-Wall', '-Wextra', '-Werror',
+                            '-D_GNU_SOURCE', '-g', '-O1', '-pthread', source, '-o', program,
+                            *os.environ.get('CFLAGS', '').split()], check=True)
+        with open(source, encoding='utf-8') as file:
+            return program, [int(n) for n in re.search(r'ranks: ([\d ]+)', file.read()).group(1).split()]
+
+    def run(self, name, *args, deaths=1, options=LOCAL, ranks=None, transports=('auto', 'ucx')):
+        """Once for each number of ranks and transport; `deaths` may depend on the number of ranks."""
+        program, suited = self.program(name)
+        for count in ranks or suited:
+            die = deaths(count) if callable(deaths) else deaths
+            for transport in transports:
+                env = dict(self.t.env, PLENUM_TRANSPORT=transport)
+                code, out, err = self.t.run(*options, '--timeout', PATIENCE, '-n', count, program, *args, env=env)
+                said = out.split('\n')
+                good = (code, said.count('good'), said.count('dies')) == (137 if die else 0, count - die, die)
+                self.t.expect(good, 'PLENUM_TRANSPORT=%s mpiexec %s -n %d %s %s' % (
+                    transport, ' '.join(options), count, name, ' '.join(map(str, args))), code, out, err)
+
+    def finish(self):
+        new = shared_memory() - self.at_first
+        wait_until(lambda: not new & shared_memory()) # other tests may run meanwhile
+        self.t.expect(not new & shared_memory(), 'nothing is left in /dev/shm', new & shared_memory())
+        self.t.finish()
