@@ -270,6 +270,9 @@ int pl_request_report(const struct pl_request *request)
     }
     if (error == MPI_ERR_PROC_ABORTED && request->comm->health.departed)
         return pl_departure_record(request->comm);
+    if (error == MPI_ERR_PROC_ABORTED && request->args.peer_rank < 0) /* an agreement */
+        return pl_fail(error, "a member of %s has failed, and not all others have acknowledged it",
+                       pl_comm_label(request->comm));
     if (error == MPI_ERR_PROC_ABORTED)
         return pl_fail(error, "the process of rank %d in %s is gone", request->args.peer_rank,
                        pl_comm_label(request->comm));
