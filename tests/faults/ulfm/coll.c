@@ -23,7 +23,7 @@ static void end_each(MPI_Request *begun)
 {
     for (int which = 0; which < ALL; which++) {
         int class = class_of(MPI_Wait(&begun[which], MPI_STATUS_IGNORE));
-        /* a rank that only sends may have done its part, and so may one that is no neighbour of the dead */
+        /* a rank that only sends may have done its part, and so may one that the dead has no edge to */
         int may_be_done = which == BCAST || which == GATHER || which == GATHERV || which == SCATTER ||
                           which == SCATTERV || which == REDUCE || which == SCAN || which == EXSCAN || which >= PLAIN;
         expect_at(__LINE__, class == MPIX_ERR_PROC_FAILED || (may_be_done && class == MPI_SUCCESS),

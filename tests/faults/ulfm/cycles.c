@@ -16,7 +16,7 @@ static MPI_Comm turn(MPI_Comm comm, int round, int victim)
     int me, all, sum, word = 1, flag = 0;
     OK(MPI_Comm_rank(comm, &me));
     OK(MPI_Comm_size(comm, &all));
-    OK(MPIX_Comm_agree(comm, &flag)); /* all have come, and none is ended by the revocation */
+    OK(MPIX_Comm_agree(comm, &flag)); /* all have come before one of them revokes */
     if (rank == victim) {
         usleep(3000);
         die();

@@ -250,7 +250,7 @@ static void revoked(MPI_Comm comm)
 }
 
 /* Every rank of which `revokers` has a bit revokes while the others wait. */
-static void revoke_while(int which, unsigned revokers, int nap)
+static void revoke_while(int which, unsigned revokers, int delay)
 {
     MPI_Comm comm, other;
     int sum = -1;
@@ -259,7 +259,7 @@ static void revoke_while(int which, unsigned revokers, int nap)
     OK(MPI_Comm_dup(comm, &other));
     OK(MPI_Barrier(MPI_COMM_WORLD)); /* all have made it */
     if (is_in(revokers, rank)) {
-        usleep(nap);
+        usleep(delay);
         OK(MPIX_Comm_revoke(comm));
     } else {
         int class = class_of(waits[which](comm));
