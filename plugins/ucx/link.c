@@ -25,6 +25,8 @@
 #include "plugins/ucx/send.h"
 
 enum {
+    /* If a peer has failed, close() gives up after this long: UCX may stay busy with what that one will never take. */
+    CLOSE_FAILED_MS = 1000,
     CLOSE_IDLE_MS = 50, /* close() gives up after this long without an event: a peer that computes does not answer */
     CHECK_MS = 10,      /* between checks for peers that have gone, by an engine that closes */
     CHECK_ALL_MS = 200, /* ... and by one that waits: each takes system calls for each peer */
@@ -364,11 +366,15 @@ bool pl_ucx_links_are_settled(struct pl_ucx *ucx)
  * that were put aside. */
 static bool ucx_link_drain(struct pl_ucx *ucx)
 {
-    int64_t last = pl_clock_ms();
+    int64_t first = pl_clock_ms(), last = first;
+    bool failed = false;
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry)
+        failed |= link->error != MPI_SUCCESS;
     pl_ucx_sweep();
     while (!pl_ucx_links_are_settled(ucx)) {
         pl_ucx_sweep();
-        if (pl_clock_ms() - last > CLOSE_IDLE_MS)
+        int64_t now = pl_clock_ms();
+        if (now - last > CLOSE_IDLE_MS || (failed && now - first > CLOSE_FAILED_MS))
             return false;
         if (ucp_worker_arm(ucx->worker) == UCS_OK)
             poll(&(struct pollfd){ .fd = ucx->event_fd, .events = POLLIN }, 1, 1);

@@ -337,8 +337,8 @@ START_TEST(decision_is_gone)
 }
 END_TEST
 
-/* A decision of the first coordinator is on its way to rank 2 when that already follows rank 1, and is the only trace of
- * it once rank 1 has failed, too. */
+/* A decision of the first coordinator is on its way to rank 2 when that already follows rank 1. It is the only trace
+ * once rank 1 has failed, too. */
 START_TEST(late_decision)
 {
     open_engine();

@@ -188,7 +188,7 @@ static void run_ranks(enum pl_area_trees trees)
     for (int i = 0; i < RANKS; i++) {
         peers[i].endpoint = (struct pl_endpoint *)&doorbells[i];
         areas[i] = calloc(1, sizeof *areas[i]);
-        comms[i] = (struct pl_comm){ .rank = i, .size = RANKS, .coll.area = areas[i] };
+        comms[i] = (struct pl_comm){ .rank = i, .size = RANKS, .coll.area.open = areas[i] };
         *areas[i] =
             (struct pl_area){ .comm = &comms[i], .ops = &with_doorbells, .size = RANKS, .rank = i, .memory = memory };
         pl_area_begin(areas[i]);
