@@ -775,11 +775,12 @@ int MPIX_Comm_failure_get_acked(MPI_Comm comm, MPI_Group *failedgrp);
  * is the same on all members that live, the error too. After it MPIX_Comm_get_failed() has all members without a part
  * in it.
  *
- * @param[in] comm         an intracommunicator
- * @param[in,out] flag     this member's flags; then those that are set on all members with a part in it (bitwise AND)
+ * @param[in] comm         any communicator
+ * @param[in,out] flag     this member's flags; then those that are set on all members with a part in it (bitwise AND);
+ *                         in an intercommunicator, on those of the other group
  * @retval MPI_SUCCESS     `flag` is set
  * @retval MPIX_ERR_PROC_FAILED  `flag` is set; a member has failed that not all others have acknowledged
- * @retval MPI_ERR_COMM    `comm` is not an intracommunicator
+ * @retval MPI_ERR_COMM    `comm` is not a communicator
  * @retval MPI_ERR_ARG     `flag` is NULL
  * @retval MPI_ERR_NO_MEM  out of memory
  * @since 0.1
@@ -788,12 +789,12 @@ int MPIX_Comm_agree(MPI_Comm comm, int *flag);
 
 /**
  * Starts MPIX_Comm_agree() without waiting for it. Does not block.
- * @param[in] comm         an intracommunicator
+ * @param[in] comm         any communicator
  * @param[in,out] flag     as for MPIX_Comm_agree(); borrowed until the request is complete
  * @param[out] request     owned by the caller, completed by the functions of MPI-5.0, section 3.7; its errors are those
  *                         of MPIX_Comm_agree()
  * @retval MPI_SUCCESS     `request` is set
- * @retval MPI_ERR_COMM    `comm` is not an intracommunicator
+ * @retval MPI_ERR_COMM    `comm` is not a communicator
  * @retval MPI_ERR_ARG     `flag` or `request` is NULL
  * @retval MPI_ERR_NO_MEM  out of memory
  * @since 0.1

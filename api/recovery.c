@@ -114,7 +114,7 @@ static int mpi_agreement(struct pl_call *call, struct pl_comm *comm, int *flag, 
 int MPIX_Comm_agree(MPI_Comm comm, int *flag)
 {
     struct pl_call call = PL_CALL(MPIX_Comm_agree);
-    struct pl_comm *c = pl_arg_intracomm(&call, comm);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
     pl_arg_output(&call, flag, "flag");
     return mpi_agreement(&call, c, flag, NULL, NULL);
 }
@@ -122,7 +122,7 @@ int MPIX_Comm_agree(MPI_Comm comm, int *flag)
 int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPIX_Comm_iagree);
-    struct pl_comm *c = pl_arg_intracomm(&call, comm);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
     pl_arg_output(&call, flag, "flag");
     pl_arg_output(&call, request, "request");
     return mpi_agreement(&call, c, flag, NULL, request);

@@ -25,24 +25,26 @@ enum { AGREEMENTS_AHEAD = 1024 }; /* that others may have started before this me
 /* What a member contributes, and what is decided: the data of all messages, followed by two sets of members, a bit
  * each: those that have failed, and those whose failure is acknowledged by all. */
 struct view {
-    int32_t flag;
-    int32_t epoch; /* of a decision: the coordinator; -1: none */
+    int32_t flags[2]; /* of the first group of an intercommunicator, and of the second; else the first counts */
+    int32_t epoch;    /* of a decision: the coordinator; -1: none */
     uint32_t serial;
     uint32_t failing; /* of a decision: a member has failed, and not all have acknowledged it */
+    uint32_t unused;
     uint64_t home;
 };
 
 struct agreement {
     struct pl_list link; /* in pl_agreements.open */
     uint32_t number;
-    bool joined;            /* this member has called it */
-    int coordinator;        /* the one that this member has told its view; -1: none */
-    unsigned char *heard;   /* sets of members: those that have sent their view or a decision, */
-    unsigned char *decided; /* those that have sent the decision with which they ended, */
-    unsigned char *gone;    /* and those that have failed */
-    struct view *merged;    /* the views of this member and of those that it has heard */
-    struct view *known;     /* the latest decision that it knows */
-    size_t set_bytes;       /* of each set */
+    bool joined;                 /* this member has called it */
+    int coordinator;             /* the one that this member has told its view; -1: none */
+    unsigned char *heard;        /* sets of members: those that have sent their view or a decision, */
+    unsigned char *decided;      /* those that have sent the decision with which they ended, */
+    unsigned char *gone;         /* those that have failed, */
+    unsigned char *acknowledged; /* and those of which this program has known that when it called */
+    struct view *merged;         /* the views of this member and of those that it has heard */
+    struct view *known;          /* the latest decision that it knows */
+    size_t set_bytes;            /* of each set */
 
     struct pl_deferred deferred; /* delivers the outcome */
     struct pl_request *request;
@@ -55,6 +57,45 @@ struct pl_agreements {
     struct pl_list open; /* of struct agreement.link */
     uint32_t next;       /* the number of the next one that this member starts */
 };
+
+/* --- members ------------------------------------------------------------------------------------------------------ */
+
+/* Members have numbers: ranks, and in an intercommunicator those of the second group follow the first group's. */
+static int number_of(const struct pl_comm *comm, int rank, bool remote)
+{
+    bool behind = comm->inter.remote && remote == comm->inter.first_group;
+    return !behind ? rank : rank + (remote ? comm->size : comm->inter.remote->size);
+}
+
+static int numbers_in(const struct pl_comm *comm)
+{
+    return comm->size + (comm->inter.remote ? comm->inter.remote->size : 0);
+}
+
+static int own_number(const struct pl_comm *comm)
+{
+    return number_of(comm, comm->rank, false);
+}
+
+/* The communicator in which a member is a target, and its rank there. */
+static struct pl_comm *target_of(struct pl_comm *comm, int number, int *rank, bool *remote)
+{
+    int first = !comm->inter.remote ? comm->size : comm->inter.first_group ? comm->size : comm->inter.remote->size;
+    *rank = number < first ? number : number - first;
+    *remote = comm->inter.remote && (number < first) != comm->inter.first_group;
+    return *remote || !comm->inter.remote ? comm : comm->inter.local;
+}
+
+/* The group whose flags this member contributes to, and the one whose flags it gets: that of the others. */
+static int own_group(const struct pl_comm *comm)
+{
+    return comm->inter.remote && !comm->inter.first_group;
+}
+
+static int other_group(const struct pl_comm *comm)
+{
+    return comm->inter.remote && comm->inter.first_group;
+}
 
 /* --- sets --------------------------------------------------------------------------------------------------------- */
 
@@ -80,7 +121,7 @@ static unsigned char *view_acknowledged(struct view *view, size_t set_bytes)
 
 static size_t set_bytes_of(const struct pl_comm *comm)
 {
-    return ((size_t)comm->size + 7) / 8;
+    return ((size_t)numbers_in(comm) + 7) / 8;
 }
 
 static size_t view_bytes(size_t set_bytes)
@@ -110,7 +151,7 @@ static struct agreement *agreement_find(struct pl_agreements *all, uint32_t numb
 static struct agreement *agreement_make(struct pl_comm *comm, struct pl_agreements *all, uint32_t number)
 {
     size_t set = set_bytes_of(comm), view = (view_bytes(set) + 7) / 8 * 8;
-    struct agreement *made = pl_calloc(1, sizeof *made + 2 * view + 3 * set);
+    struct agreement *made = pl_calloc(1, sizeof *made + 2 * view + 4 * set);
     if (!made)
         return NULL;
     unsigned char *at = (unsigned char *)(made + 1);
@@ -119,10 +160,11 @@ static struct agreement *agreement_make(struct pl_comm *comm, struct pl_agreemen
     made->heard = at + 2 * view;
     made->decided = made->heard + set;
     made->gone = made->decided + set;
+    made->acknowledged = made->gone + set;
     made->set_bytes = set;
     made->number = number;
     made->coordinator = made->known->epoch = made->merged->epoch = -1;
-    made->merged->flag = -1; /* all bits */
+    made->merged->flags[0] = made->merged->flags[1] = -1; /* all bits */
     memset(view_acknowledged(made->merged, set), 0xff, set);
     pl_list_append(&all->open, &made->link);
     return made;
@@ -134,34 +176,48 @@ static void agreement_send(const struct agreement *agreement, struct pl_comm *co
     const struct pl_header header = {
         .home = comm->id.home,
         .serial = comm->id.serial,
-        .source = comm->rank,
+        .source = own_number(comm),
         .tag = (int32_t)agreement->number,
         .kind = PL_MSG_AGREEMENT,
         .part = (uint16_t)part,
         .size = view_bytes(agreement->set_bytes),
     };
-    if (!pl_comm_tell(comm, to, &header, view))
-        pl_log("comm", 1, "out of memory for an agreement with rank %d of %s", to, pl_comm_label(comm));
+    int rank;
+    bool remote;
+    struct pl_comm *via = target_of(comm, to, &rank, &remote);
+    if (!pl_comm_tell(via, rank, &header, view))
+        pl_log("comm", 1, "out of memory for an agreement with rank %d of %s", rank, pl_comm_label(comm));
 }
 
 /* The decision is in `known`. Passes it on, and lets the thread that leaves the engine deliver it. */
 static void agreement_finish(struct agreement *agreement, struct pl_comm *comm)
 {
     unsigned char *failed = view_failed(agreement->known);
+    int rank, own = own_number(comm);
+    bool remote;
     pl_list_remove(&agreement->link);
-    for (int i = 0; i < comm->size; i++)
-        if (i != comm->rank && !set_has(failed, i) && !set_has(agreement->gone, i))
+    for (int i = 0; i < numbers_in(comm); i++)
+        if (i != own && !set_has(failed, i) && !set_has(agreement->gone, i))
             agreement_send(agreement, comm, i, PART_DECISION, agreement->known);
     pl_list_append(&comm->instance->engine.deferred.work, &agreement->deferred.link);
-    for (int i = 0; i < comm->size; i++)
-        if (i != comm->rank && set_has(failed, i))
-            pl_comm_fail_member(comm, i); /* so that the program can acknowledge it */
+    for (int i = 0; i < numbers_in(comm); i++)
+        if (i != own && set_has(failed, i)) {
+            target_of(comm, i, &rank, &remote);
+            pl_comm_fail_member(comm, pl_comm_member(comm, rank, remote)); /* so that the program can acknowledge it */
+        }
+}
+
+static int number_of_failed(const struct pl_comm *comm, int i)
+{
+    int member = comm->health.failures.members[i];
+    bool remote = member >= comm->size;
+    return number_of(comm, remote ? member - comm->size : member, remote);
 }
 
 static void agreement_note_failures(struct agreement *agreement, const struct pl_comm *comm)
 {
     for (int i = 0; i < atomic_load(&comm->health.failures.count); i++)
-        set_add(agreement->gone, comm->health.failures.members[i]);
+        set_add(agreement->gone, number_of_failed(comm, i));
 }
 
 /* As the coordinator, which has heard from all members that live. */
@@ -179,33 +235,33 @@ static void agreement_decide(struct agreement *agreement, const struct pl_comm *
             known->failing |= (view_failed(known)[i] & ~view_acknowledged(known, set)[i]) != 0;
         }
     }
-    known->epoch = comm->rank;
+    known->epoch = own_number(comm);
 }
 
 /* Goes as far as possible. Returns whether the agreement has ended. */
 static bool agreement_step(struct agreement *agreement, struct pl_comm *comm)
 {
-    int coordinator = 0;
+    int coordinator = 0, own = own_number(comm);
     if (!agreement->joined)
         return false;
     agreement_note_failures(agreement, comm);
-    while (coordinator != comm->rank && set_has(agreement->gone, coordinator))
+    while (coordinator != own && set_has(agreement->gone, coordinator))
         coordinator++;
-    if (coordinator != agreement->coordinator && coordinator != comm->rank) {
+    if (coordinator != agreement->coordinator && coordinator != own) {
         bool knows = agreement->known->epoch >= 0;
         memcpy(view_failed(agreement->merged), agreement->gone, agreement->set_bytes);
         agreement_send(agreement, comm, coordinator, knows ? PART_KNOWN : PART_VIEW,
                        knows ? agreement->known : agreement->merged);
     }
     agreement->coordinator = coordinator;
-    if (coordinator != comm->rank && set_has(agreement->decided, coordinator)) {
+    if (coordinator != own && set_has(agreement->decided, coordinator)) {
         agreement_finish(agreement, comm); /* it will decide nothing else */
         return true;
     }
-    if (coordinator != comm->rank)
+    if (coordinator != own)
         return false;
-    for (int i = 0; i < comm->size; i++)
-        if (i != comm->rank && !set_has(agreement->heard, i) && !set_has(agreement->gone, i))
+    for (int i = 0; i < numbers_in(comm); i++)
+        if (i != own && !set_has(agreement->heard, i) && !set_has(agreement->gone, i))
             return false;
     agreement_decide(agreement, comm);
     agreement_finish(agreement, comm);
@@ -229,7 +285,8 @@ static void agreements_step(struct pl_comm *comm)
 static void agreement_merge(struct agreement *agreement, const struct view *view, const unsigned char *sets)
 {
     size_t set = agreement->set_bytes;
-    agreement->merged->flag &= view->flag;
+    agreement->merged->flags[0] &= view->flags[0];
+    agreement->merged->flags[1] &= view->flags[1];
     for (size_t i = 0; i < set; i++) {
         agreement->gone[i] |= sets[i];
         view_acknowledged(agreement->merged, set)[i] &= sets[set + i];
@@ -249,7 +306,7 @@ void pl_agreement_arrived(struct pl_engine *engine, struct pl_comm *comm, const 
     struct pl_agreements *all = agreements_of(comm);
     uint32_t number = (uint32_t)header->tag;
     struct view view;
-    if (header->size != view_bytes(set_bytes_of(comm)) || header->source < 0 || header->source >= comm->size)
+    if (header->size != view_bytes(set_bytes_of(comm)) || header->source < 0 || header->source >= numbers_in(comm))
         return;
     struct agreement *agreement = all ? agreement_find(all, number) : NULL;
     uint32_t ahead = all ? number - all->next : 0;
@@ -287,11 +344,14 @@ void pl_agreement_awaited(struct pl_engine *engine, struct pl_request *request, 
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
         if (!comm->health.agreements)
             continue;
+        int rank, own = own_number(comm);
+        bool remote;
         PL_LIST_EACH(agreement, &comm->health.agreements->open, struct agreement, link)
-            for (int i = 0; agreement->joined && i < comm->size; i++) {
-                bool awaited = agreement->coordinator == comm->rank ? i != comm->rank && !set_has(agreement->heard, i)
-                                                                    : i == agreement->coordinator;
-                if (awaited && pl_departure_has(comm, i))
+            for (int i = 0; agreement->joined && i < numbers_in(comm); i++) {
+                bool awaited = agreement->coordinator == own ? i != own && !set_has(agreement->heard, i)
+                                                             : i == agreement->coordinator;
+                struct pl_comm *via = target_of(comm, i, &rank, &remote);
+                if (awaited && pl_departure_has(via, rank))
                     set_add(agreement->gone, i);
             }
         agreements_step(comm);
@@ -340,9 +400,9 @@ static int agreement_make_comm(struct agreement *agreement, struct pl_comm *comm
 static int agreement_outcome(struct agreement *agreement, struct pl_comm *comm)
 {
     const unsigned char *failed = view_failed(agreement->known);
-    bool excluded = set_has(failed, comm->rank); /* the others could not reach this process */
+    bool excluded = set_has(failed, own_number(comm)); /* the others could not reach this process */
     if (agreement->flag)
-        *agreement->flag = agreement->known->flag;
+        *agreement->flag = agreement->known->flags[other_group(comm)];
     if (excluded || (!agreement->newcomm && agreement->known->failing))
         return MPI_ERR_PROC_ABORTED;
     return agreement->newcomm ? agreement_make_comm(agreement, comm) : MPI_SUCCESS;
@@ -365,13 +425,16 @@ static void agreement_deliver(struct pl_deferred *deferred)
 void pl_agreement_describe(const struct pl_request *request, struct pl_job_item *item)
 {
     const struct agreement *agreement = request->on.owner;
-    const struct pl_comm *comm = request->comm;
-    int awaited = agreement ? agreement->coordinator : -1;
-    for (int i = 0; awaited == comm->rank && i < comm->size; i++)
-        if (i != comm->rank && !set_has(agreement->heard, i) && !set_has(agreement->gone, i))
+    struct pl_comm *comm = request->comm;
+    int rank, own = own_number(comm), awaited = agreement ? agreement->coordinator : -1;
+    bool remote;
+    for (int i = 0; awaited == own && i < numbers_in(comm); i++)
+        if (i != own && !set_has(agreement->heard, i) && !set_has(agreement->gone, i))
             awaited = i;
-    if (awaited >= 0 && awaited != comm->rank)
-        pl_wait_record_add_peer(item, comm, awaited);
+    if (awaited < 0 || awaited == own)
+        return;
+    const struct pl_comm *via = target_of(comm, awaited, &rank, &remote);
+    pl_wait_record_add_peer(item, via, rank);
 }
 
 static bool agreement_calls_user(const struct pl_deferred *deferred)
@@ -388,18 +451,14 @@ static const struct pl_deferred_ops agreement_ops = { .run = agreement_deliver, 
 static void agreement_join(struct agreement *agreement, struct pl_comm *comm)
 {
     size_t set = agreement->set_bytes;
-    int known = atomic_load(&comm->health.failures.acknowledged);
-    unsigned char *acknowledged = view_acknowledged(agreement->merged, set);
+    unsigned char *acknowledged = view_acknowledged(agreement->merged, set), *told = agreement->acknowledged;
     agreement->joined = true;
     if (agreement->flag)
-        agreement->merged->flag &= *agreement->flag;
-    for (int i = 0; i < comm->size; i++) {
-        bool told = false;
-        for (int k = 0; k < known && !told; k++)
-            told = comm->health.failures.members[k] == i;
-        if (!told)
-            acknowledged[i / 8] &= (unsigned char)~(1 << i % 8);
-    }
+        agreement->merged->flags[own_group(comm)] &= *agreement->flag;
+    for (int k = 0; k < atomic_load(&comm->health.failures.acknowledged); k++)
+        set_add(told, number_of_failed(comm, k));
+    for (size_t i = 0; i < set; i++)
+        acknowledged[i] &= told[i];
 }
 
 static struct agreement *agreement_of_call(struct pl_comm *comm)

@@ -28,9 +28,11 @@ struct pl_waiting;
 /* Starts an agreement. The same calls in the same order on all members. Both outputs are written before the request,
  * which has one handle, completes; NULL: not wanted.
  *
- * `flag`: this member's flags, and then those that all have. The request fails with MPI_ERR_PROC_ABORTED on all members
- * alike if a member has failed that not all have acknowledged; the flag is valid all the same.
- * `newcomm`: a communicator of the members that live, in their order. `maker`: the function that makes it.
+ * `flag`: this member's flags, and then those that all have; in an intercommunicator, all of the other group. The
+ * request fails with MPI_ERR_PROC_ABORTED on all members alike if a member has failed that not all have acknowledged; the
+ * flag is valid all the same.
+ * `newcomm`: a communicator of the members that live, in their order; of an intracommunicator only. `maker`: the
+ * function that makes it.
  *
  * MPI_ERR_NO_MEM. Lock not held. */
 int pl_agreement_start(struct pl_comm *comm, int *flag, MPI_Comm *newcomm, const char *maker,
