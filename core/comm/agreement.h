@@ -29,8 +29,8 @@ struct pl_waiting;
  * which has one handle, completes; NULL: not wanted.
  *
  * `flag`: this member's flags, and then those that all have; in an intercommunicator, all of the other group. The
- * request fails with MPI_ERR_PROC_ABORTED on all members alike if a member has failed that not all have acknowledged; the
- * flag is valid all the same.
+ * request fails with MPI_ERR_PROC_ABORTED on all members alike if a member has failed that not all have acknowledged;
+ * the flag is valid all the same.
  * `newcomm`: a communicator of the members that live, in their order; of an intracommunicator only. `maker`: the
  * function that makes it.
  *
