@@ -74,10 +74,12 @@ int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_
 }
 
 /* A send that cannot begin is an error of the call, after which a program need not wait for the request. A receive that
- * fails at once has matched, or is told so by the call that waits for it. */
+ * fails at once has matched, or is told so by the call that waits for it. So is a send where failed members are
+ * expected: programs for that check the outcomes of requests. */
 static inline bool send_has_failed(const struct pl_request *request)
 {
-    return request->kind == PL_REQ_SEND && pl_request_done(request) && request->outcome.error;
+    return request->kind == PL_REQ_SEND && pl_request_done(request) && request->outcome.error &&
+           !request->engine->comms.go_on && !atomic_load(&request->comm->health.revoked);
 }
 
 static PL_COLD int p2p_start_failed(struct pl_request *request)
