@@ -100,6 +100,7 @@ const struct pl_engine_client pl_engine_clients[PL_ENGINE_CLIENTS] = {
     { .name = "agreement",
       .awaited = pl_agreement_awaited,
       .member_failed = pl_agreement_failed,
+      .closing = pl_agreement_closing,
       .destroyed = pl_agreement_release },
 };
 

@@ -20,8 +20,6 @@
  * coordinator, or the decision that it knows of. */
 enum agreement_part { PART_VIEW, PART_KNOWN, PART_DECISION };
 
-enum { AGREEMENTS_AHEAD = 1024 }; /* that others may have started before this member has */
-
 /* What a member contributes, and what is decided: the data of all messages, followed by two sets of members, a bit
  * each: those that have failed, and those whose failure is acknowledged by all. */
 struct view {
@@ -37,10 +35,12 @@ struct agreement {
     struct pl_list link; /* in pl_agreements.open */
     uint32_t number;
     bool joined;                 /* this member has called it */
+    bool ends;                   /* `known` is the decision */
     int coordinator;             /* the one that this member has told its view; -1: none */
     unsigned char *heard;        /* sets of members: those that have sent their view or a decision, */
     unsigned char *decided;      /* those that have sent the decision with which they ended, */
-    unsigned char *gone;         /* those that have failed, */
+    unsigned char *gone;         /* those that have failed, as this process knows, */
+    unsigned char *claimed;      /* and as others say, */
     unsigned char *acknowledged; /* and those of which this program has known that when it called */
     struct view *merged;         /* the views of this member and of those that it has heard */
     struct view *known;          /* the latest decision that it knows */
@@ -56,6 +56,7 @@ struct agreement {
 struct pl_agreements {
     struct pl_list open; /* of struct agreement.link */
     uint32_t next;       /* the number of the next one that this member starts */
+    bool busy, again;    /* the list is in use, and has to be gone through once more */
 };
 
 /* --- members ------------------------------------------------------------------------------------------------------ */
@@ -151,7 +152,7 @@ static struct agreement *agreement_find(struct pl_agreements *all, uint32_t numb
 static struct agreement *agreement_make(struct pl_comm *comm, struct pl_agreements *all, uint32_t number)
 {
     size_t set = set_bytes_of(comm), view = (view_bytes(set) + 7) / 8 * 8;
-    struct agreement *made = pl_calloc(1, sizeof *made + 2 * view + 4 * set);
+    struct agreement *made = pl_calloc(1, sizeof *made + 2 * view + 5 * set);
     if (!made)
         return NULL;
     unsigned char *at = (unsigned char *)(made + 1);
@@ -161,6 +162,7 @@ static struct agreement *agreement_make(struct pl_comm *comm, struct pl_agreemen
     made->decided = made->heard + set;
     made->gone = made->decided + set;
     made->acknowledged = made->gone + set;
+    made->claimed = made->acknowledged + set;
     made->set_bytes = set;
     made->number = number;
     made->coordinator = made->known->epoch = made->merged->epoch = -1;
@@ -170,7 +172,8 @@ static struct agreement *agreement_make(struct pl_comm *comm, struct pl_agreemen
     return made;
 }
 
-static void agreement_send(const struct agreement *agreement, struct pl_comm *comm, int to, enum agreement_part part,
+/* False: out of memory. */
+static bool agreement_send(const struct agreement *agreement, struct pl_comm *comm, int to, enum agreement_part part,
                            const struct view *view)
 {
     const struct pl_header header = {
@@ -185,11 +188,14 @@ static void agreement_send(const struct agreement *agreement, struct pl_comm *co
     int rank;
     bool remote;
     struct pl_comm *via = target_of(comm, to, &rank, &remote);
-    if (!pl_comm_tell(via, rank, &header, view))
+    bool sent = pl_comm_tell(via, rank, &header, view);
+    if (!sent)
         pl_log("comm", 1, "out of memory for an agreement with rank %d of %s", rank, pl_comm_label(comm));
+    return sent;
 }
 
-/* The decision is in `known`. Passes it on, and lets the thread that leaves the engine deliver it. */
+/* The decision is in `known`. Passes it on, also to members that it takes for failed and this process does not, and lets
+ * the thread that leaves the engine deliver it. */
 static void agreement_finish(struct agreement *agreement, struct pl_comm *comm)
 {
     unsigned char *failed = view_failed(agreement->known);
@@ -197,7 +203,7 @@ static void agreement_finish(struct agreement *agreement, struct pl_comm *comm)
     bool remote;
     pl_list_remove(&agreement->link);
     for (int i = 0; i < numbers_in(comm); i++)
-        if (i != own && !set_has(failed, i) && !set_has(agreement->gone, i))
+        if (i != own && !set_has(agreement->gone, i))
             agreement_send(agreement, comm, i, PART_DECISION, agreement->known);
     pl_list_append(&comm->instance->engine.deferred.work, &agreement->deferred.link);
     for (int i = 0; i < numbers_in(comm); i++)
@@ -231,53 +237,65 @@ static void agreement_decide(struct agreement *agreement, const struct pl_comm *
         known->home = id.home;
         known->serial = id.serial;
         for (size_t i = 0; i < set; i++) {
-            view_failed(known)[i] |= agreement->gone[i];
+            view_failed(known)[i] |= agreement->gone[i] | agreement->claimed[i];
             known->failing |= (view_failed(known)[i] & ~view_acknowledged(known, set)[i]) != 0;
         }
     }
     known->epoch = own_number(comm);
 }
 
-/* Goes as far as possible. Returns whether the agreement has ended. */
+/* Goes as far as possible. Returns whether the agreement has ended. Sending may bring news of failures, which are dealt
+ * with in the next round. */
 static bool agreement_step(struct agreement *agreement, struct pl_comm *comm)
 {
-    int coordinator = 0, own = own_number(comm);
+    int coordinator = 0, own = own_number(comm), before = agreement->coordinator;
     if (!agreement->joined)
         return false;
     agreement_note_failures(agreement, comm);
     while (coordinator != own && set_has(agreement->gone, coordinator))
         coordinator++;
-    if (coordinator != agreement->coordinator && coordinator != own) {
-        bool knows = agreement->known->epoch >= 0;
-        memcpy(view_failed(agreement->merged), agreement->gone, agreement->set_bytes);
-        agreement_send(agreement, comm, coordinator, knows ? PART_KNOWN : PART_VIEW,
-                       knows ? agreement->known : agreement->merged);
-    }
     agreement->coordinator = coordinator;
-    if (coordinator != own && set_has(agreement->decided, coordinator)) {
-        agreement_finish(agreement, comm); /* it will decide nothing else */
+    if (coordinator != own && set_has(agreement->decided, coordinator))
+        agreement->ends = true; /* it will decide nothing else */
+    for (int i = 0; coordinator == own && i < numbers_in(comm); i++)
+        if (i != own && !set_has(agreement->heard, i) && !set_has(agreement->gone, i) && !agreement->ends)
+            return false;
+    if (coordinator == own && !agreement->ends)
+        agreement_decide(agreement, comm);
+    if (coordinator == own || agreement->ends) {
+        agreement_finish(agreement, comm);
         return true;
     }
-    if (coordinator != own)
-        return false;
-    for (int i = 0; i < numbers_in(comm); i++)
-        if (i != own && !set_has(agreement->heard, i) && !set_has(agreement->gone, i))
-            return false;
-    agreement_decide(agreement, comm);
-    agreement_finish(agreement, comm);
-    return true;
+    if (coordinator != before) {
+        bool knows = agreement->known->epoch >= 0;
+        for (size_t i = 0; i < agreement->set_bytes; i++)
+            view_failed(agreement->merged)[i] = agreement->gone[i] | agreement->claimed[i];
+        if (!agreement_send(agreement, comm, coordinator, knows ? PART_KNOWN : PART_VIEW,
+                            knows ? agreement->known : agreement->merged))
+            agreement->coordinator = -1; /* a thread that waits long tries again */
+    }
+    return false;
 }
 
-/* The end of one may be the news that ends others. */
+/* What this does may be the news on which it is called again: that only lets it go on. */
 static void agreements_step(struct pl_comm *comm)
 {
-    bool again = comm->health.agreements != NULL;
-    while (again) {
-        again = false;
-        PL_LIST_EACH(agreement, &comm->health.agreements->open, struct agreement, link)
-            if ((again = agreement_step(agreement, comm)))
+    struct pl_agreements *all = comm->health.agreements;
+    if (!all)
+        return;
+    all->again = true;
+    if (all->busy)
+        return;
+    all->busy = true;
+    while (all->again) {
+        all->again = false;
+        PL_LIST_EACH(agreement, &all->open, struct agreement, link)
+            if (agreement_step(agreement, comm)) {
+                all->again = true;
                 break;
+            }
     }
+    all->busy = false;
 }
 
 /* --- messages ----------------------------------------------------------------------------------------------------- */
@@ -288,7 +306,7 @@ static void agreement_merge(struct agreement *agreement, const struct view *view
     agreement->merged->flags[0] &= view->flags[0];
     agreement->merged->flags[1] &= view->flags[1];
     for (size_t i = 0; i < set; i++) {
-        agreement->gone[i] |= sets[i];
+        agreement->claimed[i] |= sets[i];
         view_acknowledged(agreement->merged, set)[i] &= sets[set + i];
     }
 }
@@ -309,11 +327,10 @@ void pl_agreement_arrived(struct pl_engine *engine, struct pl_comm *comm, const 
     if (header->size != view_bytes(set_bytes_of(comm)) || header->source < 0 || header->source >= numbers_in(comm))
         return;
     struct agreement *agreement = all ? agreement_find(all, number) : NULL;
-    uint32_t ahead = all ? number - all->next : 0;
-    if (!agreement && ahead < AGREEMENTS_AHEAD)
-        agreement = all ? agreement_make(comm, all, number) : NULL;
-    else if (!agreement)
+    if (!agreement && all && (int32_t)(number - all->next) < 0)
         return; /* this member has passed the decision on */
+    if (!agreement && all)
+        agreement = agreement_make(comm, all, number);
     if (!agreement) {
         pl_failure_message_dropped(engine, comm, header);
         return;
@@ -328,7 +345,7 @@ void pl_agreement_arrived(struct pl_engine *engine, struct pl_comm *comm, const 
     if (header->part == PART_DECISION)
         set_add(agreement->decided, header->source);
     if (header->part == PART_DECISION && agreement->joined && view.epoch >= agreement->coordinator)
-        agreement_finish(agreement, comm);
+        agreement->ends = true;
     agreements_step(comm);
 }
 
@@ -346,6 +363,7 @@ void pl_agreement_awaited(struct pl_engine *engine, struct pl_request *request, 
             continue;
         int rank, own = own_number(comm);
         bool remote;
+        comm->health.agreements->busy = true; /* to ask for a departure may bring news of failures */
         PL_LIST_EACH(agreement, &comm->health.agreements->open, struct agreement, link)
             for (int i = 0; agreement->joined && i < numbers_in(comm); i++) {
                 bool awaited = agreement->coordinator == own ? i != own && !set_has(agreement->heard, i)
@@ -354,8 +372,25 @@ void pl_agreement_awaited(struct pl_engine *engine, struct pl_request *request, 
                 if (awaited && pl_departure_has(via, rank))
                     set_add(agreement->gone, i);
             }
+        comm->health.agreements->busy = false;
         agreements_step(comm);
     }
+}
+
+void pl_agreement_closing(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    pl_engine_enter(engine);
+    if (comm->health.agreements)
+        PL_LIST_EACH(agreement, &comm->health.agreements->open, struct agreement, link)
+            if (agreement->joined) {
+                pl_list_remove(&agreement->link);
+                agreement->request->on.owner = NULL;
+                agreement->request->outcome.cancelled = true;
+                pl_request_complete(agreement->request, MPI_SUCCESS);
+                free(agreement);
+            }
+    pl_engine_leave(engine);
 }
 
 void pl_agreement_release(struct pl_comm *comm)
@@ -494,8 +529,7 @@ int pl_agreement_start(struct pl_comm *comm, int *flag, MPI_Comm *newcomm, const
         agreement->maker = maker;
         agreement->deferred.ops = &agreement_ops;
         agreement_join(agreement, comm);
-        if (agreement->known->epoch >= 0) /* the others have decided without this member */
-            agreement_finish(agreement, comm);
+        agreement->ends = agreement->known->epoch >= 0; /* the others have decided without this member */
         agreements_step(comm);
     }
     pl_engine_leave(engine);

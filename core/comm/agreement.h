@@ -44,6 +44,7 @@ void pl_agreement_arrived(struct pl_engine *engine, struct pl_comm *comm, const 
                           const struct pl_header *header, const void *data, struct pl_rndv *rndv);
 void pl_agreement_failed(struct pl_comm *comm);
 void pl_agreement_awaited(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
+void pl_agreement_closing(struct pl_comm *comm);
 void pl_agreement_release(struct pl_comm *comm);
 
 #endif

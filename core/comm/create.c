@@ -85,7 +85,7 @@ static void idup_finish(struct idup *idup)
     if (error == MPI_SUCCESS && (idup->words.failed || idup->remote.failed))
         error = MPI_ERR_OTHER;
     if (error == MPI_SUCCESS) {
-        atomic_store_explicit(&idup->user->comm->coll.made, comm->role.made, memory_order_relaxed);
+        pl_comm_note_made(idup->user->comm, comm->role.made);
         comm->id = (struct pl_comm_id){ chosen->home, (uint32_t)chosen->serial };
         pl_engine_add_comm(idup->user->engine, comm);
         if (comm->inter.local) {

@@ -78,7 +78,7 @@ static bool comm_enroll(struct pl_comm *comm, struct pl_comm_id id, struct pl_co
     if (may)
         pl_engine_add_comm(engine, comm);
     if (may && parent)
-        atomic_store_explicit(&parent->coll.made, comm->role.made, memory_order_relaxed);
+        pl_comm_note_made(parent, comm->role.made);
     pl_engine_leave(engine);
     return may;
 }

@@ -113,7 +113,7 @@ struct pl_comm_coll {
     struct pl_comm_area area;
     struct pl_comm_hierarchy hierarchy;
     struct pl_comm_tags tags;
-    _Atomic uint32_t made; /* tags.blocking when a communicator was last made from it, by any thread */
+    _Atomic uint32_t made; /* blocking collectives when a communicator was last made from it, by any thread */
     const void *named;     /* what job reports describe in place of its collective: pl_coll_describe() */
     struct pl_comm_owed owed;
     struct pl_list persistent; /* of pl_persistent.link (core/coll/persistent.h): engine lock */
@@ -280,6 +280,13 @@ static inline bool pl_comm_knows_nodes(const struct pl_comm *comm)
 {
     return atomic_load_explicit(&comm->coll.hierarchy.search, memory_order_acquire) != PL_HIERARCHY_SOUGHT ||
            comm->health.failed;
+}
+
+/* A communicator has been made from this one, after that many collectives. Engine lock held. */
+static inline void pl_comm_note_made(struct pl_comm *comm, uint32_t made)
+{
+    if ((int32_t)(made - atomic_load_explicit(&comm->coll.made, memory_order_relaxed)) > 0)
+        atomic_store_explicit(&comm->coll.made, made, memory_order_relaxed);
 }
 
 /* A collective has ended in the area, or by the node hierarchy. One thread at a time does those of a communicator. */

@@ -184,10 +184,11 @@ static void break_tell_all(struct pl_comm *root, int rank, enum break_part part,
 {
     struct pl_comm *own = root->inter.remote ? root->inter.local : root;
     for (int i = 0; own && i < own->size; i++)
-        if (i != own->rank)
+        if (i != own->rank && !pl_comm_knows_failed(root, pl_comm_member(root, i, false)))
             break_tell(root, own, i, rank, part, notice);
     for (int i = 0; root->inter.remote && i < root->inter.remote->size; i++)
-        break_tell(root, root, i, rank, part, notice);
+        if (!pl_comm_knows_failed(root, pl_comm_member(root, i, true)))
+            break_tell(root, root, i, rank, part, notice);
 }
 
 void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *why)
@@ -409,7 +410,7 @@ static void revoke_told(struct pl_comm *root, const struct pl_header *header, in
     int from = header->tag;
     if (!atomic_load(&root->health.revoked))
         revoke_and_tell(root, rank);
-    if (from < 0 || from >= pl_comm_targets(root))
+    if (from < 0 || (from >= root->size && from >= pl_comm_targets(root))) /* of either group */
         return;
     snprintf(notice->words, sizeof notice->words, "rank %d has not made it: %.64s, of which it is made, is revoked",
              from, pl_comm_label(root));
@@ -438,7 +439,9 @@ void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, co
         return;
     }
     if (notice.class == MPI_ERR_PROC_ABORTED && !notice.words[0] && pl_comm_keeps_failures(comm)) {
-        if (!comm->inter.remote)
+        if (comm->inter.remote)
+            pl_comm_confine(comm, rank); /* it may be a rank of either group */
+        else
             pl_comm_fail_member(comm, rank);
         return;
     }

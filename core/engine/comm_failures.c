@@ -21,7 +21,7 @@ static int failures_members(const struct pl_comm *comm)
     return comm->size + (comm->inter.remote ? comm->inter.remote->size : 0);
 }
 
-static bool failures_have(const struct pl_comm *comm, int member)
+bool pl_comm_knows_failed(const struct pl_comm *comm, int member)
 {
     for (int i = 0; i < atomic_load(&comm->health.failures.count); i++)
         if (comm->health.failures.members[i] == member)
@@ -33,7 +33,7 @@ static bool failures_have(const struct pl_comm *comm, int member)
 static bool failures_note(struct pl_comm *comm, int member)
 {
     struct pl_comm_failures *failures = &comm->health.failures;
-    if (failures_have(comm, member))
+    if (pl_comm_knows_failed(comm, member))
         return false;
     if (!failures->members)
         failures->members = pl_malloc((size_t)failures_members(comm) * sizeof *failures->members);
@@ -102,6 +102,12 @@ static void failures_tell_clients(struct pl_comm *comm)
             pl_engine_clients[i].member_failed(comm);
 }
 
+void pl_comm_confine(struct pl_comm *comm, int rank)
+{
+    pl_comm_break_confined(comm, rank);
+    failures_end_receives(comm);
+}
+
 void pl_comm_fail_member(struct pl_comm *comm, int member)
 {
     struct pl_engine *engine = &comm->instance->engine;
@@ -111,8 +117,7 @@ void pl_comm_fail_member(struct pl_comm *comm, int member)
         if (!atomic_load(&comm->health.failed))
             pl_comm_break(comm, remote ? member - comm->size : member, MPI_ERR_PROC_ABORTED, NULL);
     } else if (news && (!atomic_load(&comm->health.failed) || atomic_load(&comm->health.confined))) {
-        pl_comm_break_confined(comm, remote ? member - comm->size : member);
-        failures_end_receives(comm);
+        pl_comm_confine(comm, remote ? member - comm->size : member);
     }
     if (news)
         failures_tell_clients(comm);
@@ -122,7 +127,7 @@ void pl_comm_fail_member(struct pl_comm *comm, int member)
 
 bool pl_comm_member_failed(const struct pl_comm *comm, int rank)
 {
-    return rank >= 0 && failures_have(comm, pl_comm_member(comm, rank, comm->inter.remote != NULL));
+    return rank >= 0 && pl_comm_knows_failed(comm, pl_comm_member(comm, rank, comm->inter.remote != NULL));
 }
 
 bool pl_request_is_held(const struct pl_request *request)

@@ -34,7 +34,11 @@ bool pl_comm_keeps_failures(const struct pl_comm *comm);
 /* This member has failed: its process has died, or cannot be reached any more. Nothing if that is known. */
 void pl_comm_fail_member(struct pl_comm *comm, int member);
 
-/* Has the target of this rank failed? */
+/* A member has failed, and it is not known which: what needs all members fails. */
+void pl_comm_confine(struct pl_comm *comm, int rank);
+
+/* Has this member failed, as this process knows? And the target of this rank? */
+bool pl_comm_knows_failed(const struct pl_comm *comm, int member);
 bool pl_comm_member_failed(const struct pl_comm *comm, int rank);
 
 /* Has a member failed of which the program has not said that it knows? Lock not needed. */

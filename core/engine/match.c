@@ -285,6 +285,8 @@ void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
     PL_LIST_EACH(unexpected, &engine->early.messages, struct pl_unexpected, link) {
         if (unexpected->header.home != comm->id.home || unexpected->header.serial != comm->id.serial)
             continue;
+        if (atomic_load(&comm->health.revoked) && unexpected->header.kind < PL_QUEUES)
+            continue; /* it stays until its sender asks for it back */
         pl_list_remove(&unexpected->link);
         if (unexpected->header.kind == PL_MSG_BROKEN) {
             pl_comm_break_told(comm, &unexpected->header, unexpected->data);

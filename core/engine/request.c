@@ -264,7 +264,8 @@ int pl_request_report(const struct pl_request *request)
             (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag,
             request->in.data.total);
     if (request->comm && request->comm->health.failed && error == pl_comm_broken_class(request->comm)) {
-        bool one = request->comm->health.confined && request->context != PL_MSG_COLL && request->args.peer_rank >= 0;
+        bool one = request->comm->health.confined && request->context != PL_MSG_COLL && request->kind != PL_REQ_COLL &&
+                   request->args.peer_rank >= 0;
         return one ? pl_failure_record_about(request->comm, request->args.peer_rank, "has died")
                    : pl_comm_broken_record(request->comm);
     }

@@ -362,19 +362,24 @@ bool pl_ucx_links_are_settled(struct pl_ucx *ucx)
     return all && (stuck ? ucp_worker_arm(ucx->worker) == UCS_OK : ucx_link_worker_is_flushed(ucx));
 }
 
+static bool ucx_link_any_failed(const struct pl_ucx *ucx)
+{
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry)
+        if (link->error)
+            return true;
+    return false;
+}
+
 /* Makes progress until the links are settled or nothing happens for CLOSE_IDLE_MS. The peers may be waiting for workers
  * that were put aside. */
 static bool ucx_link_drain(struct pl_ucx *ucx)
 {
     int64_t first = pl_clock_ms(), last = first;
-    bool failed = false;
-    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry)
-        failed |= link->error != MPI_SUCCESS;
     pl_ucx_sweep();
     while (!pl_ucx_links_are_settled(ucx)) {
         pl_ucx_sweep();
         int64_t now = pl_clock_ms();
-        if (now - last > CLOSE_IDLE_MS || (failed && now - first > CLOSE_FAILED_MS))
+        if (now - last > CLOSE_IDLE_MS || (now - first > CLOSE_FAILED_MS && ucx_link_any_failed(ucx)))
             return false;
         if (ucp_worker_arm(ucx->worker) == UCS_OK)
             poll(&(struct pollfd){ .fd = ucx->event_fd, .events = POLLIN }, 1, 1);
