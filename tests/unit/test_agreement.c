@@ -36,8 +36,8 @@ struct queue {
 
 struct member {
     struct pl_comm *comm;
-    struct pl_request *request; /* of its agreement under way; NULL: none */
-    bool failed, departed, knows[MEMBERS];
+    struct pl_request *request;                          /* of its agreement under way; NULL: none */
+    bool failed, departed, knows[MEMBERS], cut[MEMBERS]; /* cut: nothing arrives from there any more */
     int flag, started, ended;
     int flags[ROUNDS], errors[ROUNDS]; /* outcomes */
 };
@@ -195,7 +195,7 @@ static void deliver(int from, int to)
     struct queue *queue = &network[from][to];
     struct message message = queue->list[0];
     memmove(queue->list, queue->list + 1, (size_t)--queue->count * sizeof message);
-    if (members[to].failed || members[to].departed)
+    if (members[to].failed || members[to].departed || members[to].cut[from])
         return;
     struct pl_origin origin = { .engine = 4711 + (uint64_t)from };
     message.header.serial = (uint32_t)to + 1;
@@ -370,12 +370,12 @@ static unsigned random_below(unsigned most)
 }
 
 /* One event at random. False: nothing is left to do. */
-static bool happen(int *may_fail)
+static bool happen(int *may_fail, int *may_cut)
 {
     struct event {
-        enum { START, DELIVER, LEARN, DEPART, FAIL } kind;
+        enum { START, DELIVER, LEARN, DEPART, FAIL, CUT } kind;
         int a, b;
-    } events[4 * MEMBERS * MEMBERS];
+    } events[5 * MEMBERS * MEMBERS];
     int count = 0;
     for (int a = 0; a < size; a++) {
         struct member *member = &members[a];
@@ -387,9 +387,11 @@ static bool happen(int *may_fail)
         if (lives && *may_fail > 0 && rand() % 8 == 0)
             events[count++] = (struct event){ FAIL, a, 0 };
         for (int b = 0; b < size; b++) {
+            if (a<b && * may_cut> 0 && !member->cut[b] && rand() % 8 == 0)
+                events[count++] = (struct event){ CUT, a, b };
             if (network[a][b].count)
                 events[count++] = (struct event){ DELIVER, a, b };
-            bool gone = members[b].failed || (members[b].departed && network[b][a].count == 0);
+            bool gone = members[b].failed || member->cut[b] || (members[b].departed && network[b][a].count == 0);
             if (lives && gone && !member->knows[b])
                 events[count++] = (struct event){ LEARN, a, b };
         }
@@ -401,6 +403,10 @@ static bool happen(int *may_fail)
     case START: start(event.a, rand() | 1 << event.a); break;
     case DELIVER: deliver(event.a, event.b); break;
     case LEARN: learn(event.a, event.b); break;
+    case CUT:
+        --*may_cut;
+        members[event.a].cut[event.b] = members[event.b].cut[event.a] = true;
+        break;
     case DEPART: members[event.a].departed = true; break;
     case FAIL:
         --*may_fail;
@@ -417,8 +423,8 @@ START_TEST(at_any_moment)
     for (int run = 0; run < RUNS; run++) {
         srand((unsigned)run);
         begin(2 + run % (MEMBERS - 1));
-        int may_fail = rand() % size, first = -1;
-        while (happen(&may_fail))
+        int may_fail = rand() % size, may_cut = 0, first = -1;
+        while (happen(&may_fail, &may_cut))
             continue;
         for (int i = 0; i < size; i++) {
             const struct member *member = &members[i];
@@ -437,6 +443,26 @@ START_TEST(at_any_moment)
 }
 END_TEST
 
+/* Links between members that live are lost: they may not agree then, but none waits for ever. */
+START_TEST(lost_links)
+{
+    enum { RUNS = 3000 };
+    open_engine();
+    for (int run = 0; run < RUNS; run++) {
+        srand((unsigned)run);
+        begin(2 + run % (MEMBERS - 1));
+        int may_fail = rand() % size, may_cut = 1 + rand() % size;
+        while (happen(&may_fail, &may_cut))
+            continue;
+        for (int i = 0; i < size; i++)
+            ck_assert_msg(members[i].failed || members[i].ended == ROUNDS, "run %d: rank %d waits in agreement %d", run,
+                          i, members[i].ended);
+        end();
+    }
+    pl_engine_close(engine);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("agreement");
@@ -447,5 +473,6 @@ int main(void)
     tcase_add_test(all, decision_is_gone);
     tcase_add_test(all, late_decision);
     tcase_add_test(all, at_any_moment);
+    tcase_add_test(all, lost_links);
     return unit_end(suite);
 }
