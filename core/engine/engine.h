@@ -38,7 +38,6 @@ struct pl_peer {
     struct pl_list link;                  /* in engine->sends.busy while `pending` is not empty */
     int error;                            /* MPI error class once it has failed; for good */
     bool closed;                          /* it has closed its engine in good order: data sent to it vanishes */
-    _Atomic bool cma_works;               /* a window has tried it (core/rma/window_memory.c); without the lock */
     uint32_t settings[PL_ENGINE_CLIENTS]; /* what it has configured (client.h) */
     unsigned ahead;                       /* messages of collectives since the last one that had to be matched */
     struct pl_table_node by_id;           /* in engine->peers */

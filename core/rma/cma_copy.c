@@ -34,7 +34,6 @@ PL_COLD int pl_cma_fail(const struct pl_win *win, int rank, const struct pl_cma 
                        (long long)disp, rank, pl_win_label(win), what);
     if (rc == MPI_ERR_NO_MEM)
         return pl_fail(rc, "the kernel has no memory for a copy between this process and rank %d", rank);
-    atomic_store_explicit(&pl_comm_peer(win->comm, rank)->cma_works, false, memory_order_relaxed); /* try anew */
     return pl_fail(MPI_ERR_OTHER, "target_disp %lld of rank %d in %s can no longer be %s: the kernel forbids it",
                    (long long)disp, rank, pl_win_label(win), what);
 }

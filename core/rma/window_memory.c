@@ -174,22 +174,18 @@ static int memory_copy_word(struct pl_endpoint *peer, bool write, uint64_t *here
 }
 
 /* Each rank's area has a word for every other rank. The kernel writes and reads this rank's word there, and the word
- * must also appear in the mapped area, from which it then goes. What has worked once works for later windows, too. */
+ * must also appear in the mapped area, from which it then goes. */
 static bool memory_try_cma(struct pl_win *win, int rank, const struct pl_win_card *card)
 {
-    struct pl_peer *peer = pl_comm_peer(win->comm, rank);
     struct pl_endpoint *endpoint = win->memory.maps[rank].owner;
     int own = win->comm->rank;
     uint64_t word = CMA_TRIAL + (uint64_t)own, back = 0;
     size_t offset = PL_WIN_CTL + pl_delegate_area(own);
     uint64_t there = card->ctl + offset;
     _Atomic uint64_t *mapped = (void *)((char *)win->memory.maps[rank].memory + offset);
-    if (atomic_load_explicit(&peer->cma_works, memory_order_relaxed))
-        return true;
     bool works = memory_copy_word(endpoint, true, &word, there) == MPI_SUCCESS && atomic_load(mapped) == word &&
                  memory_copy_word(endpoint, false, &back, there) == MPI_SUCCESS && back == word;
     atomic_store(mapped, 0);
-    atomic_store_explicit(&peer->cma_works, works, memory_order_relaxed);
     return works;
 }
 
