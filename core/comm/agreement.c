@@ -194,8 +194,8 @@ static bool agreement_send(const struct agreement *agreement, struct pl_comm *co
     return sent;
 }
 
-/* The decision is in `known`. Passes it on, also to members that it takes for failed and this process does not, and lets
- * the thread that leaves the engine deliver it. */
+/* The decision is in `known`. Passes it on, also to members that it takes for failed and this process does not. The
+ * thread that leaves the engine delivers it. */
 static void agreement_finish(struct agreement *agreement, struct pl_comm *comm)
 {
     unsigned char *failed = view_failed(agreement->known);

@@ -3,7 +3,6 @@
  * From the second one on they take none of the system calls by which memory is shared. */
 #include <fcntl.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "rma.h"
@@ -24,20 +23,6 @@ int fallocate(int fd, int mode, off_t offset, off_t length)
 {
     calls++;
     return (int)syscall(SYS_fallocate, fd, mode, offset, length);
-}
-
-ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long here_count, const struct iovec *there,
-                         unsigned long there_count, unsigned long flags)
-{
-    calls++;
-    return syscall(SYS_process_vm_readv, pid, here, here_count, there, there_count, flags);
-}
-
-ssize_t process_vm_writev(pid_t pid, const struct iovec *here, unsigned long here_count, const struct iovec *there,
-                          unsigned long there_count, unsigned long flags)
-{
-    calls++;
-    return syscall(SYS_process_vm_writev, pid, here, here_count, there, there_count, flags);
 }
 
 static void count_calls(int kind)
