@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows that are made again and again. Their memory is used once more, and must not show what it was used for before.
- * After the first ones they take none of the system calls by which memory is shared. If a rank is late, one more piece of
- * memory is made, and then used again. */
+ * After the first ones they take none of the system calls by which memory is shared. If a rank is late, one more piece
+ * of memory is made, and then used again. */
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
