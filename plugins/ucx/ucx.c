@@ -79,9 +79,7 @@ static void ucx_choose_transports(struct pl_ucx *ucx, ucp_config_t *config)
 {
     const char *wanted = ucx->host->config_text("ucx_tls");
     const char *transports = ucx->host->config_text("transport");
-    /* A process that is killed while it writes into UCX's shared memory may block what others write there for good. */
-    bool goes_on = !strcmp(ucx->host->config_text("error_range"), "local");
-    bool network_only = !strcmp(transports, "auto") || strstr(transports, "shm") || ucx->memory_refused || goes_on;
+    bool network_only = !strcmp(transports, "auto") || strstr(transports, "shm") || ucx->memory_refused;
     if (wanted && *wanted)
         ucp_config_modify(config, "TLS", wanted);
     else if (network_only)
