@@ -235,6 +235,16 @@ bool pl_failure_engine_is_dead(uint64_t engine, uint64_t proc)
     return pl_process.identity.watched && (engine & 0xff) != (failure_deaths(PL_PROC_RANK(proc), true) & 0xff);
 }
 
+void pl_failure_await(const struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    failure_check(engine, true);
+    for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && waited < FAILURE_DYING_MS; waited++) {
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        failure_check(engine, true);
+    }
+}
+
 int pl_failure_explain(const struct pl_comm *comm, int rank, int rc)
 {
     struct pl_engine *engine = &comm->instance->engine;

@@ -61,6 +61,9 @@ bool pl_failure_engine_is_dead(uint64_t engine, uint64_t proc);
 /* Asks the system now which processes live. */
 void pl_failure_search(struct pl_engine *engine);
 
+/* Another process may know of a failure in the communicator already: waits until this one does, for 20 ms. */
+PL_COLD void pl_failure_await(const struct pl_comm *comm);
+
 /* A member cannot be reached: checks now, and records its death, or why the communicator is broken. Else `rc`. */
 PL_COLD int pl_failure_explain(const struct pl_comm *comm, int rank, int rc);
 

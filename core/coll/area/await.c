@@ -80,7 +80,7 @@ static bool area_was_left(const struct pl_area *area, int rank, const struct pl_
 static void area_tell_left(struct pl_area *area, int rank)
 {
     char why[128];
-    pl_failure_search(area->engine);
+    pl_failure_await(area->comm);
     if (atomic_load(&area->comm->health.failed))
         return;
     snprintf(why, sizeof why,
