@@ -68,11 +68,6 @@ static int number_of(const struct pl_comm *comm, int rank, bool remote)
     return !behind ? rank : rank + (remote ? comm->size : comm->inter.remote->size);
 }
 
-static int numbers_in(const struct pl_comm *comm)
-{
-    return comm->size + (comm->inter.remote ? comm->inter.remote->size : 0);
-}
-
 static int own_number(const struct pl_comm *comm)
 {
     return number_of(comm, comm->rank, false);
@@ -122,7 +117,7 @@ static unsigned char *view_acknowledged(struct view *view, size_t set_bytes)
 
 static size_t set_bytes_of(const struct pl_comm *comm)
 {
-    return ((size_t)numbers_in(comm) + 7) / 8;
+    return ((size_t)pl_comm_members(comm) + 7) / 8;
 }
 
 static size_t view_bytes(size_t set_bytes)
@@ -202,11 +197,11 @@ static void agreement_finish(struct agreement *agreement, struct pl_comm *comm)
     int rank, own = own_number(comm);
     bool remote;
     pl_list_remove(&agreement->link);
-    for (int i = 0; i < numbers_in(comm); i++)
+    for (int i = 0; i < pl_comm_members(comm); i++)
         if (i != own && !set_has(agreement->gone, i))
             agreement_send(agreement, comm, i, PART_DECISION, agreement->known);
     pl_list_append(&comm->instance->engine.deferred.work, &agreement->deferred.link);
-    for (int i = 0; i < numbers_in(comm); i++)
+    for (int i = 0; i < pl_comm_members(comm); i++)
         if (i != own && set_has(failed, i)) {
             target_of(comm, i, &rank, &remote);
             pl_comm_fail_member(comm, pl_comm_member(comm, rank, remote)); /* so that the program can acknowledge it */
@@ -257,7 +252,7 @@ static bool agreement_step(struct agreement *agreement, struct pl_comm *comm)
     agreement->coordinator = coordinator;
     if (coordinator != own && set_has(agreement->decided, coordinator))
         agreement->ends = true; /* it will decide nothing else */
-    for (int i = 0; coordinator == own && i < numbers_in(comm); i++)
+    for (int i = 0; coordinator == own && i < pl_comm_members(comm); i++)
         if (i != own && !set_has(agreement->heard, i) && !set_has(agreement->gone, i) && !agreement->ends)
             return false;
     if (coordinator == own && !agreement->ends)
@@ -324,7 +319,7 @@ void pl_agreement_arrived(struct pl_engine *engine, struct pl_comm *comm, const 
     struct pl_agreements *all = agreements_of(comm);
     uint32_t number = (uint32_t)header->tag;
     struct view view;
-    if (header->size != view_bytes(set_bytes_of(comm)) || header->source < 0 || header->source >= numbers_in(comm))
+    if (header->size != view_bytes(set_bytes_of(comm)) || header->source < 0 || header->source >= pl_comm_members(comm))
         return;
     struct agreement *agreement = all ? agreement_find(all, number) : NULL;
     if (!agreement && all && (int32_t)(number - all->next) < 0)
@@ -365,7 +360,7 @@ void pl_agreement_awaited(struct pl_engine *engine, struct pl_request *request, 
         bool remote;
         comm->health.agreements->busy = true; /* to ask for a departure may bring news of failures */
         PL_LIST_EACH(agreement, &comm->health.agreements->open, struct agreement, link)
-            for (int i = 0; agreement->joined && i < numbers_in(comm); i++) {
+            for (int i = 0; agreement->joined && i < pl_comm_members(comm); i++) {
                 bool awaited = agreement->coordinator == own ? i != own && !set_has(agreement->heard, i)
                                                              : i == agreement->coordinator;
                 struct pl_comm *via = target_of(comm, i, &rank, &remote);
@@ -463,7 +458,7 @@ void pl_agreement_describe(const struct pl_request *request, struct pl_job_item 
     struct pl_comm *comm = request->comm;
     int rank, own = own_number(comm), awaited = agreement ? agreement->coordinator : -1;
     bool remote;
-    for (int i = 0; awaited == own && i < numbers_in(comm); i++)
+    for (int i = 0; awaited == own && i < pl_comm_members(comm); i++)
         if (i != own && !set_has(agreement->heard, i) && !set_has(agreement->gone, i))
             awaited = i;
     if (awaited < 0 || awaited == own)

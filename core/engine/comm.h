@@ -208,6 +208,12 @@ static inline int pl_comm_targets(const struct pl_comm *comm)
     return comm->inter.remote ? comm->inter.remote->size : comm->size;
 }
 
+/* The number of members, in both groups of an intercommunicator. */
+static inline int pl_comm_members(const struct pl_comm *comm)
+{
+    return comm->size + (comm->inter.remote ? comm->inter.remote->size : 0);
+}
+
 /* Makes a communicator with one handle and without an id. Retains the groups. Addresses and error handler are those of
  * `parent`, or of the instance if that is NULL. */
 int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,

@@ -16,11 +16,6 @@
 #include "core/engine/wait.h"
 #include "mpi-ext.h"
 
-static int failures_members(const struct pl_comm *comm)
-{
-    return comm->size + (comm->inter.remote ? comm->inter.remote->size : 0);
-}
-
 bool pl_comm_knows_failed(const struct pl_comm *comm, int member)
 {
     for (int i = 0; i < atomic_load(&comm->health.failures.count); i++)
@@ -36,7 +31,7 @@ static bool failures_note(struct pl_comm *comm, int member)
     if (pl_comm_knows_failed(comm, member))
         return false;
     if (!failures->members)
-        failures->members = pl_malloc((size_t)failures_members(comm) * sizeof *failures->members);
+        failures->members = pl_malloc((size_t)pl_comm_members(comm) * sizeof *failures->members);
     if (!failures->members) {
         pl_comm_break(comm, 0, MPI_ERR_NO_MEM, "out of memory for the list of failed members");
         return false;

@@ -271,7 +271,7 @@ int pl_request_report(const struct pl_request *request)
     }
     if (error == MPI_ERR_PROC_ABORTED && request->comm->health.departed)
         return pl_departure_record(request->comm);
-    if (error == MPI_ERR_PROC_ABORTED && request->args.peer_rank < 0) /* an agreement */
+    if (error == MPI_ERR_PROC_ABORTED && request->kind == PL_REQ_AGREEMENT)
         return pl_fail(error, "a member of %s has failed, and not all others have acknowledged it",
                        pl_comm_label(request->comm));
     if (error == MPI_ERR_PROC_ABORTED)
