@@ -691,7 +691,11 @@ enum plenum_job_option {
      *  be set while the job waits there: the job is then the last of its new priority, and may start at once, as
      *  plenum_job_launch() does. */
     PLENUM_JOB_PRIORITY,
-    PLENUM_JOB_RANK /**< enum plenum_rank; default PLENUM_RANK_MAPPED */
+    PLENUM_JOB_RANK, /**< enum plenum_rank; default PLENUM_RANK_MAPPED */
+    /** 1: each process stops before the first instruction of its program, until plenum_job_signal() sends it SIGCONT.
+     *  STARTED comes when all are stopped, so that a debugger can attach to each. Not for spawned processes. 0
+     *  (default): they run. */
+    PLENUM_JOB_STOPPED
 };
 
 /** Values of `scope` in plenum_job_resource(). @since 0.1 */
@@ -893,6 +897,34 @@ PLENUM_API int plenum_job_hold_output(struct plenum_job *job, int hold);
  *  @retval PLENUM_ERR_CLOSED    another thread has closed the job, or closed or stopped the runtime
  *  @since 0.1 */
 PLENUM_API int plenum_job_wait(struct plenum_job *job, int timeout, int *code);
+
+/** States of a process. @since 0.1 */
+enum plenum_process_state {
+    PLENUM_PROCESS_NONE,    /**< it was not started, or could not be */
+    PLENUM_PROCESS_STOPPED, /**< PLENUM_JOB_STOPPED has stopped it, and plenum_job_signal() has not continued it */
+    PLENUM_PROCESS_RUNNING, /**< it was started */
+    PLENUM_PROCESS_ENDED    /**< its pid may be another process's by now */
+};
+
+/** A process of a job, as plenum_job_process() describes it. New fields are added at the end. @since 0.1 */
+struct plenum_process {
+    enum plenum_process_state state; /**< as far as the runtime has been told */
+    int pid;                         /**< on its host; 0: NONE. Of a job on hosts it is known from STARTED on */
+    const char *program;             /**< the first argument as it was described, borrowed until plenum_job_close() */
+    char host[256]; /**< the name of the host that runs it; "" for the machine of the embedding program,
+                              and for a host that the job has left */
+};
+
+/** Describes a process of a job, for debuggers and monitors.
+ *  Does not block. Any thread.
+ *  @param[in] job       borrowed
+ *  @param[in] rank      the rank, below plenum_job_size()
+ *  @param[out] process  filled in
+ *  @param[in] size      sizeof *process: more recent libraries fill in as much as the caller knows
+ *  @retval PLENUM_OK            `process` is filled in
+ *  @retval PLENUM_ERR_ARGUMENT  `rank` is not in the job, `process` is NULL, or `size` is 0
+ *  @since 0.1 */
+PLENUM_API int plenum_job_process(const struct plenum_job *job, int rank, struct plenum_process *process, size_t size);
 
 /** Returns the number of ranks that were described, without processes that the job has spawned.
  *  Does not block. Any thread.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ._native import NativeEvent, load_runtime
-from .enums import EventFlag, EventKind, HostState
+from .enums import EventFlag, EventKind, HostState, ProcessState
 
 if TYPE_CHECKING:
     from .runtime import Job
@@ -40,6 +40,17 @@ class Host:
     """That run there, or are being started."""
     reason: str
     """Why it is lost, in a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process of a job."""
+    state: ProcessState
+    pid: int
+    """On its host; 0: it was not started."""
+    program: str
+    host: str
+    """"" for this machine."""
 
 
 @dataclass(frozen=True, slots=True)

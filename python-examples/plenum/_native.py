@@ -86,6 +86,11 @@ class NativeHost(ctypes.Structure):
                 ("places", c_int * 8)]
 
 
+class NativeProcess(ctypes.Structure):
+    """struct plenum_process; test_module compares it with the compiler's."""
+    _fields_ = [("state", c_int), ("pid", c_int), ("program", c_char_p), ("host", c_char * 256)]
+
+
 EventPointer = POINTER(NativeEvent)
 _PROTOTYPES = {
     "plenum_error": (c_char_p,),
@@ -109,6 +114,7 @@ _PROTOTYPES = {
     "plenum_job_close": (None, c_void_p),
     "plenum_job_hold_output": (c_int, c_void_p, c_int),
     "plenum_job_id": (c_uint64, c_void_p),
+    "plenum_job_process": (c_int, c_void_p, c_int, POINTER(NativeProcess), c_size_t),
     "plenum_job_report": (c_int, c_void_p),
     "plenum_job_size": (c_int, c_void_p),
     "plenum_job_add_program": (c_int, c_void_p, c_int, POINTER(c_char_p), POINTER(c_int)),

@@ -59,6 +59,7 @@ class JobOption(enum.IntEnum):
     BIND_COUNT = 11
     PRIORITY = 12
     RANK = 13
+    STOPPED = 14
 
 
 class RuntimeOption(enum.IntEnum):
@@ -74,6 +75,14 @@ class HostState(enum.IntEnum):
     READY = 1
     LEAVING = 2
     LOST = 3
+
+
+class ProcessState(enum.IntEnum):
+    """enum plenum_process_state."""
+    NONE = 0
+    STOPPED = 1
+    RUNNING = 2
+    ENDED = 3
 
 
 class Policy(enum.IntEnum):

@@ -18,10 +18,10 @@ from types import TracebackType
 from typing import Any
 
 from ._arguments import integer, setting, text, text_or_none, word, words
-from ._event import Event, Host, to_event
+from ._event import Event, Host, Process, to_event
 from ._handle import Handle
-from ._native import EventPointer, NativeHost, load_runtime, take_text
-from .enums import ErrorCode, EventKind, HostState, JobOption, RuntimeOption, Scope
+from ._native import EventPointer, NativeHost, NativeProcess, load_runtime, take_text
+from .enums import ErrorCode, EventKind, HostState, JobOption, ProcessState, RuntimeOption, Scope
 from .errors import PlenumClosed, PlenumError, PlenumTimeout
 
 _lib = load_runtime()
@@ -422,6 +422,13 @@ class Job:
                     self.running = False
                     self._runtime._running.pop(self.id, None)
                 raise
+
+    def process(self, rank: int) -> Process:
+        """The process of a rank, for debuggers and monitors."""
+        native = NativeProcess()
+        with self._handle as handle:
+            _check(_lib.plenum_job_process(handle, integer("rank", rank), ctypes.byref(native), ctypes.sizeof(native)))
+            return Process(ProcessState(native.state), native.pid, os.fsdecode(native.program), native.host.decode())
 
     def signal(self, number: int, rank: int = ALL) -> None:
         """Sends a signal to a rank and the processes it started, or to ALL."""

@@ -3,7 +3,9 @@
 #include "world/runtime/job.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/base/memory.h"
@@ -14,6 +16,7 @@
 #include "world/runtime/job/pmi_server.h"
 #include "world/runtime/job/segment_make.h"
 #include "world/runtime/job/span.h"
+#include "world/runtime/job/span_parts.h"
 #include "world/runtime/job/span_slots.h"
 #include "world/runtime/runtime_error.h"
 
@@ -154,6 +157,43 @@ int plenum_job_size(const struct plenum_job *job)
     int size = job->desc.size;
     pl_job_leave(job, PLENUM_OK);
     return size;
+}
+
+static const char *job_program_of(const struct plenum_job *job, int rank)
+{
+    const struct pl_program *program = job->desc.programs;
+    while (rank >= program->first + program->ranks)
+        program++;
+    return program->argv[0];
+}
+
+static enum plenum_process_state job_process_state(const struct plenum_job *job, const struct pl_rank *rank)
+{
+    if (rank->ended || rank->pid == 0)
+        return rank->pid ? PLENUM_PROCESS_ENDED : PLENUM_PROCESS_NONE;
+    return job->desc.option[PLENUM_JOB_STOPPED] && !rank->continued ? PLENUM_PROCESS_STOPPED : PLENUM_PROCESS_RUNNING;
+}
+
+int plenum_job_process(const struct plenum_job *job, int rank, struct plenum_process *out, size_t size)
+{
+    int err = out && size > 0 ? pl_job_enter(job) : pl_rt_fail_null("place for a process");
+    if (err)
+        return err;
+    if (rank < 0 || rank >= job->desc.size)
+        return pl_job_leave(job, pl_rt_fail(PLENUM_ERR_ARGUMENT, "rank %d is not in a job of size %d", rank,
+                                            job->desc.size));
+    struct plenum_process found = { .program = job_program_of(job, rank) };
+    bool spread = pl_job_alive(job) && pl_job_is_spread(job);
+    struct pl_host *host = spread ? pl_span_host_of(job, (int)job->launch.span->host_of[rank]) : NULL;
+    if (host)
+        snprintf(found.host, sizeof found.host, "%s", host->name);
+    if (job->ranks) {
+        found.pid = (int)job->ranks[rank].pid;
+        found.state = job_process_state(job, &job->ranks[rank]);
+    }
+    memset(out, 0, size);
+    memcpy(out, &found, size < sizeof found ? size : sizeof found);
+    return pl_job_leave(job, PLENUM_OK);
 }
 
 void plenum_job_set_user(struct plenum_job *job, void *user)

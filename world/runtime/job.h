@@ -46,12 +46,13 @@ struct pl_redirect {
 struct pl_rank {
     pid_t pid; /* 0: not started */
     bool ended;
+    bool continued; /* PLENUM_JOB_STOPPED: it has got SIGCONT */
     struct pl_output out[2];
 };
 
 enum pl_job_phase { PL_JOB_DESCRIBED, PL_JOB_QUEUED, PL_JOB_RUNNING, PL_JOB_ENDING, PL_JOB_FINISHED };
 
-enum { PL_JOB_OPTIONS = PLENUM_JOB_RANK + 1 }; /* the last option of enum plenum_job_option, plus 1 */
+enum { PL_JOB_OPTIONS = PLENUM_JOB_STOPPED + 1 }; /* the last option of enum plenum_job_option, plus 1 */
 
 /* Of one resource. */
 struct pl_request {

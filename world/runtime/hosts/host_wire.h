@@ -19,7 +19,7 @@
 
 #include "core/base/bytes.h"
 
-enum { PL_WIRE_VERSION_HOSTS = 8 };
+enum { PL_WIRE_VERSION_HOSTS = 9 };
 
 enum pl_frame_kind {
     PL_FRAME_HELLO = 1, /* text: the version of the library; u32: PL_WIRE_VERSION_HOSTS */

@@ -367,6 +367,7 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
                             .rank_count = (uint32_t)job->desc.size,
                             .here = (uint32_t)pl_job_local_rank(job, job->desc.size),
                             .placer = job->launch.placer != NULL,
+                            .stopped = job->desc.option[PLENUM_JOB_STOPPED] != 0,
                             .job_fd = compose_choose_job_fd() };
     head.shared_fd = head.job_fd - 1;
     uint32_t lowest = head.shared_fd;

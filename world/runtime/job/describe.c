@@ -290,6 +290,7 @@ static long describe_most(enum plenum_job_option option)
     case PLENUM_JOB_MAP: return PLENUM_MAP_L3CACHE;
     case PLENUM_JOB_RANK: return PLENUM_RANK_SPAN;
     case PLENUM_JOB_REPORT:
+    case PLENUM_JOB_STOPPED:
     case PLENUM_JOB_TERMINAL: return 1;
     case PLENUM_JOB_TIME_LIMIT:
     case PLENUM_JOB_GRACE:
@@ -318,6 +319,7 @@ static const char *describe_option_name(enum plenum_job_option option)
     case PLENUM_JOB_BIND_COUNT: return "PLENUM_JOB_BIND_COUNT";
     case PLENUM_JOB_PRIORITY: return "PLENUM_JOB_PRIORITY";
     case PLENUM_JOB_RANK: return "PLENUM_JOB_RANK";
+    case PLENUM_JOB_STOPPED: return "PLENUM_JOB_STOPPED";
     }
     return "an option";
 }

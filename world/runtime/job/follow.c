@@ -45,6 +45,8 @@ static struct plenum_job *follow_find_job(struct plenum_runtime *rt, uint32_t ke
 
 static int follow_send_signal(struct plenum_job *job, int rank, int signo)
 {
+    for (int r = 0; signo == SIGCONT && r < job->desc.size; r++)
+        job->ranks[r].continued |= rank == r || rank == PLENUM_ALL;
     if (pl_job_is_spread(job))
         return pl_span_signal(job, rank, signo);
     const struct pl_keeper_request request = {
@@ -415,6 +417,24 @@ void pl_job_last_process_ended(struct plenum_job *job)
 
 /* --- keeper notices ---------------------------------------------------------------------------------------- */
 
+/* Of an agent the event names the processes: their pids in the order of the ranks. */
+static struct pl_event *follow_new_started(struct plenum_job *job)
+{
+    enum { LONGEST = 12 }; /* a pid and a blank */
+    bool part = pl_job_is_part(job);
+    struct pl_event *event =
+        pl_event_new(job, PLENUM_EVENT_STARTED, PLENUM_ALL, part ? (size_t)job->launch.span->ranks_here * LONGEST : 0);
+    if (!event || !part)
+        return event;
+    char *text = (char *)event->public.text;
+    size_t length = 0;
+    for (int r = 0; r < job->desc.size; r++)
+        if (pl_job_is_here(job, r))
+            length += (size_t)snprintf(text + length, LONGEST + 1, "%d ", (int)job->ranks[r].pid);
+    event->public.length = length;
+    return event;
+}
+
 void pl_job_ranks_started(struct plenum_job *job, int count, int64_t time_us)
 {
     int all = pl_job_is_part(job) ? job->launch.span->ranks_here : job->desc.size;
@@ -422,7 +442,7 @@ void pl_job_ranks_started(struct plenum_job *job, int count, int64_t time_us)
     if (job->started < all)
         return;
     pl_spawn_tree_started(job);
-    struct pl_event *event = pl_event_new(job, PLENUM_EVENT_STARTED, PLENUM_ALL, 0);
+    struct pl_event *event = follow_new_started(job);
     if (event) {
         event->public.code = all;
         event->public.time_us = time_us;
@@ -458,6 +478,7 @@ static void follow_process_failed(struct plenum_job *job, int rank, enum pl_keep
         [PL_STAGE_FORK] = "cannot create a process",
         [PL_STAGE_WDIR] = "cannot enter the working directory",
         [PL_STAGE_SETUP] = "cannot set up the process",
+        [PL_STAGE_STOP] = "cannot stop the process before its program runs, which needs ptrace()",
         [PL_STAGE_EXEC] = "cannot execute the program",
     };
     char reason[256];

@@ -302,6 +302,7 @@ const struct pl_job_key pl_job_keys[] = {
     { "priority", "an integer from -2147483647 to 2147483647", job_key_option, PLENUM_JOB_PRIORITY },
     { "terminal", "true or false", job_key_option, PLENUM_JOB_TERMINAL },
     { "report", "true or false", job_key_option, PLENUM_JOB_REPORT },
+    { "stopped", "true or false", job_key_option, PLENUM_JOB_STOPPED },
     { NULL, NULL, NULL, 0 },
 };
 
@@ -328,7 +329,7 @@ bool pl_job_option_is_seconds(long option)
 bool pl_job_option_is_flag(long option)
 {
     return option == PLENUM_JOB_KEEP_GOING || option == PLENUM_JOB_PMIX || option == PLENUM_JOB_TERMINAL ||
-           option == PLENUM_JOB_REPORT;
+           option == PLENUM_JOB_REPORT || option == PLENUM_JOB_STOPPED;
 }
 
 const struct pl_job_key *pl_job_key_find(const struct pl_job_key *keys, const char *name)

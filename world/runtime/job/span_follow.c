@@ -210,12 +210,20 @@ static void told_part_ended(struct plenum_job *job, int number)
     pl_job_last_process_ended(job);
 }
 
-static void told_started(struct plenum_job *job, struct pl_span_part *part, int64_t time_us)
+static void told_started(struct plenum_job *job, int number, const struct pl_event_view *view)
 {
-    if (part->started)
+    struct pl_span_part *part = &job->launch.span->parts->part[number];
+    char *pids = told_copy(view->text, view->length), *at = pids;
+    if (part->started) {
+        free(pids);
         return;
+    }
     part->started = true;
-    pl_job_ranks_started(job, part->ranks, time_us);
+    for (int r = 0; at && r < job->desc.size; r++)
+        if (job->launch.span->host_of[r] == (uint32_t)number)
+            job->ranks[r].pid = (pid_t)strtol(at, &at, 10);
+    free(pids);
+    pl_job_ranks_started(job, part->ranks, view->event.time_us);
 }
 
 /* A process that its parents wait for cannot initialize MPI. */
@@ -230,7 +238,7 @@ static void told_event(struct plenum_job *job, int part, const struct pl_event_v
 {
     const struct plenum_event *e = &view->event;
     switch (e->kind) {
-    case PLENUM_EVENT_STARTED: told_started(job, &job->launch.span->parts->part[part], e->time_us); break;
+    case PLENUM_EVENT_STARTED: told_started(job, part, view); break;
     case PLENUM_EVENT_UNSTARTED: told_unstarted(job, view); break;
     case PLENUM_EVENT_EXITED:
     case PLENUM_EVENT_LOST: told_process_ended(job, e); break;

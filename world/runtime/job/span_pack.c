@@ -89,7 +89,7 @@ static void span_write_options(struct pl_writer *to, const struct pl_job_desc *d
 {
     static const enum plenum_job_option passed[] = { PLENUM_JOB_GRACE,      PLENUM_JOB_KEEP_GOING, PLENUM_JOB_BIND,
                                                      PLENUM_JOB_UNIVERSE,   PLENUM_JOB_MAP,        PLENUM_JOB_TERMINAL,
-                                                     PLENUM_JOB_BIND_COUNT, PLENUM_JOB_RANK };
+                                                     PLENUM_JOB_BIND_COUNT, PLENUM_JOB_RANK,       PLENUM_JOB_STOPPED };
     pl_write_leb128(to, sizeof passed / sizeof *passed);
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
         pl_write_leb128(to, passed[i]);

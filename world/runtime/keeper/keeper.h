@@ -46,7 +46,7 @@ enum pl_keeper_notice_kind {
     PL_KEEPER_GONE         /* no process of the job is left; `status` is an errno when the keeper rejected the job */
 };
 
-enum pl_keeper_stage { PL_STAGE_FORK = 1, PL_STAGE_WDIR, PL_STAGE_SETUP, PL_STAGE_EXEC };
+enum pl_keeper_stage { PL_STAGE_FORK = 1, PL_STAGE_WDIR, PL_STAGE_SETUP, PL_STAGE_STOP, PL_STAGE_EXEC };
 
 /* What a process has used, by wait4(): with the children that it has waited for. */
 struct pl_usage {

@@ -12,7 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -28,8 +30,9 @@ struct child {
     char **argv, **env;
     const int *fd;
     int segment, job_fd, shared, shared_fd;
-    int notes, notes_fd;   /* -1: there is no pipe */
-    int pmi_fd;            /* 0: no server */
+    int notes, notes_fd; /* -1: there is no pipe */
+    int pmi_fd;          /* 0: no server */
+    bool stopped;
     const cpu_set_t *cpus; /* NULL: not bound */
     pid_t keeper;
     int *failed; /* [2]: stage, errno */
@@ -116,6 +119,8 @@ static _Noreturn void child_run(const struct child *c)
     if (c->cpus && sched_setaffinity(0, sizeof *c->cpus, c->cpus) != 0)
         child_fail(c, PL_STAGE_SETUP);
     child_set_slice();
+    if (c->stopped && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+        child_fail(c, PL_STAGE_STOP);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     child_exec(c);
@@ -128,6 +133,19 @@ static char **child_pointers(const struct pl_plan *plan, uint32_t offset, uint32
     for (uint32_t i = 0; i < count; i++)
         *out++ = (char *)pl_plan_at(plan, text[i]);
     return out;
+}
+
+/*
+ * A traced process stops when it has executed a program. From there it goes into a stop of its own, untraced, so that a
+ * debugger can attach. One that has ended instead is left for the keeper's wait.
+ */
+static void spawn_stop(pid_t pid)
+{
+    siginfo_t info = { .si_code = 0 };
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+    if (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
+        ptrace(PTRACE_DETACH, pid, NULL, SIGSTOP);
 }
 
 void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[PL_KEEPER_EACH], int *shared,
@@ -161,6 +179,7 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         .notes = plan->notes_fd ? job->notes : -1,
         .notes_fd = (int)plan->notes_fd,
         .pmi_fd = (int)plan->pmi_fd,
+        .stopped = plan->stopped != 0,
         .cpus = p->cpus ? pl_plan_at(plan, p->cpus) : NULL,
         .keeper = getpid(),
         .failed = shared,
@@ -168,6 +187,8 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
     rank->pid = vfork();
     if (rank->pid == 0)
         child_run(&child);
+    if (rank->pid > 0 && child.stopped)
+        spawn_stop(rank->pid);
 
     if (rank->pid < 0) {
         rank->status = errno;

@@ -19,6 +19,7 @@ struct pl_plan {
     uint32_t placer;    /* a command that leads to another host: it is to end by itself when its input ends */
     uint32_t notes_fd;  /* the descriptor of the runtime's pipe for notes, which is one less again; 0: none */
     uint32_t pmi_fd;    /* the descriptor of a rank's socket to the PMI server, which is the next lower one; 0: none */
+    uint32_t stopped;   /* each process stops before its program's first instruction, until it gets SIGCONT */
 };
 
 struct pl_plan_rank {
