@@ -194,7 +194,7 @@ $(SYMBOLIZER): plugins/symbolizer/symbolizer.c core/base/compiler.h $(B)/flags
 $(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(MEMORY_OBJS) $(LIBRT) | $(B)/lib/libplenum.so
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -pie $(HARDEN_LD) -o $@ $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(MEMORY_OBJS) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
+	$(Q)$(CC) -pie $(HARDEN_LD) -o $@ $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(MEMORY_OBJS) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' -Wl,--export-dynamic-symbol='MPIR_*' $(ALL_LDFLAGS)
 
 $(AGENT): $(call objs,$(AGENT_SRC)) $(LIBRT) | $(B)/lib/libplenum.so
 	@mkdir -p $(@D)

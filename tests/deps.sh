@@ -47,6 +47,7 @@ tests | peers)
     need iproute2    command -v ip
     need util-linux  command -v unshare
     need procps      command -v ps
+    need gdb         command -v gdb
     need doxygen     command -v doxygen
     ;;
 *)

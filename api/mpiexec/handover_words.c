@@ -56,15 +56,16 @@ const char *handover_words_common(struct handover *h)
     handover_words_note(h, o->buffered, "--buffered");
     handover_words_note(h, o->display_map, "--display-map");
     handover_words_note(h, o->pmix_given, "--pmix");
-    return o->job           ? "--job"
-           : o->psets       ? "--pset"
-           : o->json_events ? "--json-events"
-           : o->prefix      ? "--prepend-pattern"
-           : o->timestamp   ? "--timestamp-output"
-           : o->cpus        ? "--cpu-set"
-           : o->universe    ? "--usize"
-           : o->env_clear   ? "--genvnone"
-                            : NULL;
+    return o->job            ? "--job"
+           : o->psets        ? "--pset"
+           : o->json_events  ? "--json-events"
+           : o->prefix       ? "--prepend-pattern"
+           : o->timestamp    ? "--timestamp-output"
+           : o->cpus         ? "--cpu-set"
+           : o->universe     ? "--usize"
+           : o->env_clear    ? "--genvnone"
+           : o->stop_on_exec ? "--stop-on-exec"
+                             : NULL;
 }
 
 /* --- Slurm ------------------------------------------------------------------------------------------------- */

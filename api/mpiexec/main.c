@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/chatter.h"
+#include "api/mpiexec/debugger.h"
 #include "api/mpiexec/describe_job.h"
 #include "api/mpiexec/foreign.h"
 #include "api/mpiexec/handover.h"
@@ -123,7 +124,9 @@ static int mpiexec_launch(struct run *run)
     if (o->display_map && !describe_dry_run(run))
         return EXIT_FAILURE;
     chatter_catch(run);
-    int err = plenum_job_launch(run->job);
+    int err = debugger_prepare(run);
+    if (!err)
+        err = plenum_job_launch(run->job);
     if (err)
         return mpiexec_fail(run, err);
     if (o->verbose && plenum_error()[0]) /* the PMIx server could not be opened, and the job does not insist */
@@ -156,6 +159,7 @@ static int mpiexec_run_job(struct run *run, struct options *o)
     else
         code = mpiexec_launch(run);
     plenum_runtime_close(run->runtime);
+    debugger_forget();
     chatter_release(run);
     return code;
 }

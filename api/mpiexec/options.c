@@ -127,6 +127,7 @@ static const struct option table[] = {
     { "with-ft", CALL, 0, apply_ft, "KIND", "ulfm: the others go on, and communicate" },
     { "enable-recovery", CALL0, 0, apply_recovery, NULL, NULL },
     { "disable-auto-cleanup", CALL0, 0, apply_recovery, NULL, NULL },
+    { "stop-on-exec", FLAG, IN_OPTIONS(stop_on_exec), "", "stop each process before its program runs, for a debugger" },
     { "stdin", CALL, 0, apply_stdin, "RANK", "the rank that gets standard input (default 0), or all, or none" },
     { "s", CALL, 0, apply_stdin, NULL, NULL },
     { "pmix", CALL, 0, apply_pmix, "MODE", "a PMIx server for programs that need one: auto, on or off" },

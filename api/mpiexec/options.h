@@ -81,7 +81,8 @@ struct options {
     long bind_count; /* cores for each process; 0: not given */
     int stdin_rank;  /* -1: no rank gets standard input; or STDIN_ALL */
     enum dry_run dry_run;
-    bool tag, timestamp, display_map, buffered, keep_going, report_bindings, verbose, quiet, help, version;
+    bool tag, timestamp, display_map, buffered, keep_going, stop_on_exec, report_bindings, verbose, quiet, help,
+        version;
     const char *prefix; /* of every line, with %r; NULL: that of `tag` */
     struct place_option *place;
     int places;

@@ -7,7 +7,7 @@
 #define VARIABLES      "Plenum has variables instead: -x PLENUM_NAME=VALUE, with a name of `plenum-info config`"
 #define ONE_NODE       "mpiexec starts processes on this machine itself; --launcher passes a job on"
 #define ALWAYS         "it is always so here"
-#define DEBUGGER       "start a debugger for each process: mpiexec -n 2 xterm -e gdb --args ./program"
+#define DEBUGGER       "use --stop-on-exec, or start a debugger for each: mpiexec -n 2 xterm -e gdb --args ./program"
 #define SERVERS        "jobs find each other by ports and names (docs/dynamic.md), without a server"
 #define NO_CHECKPOINTS "there are no checkpoints; the program must write its own"
 
@@ -119,7 +119,6 @@ static const struct other others[] = {
     { "d", 0, true, DEBUGGER },
     { "stop-in-app", 0, true, DEBUGGER },
     { "stop-in-init", 0, true, DEBUGGER },
-    { "stop-on-exec", 0, true, DEBUGGER },
     { "output-proctable", 0, true, "use --json-events, which has rank and process ID of each process" },
     { "index-argv-by-rank", 0, true, "use a script, which has PLENUM_RANK" },
     { "ppr", 1, true, "use --map-by ppr:N:RESOURCE" },

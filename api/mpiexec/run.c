@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/chatter.h"
+#include "api/mpiexec/debugger.h"
 #include "api/mpiexec/describe_job.h"
 #include "api/mpiexec/run.h"
 #include "core/base/memory_libc.h"
@@ -221,6 +222,10 @@ static void run_handle_event(struct run *run, const struct plenum_event *e)
         plenum_event_describe(e, line, sizeof line);
         run_say(run, "%s", line);
     }
+    if (e->kind == PLENUM_EVENT_STARTED)
+        debugger_show(run);
+    if (e->kind == PLENUM_EVENT_ABORTED)
+        debugger_show_abort(e->text);
     if (e->kind == PLENUM_EVENT_FINISHED) {
         run->finished = true;
         run->code = e->code;
