@@ -68,7 +68,7 @@ WRAPPERS := $(addprefix $(B)/bin/,mpicc mpicc_abi mpicxx mpicxx_abi mpic++ mpiCC
 PKGCONFIG_MADE := $(patsubst %,$(B)/lib/pkgconfig/%.pc,plenum plenum-mpi $(if $(shell command -v $(FC) 2>/dev/null),plenum-fortran)) \
                   $(patsubst %,$(B)/lib/plenum/pkgconfig/%.pc,ompi-c ompi-cxx ompi-fort mpich)
 PKGCONFIG := $(PKGCONFIG_MADE) $(B)/lib/pkgconfig/plenum-private.pc $(B)/lib/cmake/Plenum/PlenumConfig.cmake
-HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/plenum.h api/plenum-errhandler.h api/plenum-pset.h)) $(B)/include/mpi-private.h
+HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/mpi-removed.h api/plenum.h api/plenum-errhandler.h api/plenum-pset.h)) $(B)/include/mpi-private.h
 
 LIBMPI  := $(B)/lib/libmpi_abi.so.1
 PRIVATE := $(B)/obj/private

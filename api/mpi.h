@@ -2658,6 +2658,8 @@ int PMPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status);
 int PMPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status);
 int PMPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status);
 
+#include "mpi-removed.h"
+
 #ifdef __cplusplus
 }
 #endif

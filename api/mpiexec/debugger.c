@@ -30,10 +30,10 @@ MPIR int MPIR_proctable_size;
 MPIR volatile int MPIR_being_debugged; /* the debugger writes it */
 MPIR volatile int MPIR_debug_state;
 MPIR const char *volatile MPIR_debug_abort_string;
-MPIR const int MPIR_i_am_starter = 1;       /* not a rank itself */
-MPIR const int MPIR_acquired_pre_main = 1;  /* the processes are stopped when MPIR_Breakpoint() is called */
-MPIR const int MPIR_partial_attach_ok = 1;  /* mpiexec continues those to which the debugger does not attach */
-MPIR const int MPIR_ignore_queues = 1;      /* there is no library that shows the messages */
+MPIR const int MPIR_i_am_starter = 1;      /* not a rank itself */
+MPIR const int MPIR_acquired_pre_main = 1; /* the processes are stopped when MPIR_Breakpoint() is called */
+MPIR const int MPIR_partial_attach_ok = 1; /* mpiexec continues those to which the debugger does not attach */
+MPIR const int MPIR_ignore_queues = 1;     /* there is no library that shows the messages */
 MPIR void MPIR_Breakpoint(void);
 
 MPIR __attribute__((noinline)) void MPIR_Breakpoint(void)

@@ -5,7 +5,8 @@
 
 #include "api/mpiexec/run.h"
 
-/* Before the launch: has the job stop its processes, if a debugger or --stop-on-exec wants that. An enum plenum_error. */
+/* Before the launch: has the job stop its processes, if a debugger or --stop-on-exec wants that. Returns an enum
+ * plenum_error. */
 int debugger_prepare(struct run *run);
 
 /* When all processes were started: shows them to a debugger, and continues them if it has had them stopped. If the user
