@@ -76,7 +76,8 @@ MPI_ABI_REMOVED(MPI_Type_get_extent) int MPI_Type_ub(MPI_Datatype datatype, MPI_
 
 #ifndef MPI_Type_hindexed
 MPI_ABI_REMOVED(MPI_Type_create_hindexed)
-int MPI_Type_hindexed(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+int MPI_Type_hindexed(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype oldtype,
+                      MPI_Datatype *newtype)
 {
     return MPI_Type_create_hindexed(count, blocklengths, displacements, oldtype, newtype);
 }
