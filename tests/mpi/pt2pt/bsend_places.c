@@ -23,6 +23,33 @@ static int fits(MPI_Comm comm, int bytes)
     return rc == MPI_SUCCESS;
 }
 
+/* A session's flush waits for the messages in the session's buffer: it is empty afterwards and may be written. */
+static void flushes(MPI_Session session, MPI_Comm lone)
+{
+    char buffer[LARGE], *back;
+    MPI_Count wide;
+    MPI_Request recvs[2], flush = MPI_REQUEST_NULL;
+    memset(data, 1, sizeof data);
+    CHECK_OK(MPI_Session_attach_buffer_c(session, buffer, LARGE));
+    for (int i = 0; i < 2; i++) {
+        memset(in, 0, sizeof in);
+        CHECK_OK(MPI_Irecv(in, sizeof in, MPI_BYTE, 0, 1, lone, &recvs[i]));
+        CHECK_OK(MPI_Bsend(data, sizeof data, MPI_BYTE, 0, 1, lone));
+        if (i == 0) {
+            CHECK_OK(MPI_Session_flush_buffer(session));
+        } else {
+            CHECK_OK(MPI_Session_iflush_buffer(session, &flush));
+            CHECK(flush != MPI_REQUEST_NULL);
+            CHECK_OK(MPI_Wait(&flush, MPI_STATUS_IGNORE));
+        }
+        memset(buffer, 2, sizeof buffer);
+        CHECK_OK(MPI_Wait(&recvs[i], MPI_STATUS_IGNORE));
+        CHECK(memcmp(in, data, sizeof in) == 0);
+    }
+    CHECK_OK(MPI_Session_detach_buffer_c(session, &back, &wide));
+    CHECK(back == buffer && wide == LARGE);
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -47,6 +74,7 @@ int main(int argc, char **argv)
     CHECK(fits(comm, 5000) && !fits(MPI_COMM_WORLD, 5000) && !fits(lone, 5000));
     CHECK_CLASS(MPI_Comm_attach_buffer(comm, of_process, SMALL), MPI_ERR_BUFFER);
 
+    CHECK_CLASS(MPI_Session_attach_buffer_c(session, of_session, -1), MPI_ERR_ARG);
     CHECK_OK(MPI_Session_attach_buffer_c(session, of_session, LARGE));
     CHECK(fits(lone, 5000) && !fits(MPI_COMM_WORLD, 5000));
     CHECK_OK(MPI_Comm_attach_buffer_c(lone, of_process + 0, 0)); /* its own buffer now, with no space at all */
@@ -57,6 +85,7 @@ int main(int argc, char **argv)
 
     CHECK_OK(MPI_Session_detach_buffer(session, &back, &size));
     CHECK(back == of_session && size == LARGE);
+    flushes(session, lone);
     CHECK(!fits(lone, 5000) && fits(lone, 50));
     CHECK_OK(MPI_Comm_detach_buffer(comm, &back, &size));
     CHECK(back == of_comm && size == LARGE);

@@ -47,9 +47,11 @@ int main(int argc, char **argv)
         unsigned char *at = in + (size_t)n * LONGEST;
         recvs[n] = MPI_REQUEST_NULL;
         if (n % 3) {
-            CHECK_OK(MPI_Imrecv(at, LONGEST, MPI_BYTE, &messages[n], &recvs[n]));
+            CHECK_OK((n % 2 ? MPI_Imrecv(at, LONGEST, MPI_BYTE, &messages[n], &recvs[n])
+                            : MPI_Imrecv_c(at, LONGEST, MPI_BYTE, &messages[n], &recvs[n])));
         } else {
-            CHECK_OK(MPI_Mrecv(at, LONGEST, MPI_BYTE, &messages[n], &status));
+            CHECK_OK((n % 2 ? MPI_Mrecv(at, LONGEST, MPI_BYTE, &messages[n], &status)
+                            : MPI_Mrecv_c(at, LONGEST, MPI_BYTE, &messages[n], &status)));
             MPI_Get_count(&status, MPI_BYTE, &count);
             CHECK(count == bytes_of(n) && status.MPI_SOURCE == from && status.MPI_TAG == 4);
         }
