@@ -55,6 +55,15 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Wait(&three[0], MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Wait(&three[2], MPI_STATUS_IGNORE));
     CHECK(got[0] == 1 && got[1] == 2);
+
+    /* One request twice in an array that completes it. */
+    MPI_Irecv(&data, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request);
+    pair[0] = pair[1] = request;
+    CHECK_CLASS(MPI_Waitall(2, pair, statuses), MPI_ERR_REQUEST);
+    MPI_Irecv(&data, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request);
+    pair[0] = pair[1] = request;
+    CHECK_CLASS(MPI_Testsome(2, pair, &index, indices, statuses), MPI_ERR_REQUEST);
+    CHECK(pair[0] == MPI_REQUEST_NULL);
     CHECK_OK(MPI_Request_free(&three[0]));
     CHECK_OK(MPI_Request_free(&three[2]));
     MTEST_END;
