@@ -30,6 +30,9 @@ int main(int argc, char **argv)
         CHECK_CLASS(MPI_Comm_free(&comm), MPI_ERR_COMM);
     }
     CHECK_CLASS(MPI_Comm_free(&world), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_disconnect(&world), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_set_name(MPI_COMM_WORLD, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Comm_get_name(MPI_COMM_WORLD, NULL, &value), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Comm_free(&null), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Comm_remote_size(MPI_COMM_WORLD, &value), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Intercomm_create(MPI_COMM_SELF, 1, MPI_COMM_WORLD, 0, 0, &made), MPI_ERR_RANK);

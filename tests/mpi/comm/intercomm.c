@@ -92,6 +92,8 @@ int main(int argc, char **argv)
     cross(inter, 100);
     CHECK(MPI_Comm_dup(inter, &copy) == MPI_SUCCESS);
     CHECK(MPI_Comm_compare(inter, copy, &result) == MPI_SUCCESS && result == MPI_CONGRUENT);
+    CHECK(MPI_Comm_compare(inter, local, &result) == MPI_SUCCESS && result == MPI_UNEQUAL); /* the same local group */
+    CHECK(MPI_Comm_compare(local, inter, &result) == MPI_SUCCESS && result == MPI_UNEQUAL);
     cross(copy, 200);
     MPI_Comm_free(&inter);
     cross(copy, 300);

@@ -212,6 +212,11 @@ int main(int argc, char **argv)
     check_failure("true", MPI_ERR_SPAWN); /* ends without MPI */
     CHECK_CLASS(MPI_Comm_spawn(argv[0], first, -1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
                 mtest_rank == root ? MPI_ERR_ARG : MPI_ERR_SPAWN);
+    CHECK_CLASS(MPI_Comm_spawn(argv[0], first, 0, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
+                MPI_ERR_SPAWN);
+    CHECK_CLASS(MPI_Comm_spawn_multiple(0, argv, MPI_ARGVS_NULL, &(int){ 1 }, infos, root, MPI_COMM_WORLD, &inter,
+                                        MPI_ERRCODES_IGNORE),
+                mtest_rank == root ? MPI_ERR_ARG : MPI_ERR_SPAWN);
     CHECK_CLASS(MPI_Comm_spawn(NULL, first, 1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
                 mtest_rank == root ? MPI_ERR_ARG : MPI_ERR_SPAWN);
     CHECK_CLASS(MPI_Comm_spawn(argv[0], first, 1, MPI_INFO_NULL, mtest_size, MPI_COMM_WORLD, &inter,

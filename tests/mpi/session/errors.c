@@ -99,6 +99,10 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 1000, &length, name), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Group_from_session_pset(session, "mpi://NOWHERE", &group), MPI_ERR_ARG);
     CHECK(session_errors == 2 && comm_errors == 0);
+    length = -1;
+    CHECK_CLASS(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, name), MPI_ERR_ARG);
+    CHECK(session_errors == 3 && length == -1);
+    session_errors = 2;
     errors_of_groups(session);
     errors_of_init(of_session);
 

@@ -117,6 +117,15 @@ static void empty_groups(void)
                 MPI_ERR_GROUP);
     CHECK_CLASS(MPI_Intercomm_create_from_groups(self, 1, world, 0, "no", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter),
                 MPI_ERR_RANK);
+    if (mtest_size > 1) {
+        MPI_Group other;
+        CHECK_OK(MPI_Group_difference(world, self, &other));
+        for (int wrong = -1; wrong < mtest_size; wrong += mtest_size)
+            CHECK_CLASS(MPI_Intercomm_create_from_groups(self, 0, other, wrong, "no", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                                         &inter),
+                        MPI_ERR_RANK);
+        CHECK_OK(MPI_Group_free(&other));
+    }
     CHECK_OK(MPI_Group_free(&self));
 }
 
