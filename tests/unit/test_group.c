@@ -297,6 +297,23 @@ START_TEST(two_sessions)
 }
 END_TEST
 
+/* More processes than an int can count, and a list from outside that names a process twice. */
+START_TEST(impossible)
+{
+    fake_returning_errors();
+    MPI_Group low = pl_object_handle(pl_instance_group_range(NULL, 1 << 30, 0, 1));
+    MPI_Group high = pl_object_handle(pl_instance_group_range(NULL, 1 << 30, 1 << 30, 1)), result;
+    ck_assert_int_eq(MPI_Group_union(low, high, &result), MPI_ERR_GROUP);
+    MPI_Group_free(&low);
+    MPI_Group_free(&high);
+    struct list twice = { 2, { 7, 7 } };
+    MPI_Group group = group_of(&twice);
+    ck_assert_int_eq(pl_group_find((struct pl_group *)group, 7), 0);
+    ck_assert_int_eq(pl_group_find((struct pl_group *)group, 8), MPI_UNDEFINED);
+    MPI_Group_free(&group);
+}
+END_TEST
+
 START_TEST(out_of_memory)
 {
     fake_returning_errors();
@@ -381,5 +398,5 @@ START_TEST(threads)
 }
 END_TEST
 
-UNIT_MAIN("group", set_operations, by_rank, by_range, translate, mistakes, empty, two_sessions, out_of_memory, large,
-          threads)
+UNIT_MAIN("group", set_operations, by_rank, by_range, translate, mistakes, empty, two_sessions, impossible,
+          out_of_memory, large, threads)
