@@ -69,5 +69,13 @@ int main(int argc, char **argv)
         check(comm, 0, last);
         CHECK_OK(MPI_Comm_free(&comm));
     }
+
+    /* A process that is not in the group gets no communicator and waits for none. */
+    CHECK_OK(MPI_Comm_create_group(MPI_COMM_WORLD, MPI_GROUP_EMPTY, 0, &comm));
+    CHECK(comm == MPI_COMM_NULL);
+    comm = make(last, last, 0);
+    CHECK((comm == MPI_COMM_NULL) == (mtest_rank != last));
+    if (comm != MPI_COMM_NULL)
+        CHECK_OK(MPI_Comm_free(&comm));
     MTEST_END;
 }

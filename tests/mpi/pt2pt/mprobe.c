@@ -43,6 +43,14 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Improbe(from, 4, MPI_COMM_WORLD, &flag, &other, MPI_STATUS_IGNORE));
     CHECK(!flag);
 
+    /* A call with a wrong argument leaves the message, which is received below. */
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    other = messages[0];
+    CHECK_CLASS(MPI_Mrecv(in, -1, MPI_BYTE, &messages[0], &status), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Imrecv(in, LONGEST, MPI_DATATYPE_NULL, &messages[0], &recvs[0]), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Imrecv(in, LONGEST, MPI_BYTE, &messages[0], NULL), MPI_ERR_ARG);
+    CHECK(messages[0] == other);
+
     for (int n = MESSAGES - 1; n >= 0; n--) {
         unsigned char *at = in + (size_t)n * LONGEST;
         recvs[n] = MPI_REQUEST_NULL;
