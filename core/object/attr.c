@@ -151,7 +151,8 @@ struct snapshot {
     bool fortran;
 };
 
-/* The copy is of the original's language, unless a callback in C has made it: its result is a pointer. */
+/* The copy is of the original's language, unless a callback in C has made it: its result is a pointer. No function copies
+ * a window. */
 static int call_copy(const struct snapshot *one, const void *handle, struct attr *copy, int *flag)
 {
     const struct keyval *keyval = one->keyval;
@@ -163,13 +164,9 @@ static int call_copy(const struct snapshot *one, const void *handle, struct attr
     if (*flag || functions->copy.constant == (uintptr_t)MPI_COMM_NULL_COPY_FN)
         return MPI_SUCCESS;
     copy->fortran = functions->values && one->fortran;
-    int code = MPI_ERR_INTERN;
-    if (keyval->kind == PL_COMM)
-        code = functions->copy.comm(of, keyval->number, functions->extra, in, &copy->value, flag);
-    else if (keyval->kind == PL_DATATYPE)
-        code = functions->copy.type(of, keyval->number, functions->extra, in, &copy->value, flag);
-    else if (keyval->kind == PL_WIN)
-        code = functions->copy.win(of, keyval->number, functions->extra, in, &copy->value, flag);
+    int code = keyval->kind == PL_COMM
+                   ? functions->copy.comm(of, keyval->number, functions->extra, in, &copy->value, flag)
+                   : functions->copy.type(of, keyval->number, functions->extra, in, &copy->value, flag);
     return code ? pl_fail(code, "the copy callback of keyval %d returned %d", keyval->number, code) : MPI_SUCCESS;
 }
 
@@ -180,12 +177,12 @@ static int call_delete(struct attr *attr, const void *handle)
     void *of = (void *)handle, *deleted = functions->values ? attr->value : value_for_c(attr);
     if (functions->delete.constant == (uintptr_t)MPI_COMM_NULL_DELETE_FN)
         return MPI_SUCCESS;
-    int code = MPI_ERR_INTERN;
+    int code;
     if (keyval->kind == PL_COMM)
         code = functions->delete.comm(of, keyval->number, deleted, functions->extra);
     else if (keyval->kind == PL_DATATYPE)
         code = functions->delete.type(of, keyval->number, deleted, functions->extra);
-    else if (keyval->kind == PL_WIN)
+    else
         code = functions->delete.win(of, keyval->number, deleted, functions->extra);
     return code ? pl_fail(code, "the delete callback of keyval %d returned %d", keyval->number, code) : MPI_SUCCESS;
 }
