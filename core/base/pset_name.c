@@ -56,9 +56,8 @@ const char *pl_pset_name_check(const char *name)
     if (!name[scheme + 3])
         return "has nothing after its scheme";
     for (const char *c = name + scheme + 3; *c; c++) {
-        if (*c == '%' && is_hex(c[1]) && is_hex(c[2]))
-            c += 2;
-        else if (!is_letter(*c) && !is_digit(*c) && !strchr(others, *c))
+        bool escape = *c == '%' && is_hex(c[1]) && is_hex(c[2]);
+        if (!escape && !is_letter(*c) && !is_digit(*c) && !strchr(others, *c))
             return "has a character that a URI must not have; a space is written %20";
     }
     return NULL;
