@@ -21,6 +21,8 @@ int main(int argc, char **argv)
                        (MPI_Comm)((char *)freed + 8) };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK_CLASS(MPI_Comm_size(bad[i], &value), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Comm_rank(bad[i], &value), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Comm_test_inter(bad[i], &value), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Comm_dup(bad[i], &made), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Comm_split(bad[i], 0, 0, &made), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Comm_group(bad[i], &group), MPI_ERR_COMM);
@@ -35,6 +37,7 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Comm_get_name(MPI_COMM_WORLD, NULL, &value), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Comm_free(&null), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Comm_remote_size(MPI_COMM_WORLD, &value), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_remote_group(MPI_COMM_WORLD, &group), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Intercomm_create(MPI_COMM_SELF, 1, MPI_COMM_WORLD, 0, 0, &made), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, mtest_size, 0, &made), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, MPI_PROC_NULL, 0, &made), MPI_ERR_RANK);

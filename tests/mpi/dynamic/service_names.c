@@ -74,6 +74,9 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Publish_name(name, info, port), MPI_ERR_INFO_VALUE);
     CHECK_CLASS(MPI_Publish_name(name, MPI_INFO_NULL, "elsewhere"), MPI_ERR_PORT);
     CHECK_CLASS(MPI_Publish_name(NULL, MPI_INFO_NULL, port), MPI_ERR_SERVICE);
+    CHECK_CLASS(MPI_Publish_name(name, MPI_INFO_NULL, NULL), MPI_ERR_PORT);
+    CHECK_CLASS(MPI_Unpublish_name(NULL, MPI_INFO_NULL, port), MPI_ERR_SERVICE);
+    CHECK_CLASS(MPI_Unpublish_name(name, MPI_INFO_NULL, NULL), MPI_ERR_PORT);
     CHECK_CLASS(MPI_Lookup_name(NULL, MPI_INFO_NULL, found), MPI_ERR_NAME);
     CHECK_CLASS(MPI_Lookup_name(name, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
     CHECK_OK(MPI_Close_port(port));

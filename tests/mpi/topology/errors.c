@@ -49,7 +49,7 @@ static void bad_dist_graphs(MPI_Comm world)
 {
     MPI_Comm made = BAD;
     int own[1] = { mtest_rank }, outside[1] = { mtest_size }, one[1] = { 1 }, negative[1] = { -1 };
-    int *huge = (int[2]){ INT32_MAX, 1 };
+    int *huge = (int[3]){ INT32_MAX, INT32_MAX, 2 }; /* 0 if the sum wraps around */
     CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, -1, own, one, 0, NULL, one, MPI_INFO_NULL, 0, &made),
                 MPI_ERR_ARG);
     CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, NULL, one, 0, NULL, one, MPI_INFO_NULL, 0, &made),
@@ -71,7 +71,7 @@ static void bad_dist_graphs(MPI_Comm world)
     CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, NULL, one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, outside, one, MPI_INFO_NULL, 0, &made), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, own, negative, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Dist_graph_create(world, 2, (int[2]){ 0, 0 }, huge, own, one, MPI_INFO_NULL, 0, &made),
+    CHECK_CLASS(MPI_Dist_graph_create(world, 3, (int[3]){ 0, 0, 0 }, huge, own, one, MPI_INFO_NULL, 0, &made),
                 MPI_ERR_ARG);
     CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, own, one, (MPI_Info)(uintptr_t)0x12345670, 0, &made),
                 MPI_ERR_INFO);
@@ -140,6 +140,11 @@ static void bad_questions(MPI_Comm world)
     CHECK_CLASS(MPI_Dist_graph_neighbors(dist, 0, some, some, 1, NULL, some), MPI_ERR_ARG);
     no_topology(dist, MPI_DIST_GRAPH);
     CHECK_CLASS(MPI_Topo_test(dist, NULL), MPI_ERR_ARG);
+    CHECK_OK(MPI_Comm_free(&dist));
+    n = m = mtest_rank;
+    CHECK_OK(MPI_Dist_graph_create_adjacent(world, 1, &n, &m, 1, &n, &m, MPI_INFO_NULL, 0, &dist));
+    CHECK_CLASS(MPI_Dist_graph_neighbors(dist, 1, some, NULL, 1, some, some), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Dist_graph_neighbors(dist, 1, some, some, 1, some, NULL), MPI_ERR_ARG);
     CHECK_OK(MPI_Comm_free(&dist));
     CHECK_OK(MPI_Comm_free(&graph));
     CHECK_OK(MPI_Comm_free(&cart));
