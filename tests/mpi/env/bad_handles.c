@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Freed handles, handles of another kind, addresses and integers of any sort: an error class, never a crash. */
+/* Freed handles, handles of another kind, addresses and integers of any sort, NULL for a result: an error class, never a crash. */
 #include "mtest.h"
 
 enum { WILD = 2000 };
@@ -39,6 +39,36 @@ static void try_everything(void *bad)
     CHECK_CLASS(MPI_Session_get_num_psets(bad, MPI_INFO_NULL, &number), MPI_ERR_SESSION);
     CHECK_CLASS(MPI_Win_fence(0, bad), MPI_ERR_WIN);
     CHECK_CLASS(MPI_File_get_size(bad, &(MPI_Offset){ 0 }), MPI_ERR_FILE);
+}
+
+/* Functions that have no address for a result, or no function or status to take. */
+static void try_null(void)
+{
+    int number = 0, flag = 0, logical = 0, keyval = MPI_TAG_UB;
+    MPI_Count count;
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Status status = { 0 };
+    CHECK_CLASS(MPI_Initialized(NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Finalized(NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Query_thread(NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Is_thread_main(NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Get_version(NULL, &number), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Abi_get_version(&number, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Abi_get_fortran_booleans(sizeof logical, &logical, NULL, &flag), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Add_error_string(MPI_ERR_LASTCODE + 1, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Comm_get_parent(NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Comm_get_attr(MPI_COMM_SELF, keyval, NULL, &flag), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Comm_get_attr(MPI_COMM_NULL, keyval, &number, &flag), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Op_create(NULL, 1, &op), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Op_create_c(NULL, 1, &op), MPI_ERR_ARG);
+    CHECK(op == MPI_OP_NULL);
+    CHECK_CLASS(MPI_Grequest_start(NULL, NULL, NULL, NULL, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Get_count(&status, MPI_DATATYPE_NULL, &number), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Get_count_c(&status, MPI_DATATYPE_NULL, &count), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Get_elements(&status, MPI_INT, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Get_elements_c(&status, MPI_INT, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Status_set_cancelled(NULL, 1), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Buffer_iflush(NULL), MPI_ERR_ARG);
 }
 
 int main(int argc, char **argv)
@@ -82,5 +112,6 @@ int main(int argc, char **argv)
     try_everything((void *)-1);
     for (int i = 0; i < WILD; i++)
         try_everything(wild());
+    try_null();
     MTEST_END;
 }
