@@ -123,6 +123,9 @@ static void failing(void)
     request = start(&bad_free);
     CHECK_OK(MPI_Grequest_complete(request));
     CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_NO_MEM);
+    MPI_Request freed = request = start(&bad_free);
+    CHECK_OK(MPI_Request_free(&freed));
+    CHECK_CLASS(MPI_Grequest_complete(request), MPI_ERR_NO_MEM); /* it calls the function that fails */
 }
 
 /* Both functions fail: the free function is the last one. */

@@ -34,6 +34,22 @@ static void refused(const char *key)
     CHECK_OK(MPI_Info_free(&info));
 }
 
+/* If both keys are there, the standard's counts. */
+static void both_keys(void)
+{
+    MPI_Session session;
+    MPI_Info info;
+    for (int i = 0; i < LEVELS; i++) {
+        CHECK_OK(MPI_Info_create(&info));
+        CHECK_OK(MPI_Info_set(info, keys[0], levels[i]));
+        CHECK_OK(MPI_Info_set(info, keys[1], levels[LEVELS - 1 - i]));
+        CHECK_OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session));
+        CHECK_OK(MPI_Info_free(&info));
+        has_level(session, levels[i]);
+        CHECK_OK(MPI_Session_finalize(&session));
+    }
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -58,6 +74,7 @@ int main(int argc, char **argv)
         CHECK_OK(MPI_Comm_free(&comms[i]));
         CHECK_OK(MPI_Session_finalize(&sessions[i]));
     }
+    both_keys();
     refused(keys[0]);
     refused(keys[1]);
     MTEST_END;
