@@ -293,7 +293,7 @@ check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC
 	$(Q)$(RUN) $(call scripts,tests/faults/test_*)
 HOSTS_COLL = $(patsubst %,tests/mpi/coll/%.c,nodes late late_started short long overlapping persistent threads errors varied unequal unequal_pairs)
 HOSTS_ASK  = tests/mpi/session/pset_publish.c tests/mpi/session/pset_threads.c tests/mpi/dynamic/spawn.c
-check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC)) tests/faults/missed.c $(wildcard tests/mpi/rma/*.c tests/mpi/files/*.c) $(HOSTS_COLL) $(HOSTS_ASK))
+check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC)) tests/faults/missed.c tests/mpi/topology/cart.c $(wildcard tests/mpi/rma/*.c tests/mpi/files/*.c) $(HOSTS_COLL) $(HOSTS_ASK))
 	$(Q)$(RUN) --jobs 1 $(call scripts,tests/hosts/test_*)
 check-install: deps-tests all
 	$(Q)$(RUN) $(call scripts,tests/install/test_*)

@@ -55,6 +55,7 @@ static void try_null(void)
     CHECK_CLASS(MPI_Get_version(NULL, &number), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Abi_get_version(&number, NULL), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Abi_get_fortran_booleans(sizeof logical, &logical, NULL, &flag), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Add_error_class(NULL), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Add_error_string(MPI_ERR_LASTCODE + 1, NULL), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Comm_get_parent(NULL), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Comm_get_attr(MPI_COMM_SELF, keyval, NULL, &flag), MPI_ERR_ARG);

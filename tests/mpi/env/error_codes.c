@@ -61,10 +61,13 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Comm_free(&comm));
 
     CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_OTHER);
+    CHECK_CLASS(MPI_Remove_error_code(code), MPI_ERR_OTHER); /* it still has a string */
     CHECK_OK(MPI_Remove_error_string(code));
     CHECK_OK(MPI_Error_string(code, text, &length));
     CHECK(strcmp(text, "") == 0 && length == 0);
     CHECK_OK(MPI_Remove_error_code(code));
+    CHECK_CLASS(MPI_Remove_error_code(code), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Remove_error_code(MPI_ERR_RANK), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_OTHER); /* its string is still there */
     CHECK_OK(MPI_Remove_error_string(class));
     CHECK_OK(MPI_Remove_error_class(class));

@@ -59,7 +59,11 @@ int main(int argc, char **argv)
     /* One request twice in an array that completes it. */
     MPI_Irecv(&data, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request);
     pair[0] = pair[1] = request;
-    CHECK_CLASS(MPI_Waitall(2, pair, statuses), MPI_ERR_REQUEST);
+    int code = MPI_Waitall(2, pair, statuses);
+    char text[MPI_MAX_ERROR_STRING];
+    CHECK_CLASS(code, MPI_ERR_REQUEST);
+    MPI_Error_string(code, text, &index);
+    CHECK(strstr(text, "array_of_requests[1]") != NULL);
     MPI_Irecv(&data, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request);
     pair[0] = pair[1] = request;
     CHECK_CLASS(MPI_Testsome(2, pair, &index, indices, statuses), MPI_ERR_REQUEST);

@@ -139,6 +139,38 @@ static void check_point(void)
     CHECK_OK(MPI_Comm_free(&cart));
 }
 
+/* How many neighbors in a line of all processes are on different nodes. `node` is the lowest rank of the process's. */
+static int edges_between_nodes(MPI_Comm line, int node)
+{
+    int *nodes = malloc((size_t)mtest_size * sizeof *nodes), edges = 0;
+    CHECK_OK(MPI_Allgather(&node, 1, MPI_INT, nodes, 1, MPI_INT, line));
+    for (int i = 1; i < mtest_size; i++)
+        edges += nodes[i] != nodes[i - 1];
+    free(nodes);
+    return edges;
+}
+
+/* Without reordering each process keeps its rank. With it neighbors come together on a node, if they were apart. */
+static void check_reorder(void)
+{
+    MPI_Comm same_node, line;
+    int node = mtest_rank, rank, nodes, heads, before, after;
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &same_node));
+    CHECK_OK(MPI_Bcast(&node, 1, MPI_INT, 0, same_node));
+    CHECK_OK(MPI_Comm_free(&same_node));
+    heads = node == mtest_rank;
+    CHECK_OK(MPI_Allreduce(&heads, &nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    before = edges_between_nodes(MPI_COMM_WORLD, node);
+    CHECK_OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &mtest_size, (int[1]){ 0 }, 0, &line));
+    CHECK_OK(MPI_Comm_rank(line, &rank));
+    CHECK(rank == mtest_rank);
+    CHECK_OK(MPI_Comm_free(&line));
+    CHECK_OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &mtest_size, (int[1]){ 0 }, 1, &line));
+    after = edges_between_nodes(line, node);
+    CHECK(before == nodes - 1 ? after == before : after < before);
+    CHECK_OK(MPI_Comm_free(&line));
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -151,5 +183,6 @@ int main(int argc, char **argv)
     if (mtest_size > 4)
         check_shape((int[D]){ 2, 1, 2 });
     check_point();
+    check_reorder();
     MTEST_END;
 }
