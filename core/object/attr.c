@@ -151,8 +151,8 @@ struct snapshot {
     bool fortran;
 };
 
-/* The copy is of the original's language, unless a callback in C has made it: its result is a pointer. No function copies
- * a window. */
+/* The copy is of the original's language, unless a callback in C has made it: its result is a pointer. No function
+ * copies a window. */
 static int call_copy(const struct snapshot *one, const void *handle, struct attr *copy, int *flag)
 {
     const struct keyval *keyval = one->keyval;

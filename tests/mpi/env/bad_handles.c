@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Freed handles, handles of another kind, addresses and integers of any sort, NULL for a result: an error class, never a crash. */
+/*
+ * Freed handles, handles of another kind, addresses and integers of any sort, NULL for a result: an error class, never
+ * a crash.
+ */
 #include "mtest.h"
 
 enum { WILD = 2000 };
