@@ -189,13 +189,14 @@ void pl_comm_orphan(struct pl_comm *comm)
         if (pl_engine_clients[i].closing)
             pl_engine_clients[i].closing(comm);
     pl_engine_enter(engine);
-    pl_match_index_drop(comm);
-    for (int i = 0; i < PL_QUEUES; i++)
+    for (int i = 0; i < PL_QUEUES; i++) {
+        pl_match_index_drop(&comm->match.queues[i]);
         PL_LIST_EACH(request, &comm->match.queues[i].posted, struct pl_request, link) {
             pl_list_remove(&request->link);
             request->outcome.cancelled = true;
             pl_request_complete(request, MPI_SUCCESS);
         }
+    }
     pl_engine_remove_comm(engine, comm);
     comm->health.orphan = true;
     pl_engine_leave(engine);

@@ -42,8 +42,9 @@ enum { PL_WORLD_SERIAL = 1, PL_SELF_SERIAL = 2 };
 
 /* Posted receives, and messages that came before their receive, each in order. */
 struct pl_queues {
-    struct pl_list posted;     /* of pl_request.link */
-    struct pl_list unexpected; /* of struct pl_unexpected.link (match.h) */
+    struct pl_list posted;        /* of pl_request.link */
+    struct pl_list unexpected;    /* of struct pl_unexpected.link (match.h) */
+    struct pl_match_index *index; /* if one of them is or was long (match_index.h); NULL: none */
 };
 
 /* Of an intercommunicator. */
@@ -56,8 +57,6 @@ struct pl_comm_inter {
 /* Matching. The engine's lock. */
 struct pl_comm_match {
     struct pl_queues queues[PL_QUEUES]; /* by PL_MSG_P2P, PL_MSG_COLL, PL_MSG_PARTITIONED */
-    struct pl_match_index *index;       /* of long queues (match_index.h); NULL: none */
-    bool no_index;                      /* none will be made */
 };
 
 /* Requests of the communicator. The spares are completed ones that are used again (request.c); each holds it. */

@@ -44,10 +44,11 @@ struct break_notice {
 static void break_end_receives(struct pl_comm *comm)
 {
     struct pl_list *node;
-    pl_match_index_drop(comm);
-    for (int i = 0; i < PL_QUEUES; i++)
+    for (int i = 0; i < PL_QUEUES; i++) {
+        pl_match_index_drop(&comm->match.queues[i]);
         while ((node = pl_list_pop(&comm->match.queues[i].posted)) != NULL)
             pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_comm_broken_class(comm));
+    }
 }
 
 /* Sends to surviving ranks: they may have left the communicator, or its collectives, and then never match the message.

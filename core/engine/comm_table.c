@@ -29,7 +29,6 @@ void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
     pl_table_remove(&engine->comms.by_id, &comm->by_id);
     if (engine->comms.last == comm)
         engine->comms.last = NULL;
-    pl_match_index_drop(comm);
     bool failed = atomic_load(&comm->health.failed);
     engine->comms.freed[engine->comms.next_freed++ % PL_COMMS_FREED] = (struct pl_comm_freed){
         .home = comm->id.home, .serial = comm->id.serial, .rank = comm->rank, .failed = failed
@@ -39,7 +38,8 @@ void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
             pl_list_remove(&early->link); /* of one that is revoked */
             pl_match_drop(engine, early, false);
         }
-    for (int i = 0; i < PL_QUEUES; i++)
+    for (int i = 0; i < PL_QUEUES; i++) {
+        pl_match_index_drop(&comm->match.queues[i]);
         PL_LIST_EACH(unexpected, &comm->match.queues[i].unexpected, struct pl_unexpected, link) {
             pl_list_remove(&unexpected->link);
             bool waits = unexpected->rndv || (unexpected->header.flags & PL_FLAG_SYNC);
@@ -47,6 +47,7 @@ void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
                 pl_comm_break_sender(engine, unexpected->from, &unexpected->header, comm->rank);
             pl_match_drop(engine, unexpected, false);
         }
+    }
 }
 
 const struct pl_comm_freed *pl_engine_freed_comm(const struct pl_engine *engine, const struct pl_header *header)

@@ -40,7 +40,7 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
 
     request->state = PL_STATE_MOVING;
     if (sync)
-        pl_list_append(&engine->sends.awaiting, &request->link);
+        pl_send_await(request);
     int rc = endpoint->ops->send(endpoint, &request->out);
     bool awaits = rc == MPI_SUCCESS && sync && !request->is.acked;
     if (rc == PL_PENDING || awaits) {
@@ -52,7 +52,7 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
             pl_send_ask_back(request); /* the receiver may have left the communicator, and never match it */
         return MPI_SUCCESS;
     }
-    pl_list_remove(&request->link);
+    pl_send_unlink(request);
     if (rc != PL_AGAIN)
         pl_request_complete(request, rc);
     return rc == PL_AGAIN ? PL_AGAIN : MPI_SUCCESS;
@@ -312,7 +312,7 @@ static void host_sent(struct pl_engine *engine, struct pl_outgoing *message, int
         request->state = PL_STATE_AWAITING;
         return;
     }
-    pl_list_remove(&request->link);
+    pl_send_unlink(request);
     pl_request_complete(request, error);
 }
 
@@ -335,7 +335,7 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer, int e
     pl_log("engine", 1, "lost %s", label);
     PL_LIST_EACH(request, &engine->sends.awaiting, struct pl_request, link)
         if (request->peer == peer && request->state == PL_STATE_AWAITING) {
-            pl_list_remove(&request->link);
+            pl_send_unlink(request);
             pl_request_complete(request, peer->error);
         }
     struct pl_list *node;

@@ -90,7 +90,8 @@ struct pl_engine_comms {
 struct pl_engine_sends {
     uint64_t tokens;           /* given to messages so far: each names one send for ever */
     struct pl_list busy;       /* of pl_peer.link: peers with pending sends */
-    struct pl_list awaiting;   /* synchronous or cancelled sends that expect an answer */
+    struct pl_list awaiting;   /* synchronous or cancelled sends that expect an answer (p2p.h) */
+    struct pl_table by_token;  /* the same: of pl_request.index.node */
     struct pl_list moving;     /* other sends that a transport is not done with */
     struct pl_list unresolved; /* sends whose receiver's address is not known yet, in order */
 };

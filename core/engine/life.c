@@ -25,6 +25,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
+#include "core/engine/p2p.h"
 #include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
@@ -418,9 +419,10 @@ void pl_engine_close_flushed(struct pl_engine *engine)
     engine->state = PL_ENGINE_CLOSING;
     drop_early(engine);
     PL_LIST_EACH(request, &engine->sends.awaiting, struct pl_request, link) {
-        pl_list_remove(&request->link);
+        pl_send_unlink(request);
         pl_request_complete(request, MPI_ERR_OTHER);
     }
+    pl_table_fini(&engine->sends.by_token);
     PL_TABLE_EACH(peer, &engine->peers, struct pl_peer, by_id) {
         if (peer->endpoint)
             peer->endpoint->ops->disconnect(peer->endpoint);

@@ -16,6 +16,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
+#include "core/engine/p2p.h"
 #include "core/engine/partitioned.h"
 #include "core/engine/partitioned_chunks.h"
 #include "core/engine/peer.h"
@@ -137,7 +138,6 @@ static struct pl_unexpected *match_keep(const struct pl_origin *from, const stru
     struct pl_unexpected *unexpected = pl_malloc(sizeof *unexpected + bytes);
     if (!unexpected)
         return NULL;
-    pl_table_node_init(&unexpected->index);
     unexpected->header = *header;
     unexpected->from = from;
     unexpected->rndv = rndv;
@@ -201,8 +201,8 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
     if (revoked)
         comm = NULL; /* until its sender asks for it back */
     pl_list_append(comm ? &comm->match.queues[header->kind].unexpected : &engine->early.messages, &unexpected->link);
-    if (comm && comm->match.index && header->kind == PL_MSG_P2P)
-        pl_match_index_add_unexpected(comm, unexpected);
+    if (comm && pl_unlikely(comm->match.queues[header->kind].index != NULL))
+        pl_match_index_add_unexpected(&comm->match.queues[header->kind], unexpected);
     if (atomic_load_explicit(&engine->wait.sleepers, memory_order_relaxed) > 0)
         pl_engine_wake(engine); /* a thread may sleep in a probe */
 }
@@ -212,16 +212,21 @@ static struct pl_request *find_posted(struct pl_comm *comm, const struct pl_head
 {
     struct pl_queues *queues = &comm->match.queues[header->kind];
     int steps = 0;
-    if (pl_unlikely(comm->match.index && header->kind == PL_MSG_P2P))
-        return pl_match_index_posted(comm, header->source, header->tag);
+    if (pl_unlikely(queues->index != NULL) && pl_match_index_has_posted(queues))
+        return pl_match_index_posted(queues, header->source, header->tag);
     for (struct pl_list *node = queues->posted.next; node != &queues->posted; node = node->next, steps++) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
         if (match_fits(header, request->args.peer_rank, request->args.tag))
             return request;
-        if (pl_unlikely(steps == PL_SEARCH_LONG) && header->kind == PL_MSG_P2P)
-            pl_match_index_make(comm);
+        if (pl_unlikely(steps == PL_SEARCH_LONG) && pl_match_index_make_posted(queues))
+            return pl_match_index_posted(queues, header->source, header->tag);
     }
     return NULL;
+}
+
+struct pl_request *pl_match_find_posted(struct pl_comm *comm, const struct pl_header *header)
+{
+    return find_posted(comm, header);
 }
 
 /* No rank of the communicator has sent it: the sender's memory is damaged, and the sender counts as lost. */
@@ -273,11 +278,13 @@ static void arrived_partitioned(struct pl_engine *engine, const struct pl_origin
         return;
     }
     struct pl_comm *comm = find_comm(engine, header);
-    struct pl_request *chunk = comm ? pl_partitioned_take(comm, header) : NULL;
-    if (chunk)
+    struct pl_request *chunk = comm ? pl_partitioned_find(comm, header) : NULL;
+    if (chunk) {
+        pl_match_unpost(chunk);
         match_deliver(chunk, from, header, data, rndv);
-    else
+    } else {
         arrived_early(engine, comm, from, header, data, rndv);
+    }
 }
 
 void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
@@ -307,30 +314,46 @@ void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
 
 struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag)
 {
+    struct pl_queues *queues = &comm->match.queues[context];
     int steps = 0;
-    if (pl_unlikely(comm->match.index && context == PL_MSG_P2P && source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG))
-        return pl_match_index_unexpected(comm, source, tag);
-    PL_LIST_EACH(unexpected, &comm->match.queues[context].unexpected, struct pl_unexpected, link) {
+    if (pl_unlikely(queues->index != NULL) && pl_match_index_has_unexpected(queues, source, tag))
+        return pl_match_index_unexpected(queues, source, tag);
+    PL_LIST_EACH(unexpected, &queues->unexpected, struct pl_unexpected, link) {
         if (match_fits(&unexpected->header, source, tag))
             return unexpected;
-        if (pl_unlikely(steps++ == PL_SEARCH_LONG) && context == PL_MSG_P2P)
-            pl_match_index_make(comm);
+        if (pl_unlikely(steps++ == PL_SEARCH_LONG) && pl_match_index_make_unexpected(queues, source, tag))
+            return pl_match_index_unexpected(queues, source, tag);
     }
     return NULL;
 }
 
 void pl_match_take(struct pl_comm *comm, struct pl_unexpected *unexpected)
 {
+    struct pl_queues *queues = comm ? &comm->match.queues[unexpected->header.kind] : NULL;
     pl_list_remove(&unexpected->link);
-    if (pl_unlikely(comm && comm->match.index))
-        pl_match_index_remove_unexpected(comm, unexpected);
+    if (pl_unlikely(queues && queues->index))
+        pl_match_index_remove_unexpected(queues, unexpected);
 }
 
 void pl_match_unpost(struct pl_request *request)
 {
+    struct pl_queues *queues = &request->comm->match.queues[request->context];
     pl_list_remove(&request->link);
-    if (pl_unlikely(request->comm->match.index && request->context == PL_MSG_P2P))
-        pl_match_index_remove_posted(request->comm, request);
+    if (pl_unlikely(queues->index != NULL))
+        pl_match_index_remove_posted(queues, request);
+}
+
+static inline void match_append(struct pl_queues *queues, struct pl_request *request)
+{
+    request->state = PL_STATE_POSTED;
+    pl_list_append(&queues->posted, &request->link);
+    if (pl_unlikely(queues->index != NULL))
+        pl_match_index_add_posted(queues, request);
+}
+
+void pl_match_append(struct pl_request *request)
+{
+    match_append(&request->comm->match.queues[request->context], request);
 }
 
 void pl_match_post(struct pl_request *request)
@@ -350,10 +373,7 @@ void pl_match_post(struct pl_request *request)
         pl_request_complete(request, error);
         return;
     }
-    request->state = PL_STATE_POSTED;
-    pl_list_append(&queues->posted, &request->link);
-    if (pl_unlikely(comm->match.index && request->context == PL_MSG_P2P))
-        pl_match_index_add_posted(comm, request);
+    match_append(queues, request);
 }
 
 /* The message with this token, which its sender withdraws: in one of the communicator's queues, or an early message. */
@@ -382,10 +402,7 @@ static void arrived_cancel(struct pl_engine *engine, const struct pl_origin *fro
 /* The send with this token, if it expects an answer: a peer is not trusted. */
 static struct pl_request *match_awaiting(struct pl_engine *engine, uint64_t token)
 {
-    PL_LIST_EACH(request, &engine->sends.awaiting, struct pl_request, link)
-        if (request->out.header.token == token)
-            return request;
-    return NULL;
+    return PL_TABLE_FIND(&engine->sends.by_token, token, struct pl_request, index.node);
 }
 
 static void arrived_ack(struct pl_engine *engine, const struct pl_header *header)
@@ -393,7 +410,7 @@ static void arrived_ack(struct pl_engine *engine, const struct pl_header *header
     struct pl_request *request = match_awaiting(engine, header->token);
     if (!request)
         return;
-    pl_list_remove(&request->link);
+    pl_send_unlink(request);
     bool revoked = atomic_load(&request->comm->health.revoked); /* whose message may have gone with it, unread */
     if (request->state == PL_STATE_MOVING)
         request->is.acked = true;
@@ -411,7 +428,7 @@ static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *
         return; /* it was matched, and completes as usual */
     int failed = pl_comm_fails(request->comm, request->context) ? pl_comm_broken_class(request->comm)
                                                                 : MPI_SUCCESS; /* it was asked back */
-    pl_list_remove(&request->link);
+    pl_send_unlink(request);
     request->outcome.cancelled = !failed;
     struct pl_endpoint *endpoint = request->peer->endpoint;
     if (request->state == PL_STATE_AWAITING || endpoint->ops->withdraw(endpoint, &request->out))

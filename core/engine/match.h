@@ -15,10 +15,12 @@
 #include "core/engine/transport.h"
 #include "core/object/object.h"
 
+enum { PL_MATCH_VIEWS = 3 }; /* tables of an index that may have a message (match_index.c) */
+
 /* A message that arrived before its receive was posted. */
 struct pl_unexpected {
     struct pl_list link;
-    struct pl_table_node index; /* in its communicator's index, if there is one (match_index.h) */
+    struct pl_table_node index[PL_MATCH_VIEWS]; /* in its queue's index, if there is one (match_index.h) */
     struct pl_header header;
     const struct pl_origin *from;
     struct pl_rndv *rndv; /* the data is still at the sender; NULL: it is in `data` */
@@ -39,6 +41,12 @@ bool pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, co
 
 /* Matches a receive with a message that has arrived, or posts it. */
 void pl_match_post(struct pl_request *request);
+
+/* Posts a receive that no message has come for. */
+void pl_match_append(struct pl_request *request);
+
+/* The first posted receive that fits, which stays in its queue; NULL: none. */
+struct pl_request *pl_match_find_posted(struct pl_comm *comm, const struct pl_header *header);
 
 /* The first unexpected message that fits, which stays in its queue; NULL: none. */
 struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An index of long matching queues, for communicators whose user asserts that no wildcards are used
- * (mpi_assert_no_any_source and mpi_assert_no_any_tag, comm_info.h): a hash table of each queue by source and tag.
+ * An index of long matching queues: hash tables of posted receives and of unexpected messages by source and tag, where
+ * either may be a wildcard.
  *
- * The index supplements the queues; entries of one source and tag are in the queue's order in it. A long search makes
- * it, and a wildcard that is used nevertheless drops it for good. Only the point-to-point queues have one. The engine's
- * lock is held in all functions.
+ * The index supplements the queues; entries of one key are in the queue's order in it. A long search makes the tables
+ * that it needs. From then on they have all entries of their queue, until that is short: a table in use is not empty.
+ * The engine's lock is held in all functions.
  */
 #ifndef PLENUM_CORE_ENGINE_MATCH_INDEX_H
 #define PLENUM_CORE_ENGINE_MATCH_INDEX_H
@@ -14,20 +14,26 @@
 
 enum { PL_SEARCH_LONG = 64 /* steps of a search that makes an index worth its cost */ };
 
-/* Makes the index if the assertions allow it and there is memory; drops it for good. */
-void pl_match_index_make(struct pl_comm *comm);
-void pl_match_index_drop(struct pl_comm *comm);
+/* Make tables of all entries: for receives, and for messages as a receive or probe of this source and tag sees them.
+ * False: out of memory. */
+bool pl_match_index_make_posted(struct pl_queues *queues);
+bool pl_match_index_make_unexpected(struct pl_queues *queues, int source, int tag);
 
-/* Add an entry that was appended to its queue. A receive with a wildcard drops the index. */
-void pl_match_index_add_posted(struct pl_comm *comm, struct pl_request *request);
-void pl_match_index_add_unexpected(struct pl_comm *comm, struct pl_unexpected *unexpected);
+/* Frees the index. */
+void pl_match_index_drop(struct pl_queues *queues);
 
-/* Remove an entry that leaves its queue, if it is in the index. */
-void pl_match_index_remove_posted(struct pl_comm *comm, struct pl_request *request);
-void pl_match_index_remove_unexpected(struct pl_comm *comm, struct pl_unexpected *unexpected);
+/* Are there tables for these searches? */
+bool pl_match_index_has_posted(const struct pl_queues *queues);
+bool pl_match_index_has_unexpected(const struct pl_queues *queues, int source, int tag);
 
-/* The first that fits; NULL: none. */
-struct pl_request *pl_match_index_posted(const struct pl_comm *comm, int source, int tag);
-struct pl_unexpected *pl_match_index_unexpected(const struct pl_comm *comm, int source, int tag);
+/* An entry was appended to its queue, or has left it. */
+void pl_match_index_add_posted(struct pl_queues *queues, struct pl_request *request);
+void pl_match_index_add_unexpected(struct pl_queues *queues, struct pl_unexpected *unexpected);
+void pl_match_index_remove_posted(struct pl_queues *queues, struct pl_request *request);
+void pl_match_index_remove_unexpected(struct pl_queues *queues, struct pl_unexpected *unexpected);
+
+/* The first receive for a message, and the first message for a receive; NULL: none. The tables must be there. */
+struct pl_request *pl_match_index_posted(const struct pl_queues *queues, int source, int tag);
+struct pl_unexpected *pl_match_index_unexpected(const struct pl_queues *queues, int source, int tag);
 
 #endif

@@ -32,7 +32,7 @@ static inline void start_send(struct pl_comm *comm, struct pl_request *request, 
         .token = ++request->engine->sends.tokens,
     };
     request->out.rndv = false;
-    request->is.acked = false;
+    request->is.by_token = request->is.acked = false;
     pl_cursor_init(&request->out.data, request->args.buf, request->args.count, type);
     request->out.header.size = request->out.data.total;
     pl_engine_send_to(comm, request->args.peer_rank, request);
@@ -400,14 +400,30 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
 
 /* --- cancelling --------------------------------------------------------------------------------------------------- */
 
+void pl_send_await(struct pl_request *request)
+{
+    struct pl_engine_sends *sends = &request->engine->sends;
+    pl_list_append(&sends->awaiting, &request->link);
+    pl_table_insert(&sends->by_token, &request->index.node, request->out.header.token);
+    request->is.by_token = true;
+}
+
+void pl_send_unlink(struct pl_request *request)
+{
+    pl_list_remove(&request->link);
+    if (request->is.by_token)
+        pl_table_remove(&request->engine->sends.by_token, &request->index.node);
+    request->is.by_token = false;
+}
+
 int pl_send_ask_back(struct pl_request *request)
 {
     struct pl_header header = request->out.header;
     if (request->is.cancelling || header.kind >= PL_QUEUES)
         return MPI_SUCCESS;
     request->is.cancelling = true;
-    pl_list_remove(&request->link); /* a synchronous send is in `awaiting` already */
-    pl_list_append(&request->engine->sends.awaiting, &request->link);
+    pl_send_unlink(request); /* a synchronous send is in `awaiting` already */
+    pl_send_await(request);
     header.kind = PL_MSG_CANCEL;
     header.flags = 0;
     return pl_engine_control(request->engine, request->peer, &header, NULL, 0);

@@ -65,4 +65,10 @@ int pl_cancel(struct pl_request *request);
  * or fails with MPI_ERR_PROC_ABORTED if its communicator is broken. Engine lock held. */
 int pl_send_ask_back(struct pl_request *request);
 
+/* A send will get an answer that names it: enters it into its engine's list and table of these. Engine lock held. */
+void pl_send_await(struct pl_request *request);
+
+/* Takes a send out of the list that it is in, and of that table. Engine lock held. */
+void pl_send_unlink(struct pl_request *request);
+
 #endif

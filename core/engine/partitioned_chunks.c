@@ -11,6 +11,7 @@
 #include "core/engine/comm_failures.h"
 #include "core/engine/engine.h"
 #include "core/engine/match.h"
+#include "core/engine/match_index.h"
 #include "core/engine/p2p.h"
 
 /* --- chunks and partitions ---------------------------------------------------------------------------- */
@@ -184,14 +185,50 @@ static void chunks_await(struct pl_request *chunk)
         pl_request_complete(chunk, error);
         return;
     }
-    chunk->state = PL_STATE_POSTED;
-    pl_list_append(&comm->match.queues[PL_MSG_PARTITIONED].posted, &chunk->link);
+    pl_match_append(chunk);
+}
+
+static void chunks_take(struct pl_request *chunk, struct pl_unexpected *unexpected)
+{
+    chunk->is.active = false;
+    pl_match_take(chunk->comm, unexpected);
+    pl_match_deliver(chunk, unexpected);
+}
+
+static bool chunks_are_many(const struct pl_list *unexpected)
+{
+    int steps = 0;
+    for (const struct pl_list *node = unexpected->next; node != unexpected; node = node->next)
+        if (steps++ == PL_SEARCH_LONG)
+            return true;
+    return false;
+}
+
+/* Takes the chunks that have arrived: either the queue or the channel is searched, whichever may be short. */
+static void chunks_take_early(struct pl_channel *channel)
+{
+    struct pl_comm *comm = channel->request->comm;
+    struct pl_list *early = &comm->match.queues[PL_MSG_PARTITIONED].unexpected;
+    bool many = chunks_are_many(early);
+    for (int i = 0; many && i < channel->terms.chunks; i++) {
+        struct pl_request *chunk = &channel->chunks[i];
+        struct pl_unexpected *unexpected =
+            pl_match_find(comm, PL_MSG_PARTITIONED, chunk->args.peer_rank, chunk->args.tag);
+        if (unexpected)
+            chunks_take(chunk, unexpected);
+    }
+    if (many)
+        return;
+    PL_LIST_EACH(unexpected, early, struct pl_unexpected, link) {
+        int number = unexpected->header.tag < 0 ? chunks_number_of(channel, &unexpected->header) : -1;
+        if (number >= 0 && channel->chunks[number].is.active)
+            chunks_take(&channel->chunks[number], unexpected);
+    }
 }
 
 /* `active`: it has not arrived yet. */
 void pl_channel_receive(struct pl_channel *channel)
 {
-    struct pl_queues *queues = &channel->request->comm->match.queues[PL_MSG_PARTITIONED];
     channel->pending = channel->terms.chunks;
     if (channel->pending == 0) {
         pl_channel_complete(channel);
@@ -203,27 +240,21 @@ void pl_channel_receive(struct pl_channel *channel)
         channel->chunks[i].is.active = true;
         chunks_aim(channel, &channel->chunks[i], i);
     }
-    PL_LIST_EACH(unexpected, &queues->unexpected, struct pl_unexpected, link) {
-        int number = unexpected->header.tag < 0 ? chunks_number_of(channel, &unexpected->header) : -1;
-        if (number < 0 || !channel->chunks[number].is.active)
-            continue;
-        channel->chunks[number].is.active = false;
-        pl_list_remove(&unexpected->link);
-        pl_match_deliver(&channel->chunks[number], unexpected);
-    }
+    chunks_take_early(channel);
     for (int i = 0; i < channel->terms.chunks; i++)
         if (channel->chunks[i].is.active)
             chunks_await(&channel->chunks[i]);
 }
 
-struct pl_request *pl_partitioned_take(struct pl_comm *comm, const struct pl_header *header)
+struct pl_request *pl_partitioned_find(struct pl_comm *comm, const struct pl_header *header)
 {
+    int steps = 0;
     PL_LIST_EACH(channel, &comm->partitioned.channels, struct pl_channel, link) {
         int number = chunks_number_of(channel, header);
-        if (number >= 0 && channel->chunks[number].state == PL_STATE_POSTED) {
-            pl_list_remove(&channel->chunks[number].link);
+        if (number >= 0 && channel->chunks[number].state == PL_STATE_POSTED)
             return &channel->chunks[number];
-        }
+        if (steps++ == PL_SEARCH_LONG)
+            return pl_match_find_posted(comm, header);
     }
     return NULL;
 }

@@ -65,7 +65,7 @@ void pl_channel_send(struct pl_channel *channel, int number);
 /* The activation has ended: completes the request. */
 void pl_channel_complete(struct pl_channel *channel);
 
-/* For matching: the chunk that a message is, out of its queue; NULL: no receive expects it. header->tag < 0. */
-struct pl_request *pl_partitioned_take(struct pl_comm *comm, const struct pl_header *header);
+/* For matching: the posted chunk that a message is; NULL: no receive expects it. header->tag < 0. */
+struct pl_request *pl_partitioned_find(struct pl_comm *comm, const struct pl_header *header);
 
 #endif

@@ -68,6 +68,7 @@ struct pl_request_flags {
     bool caller_owned; /* in the caller's memory: no object of the arena, never freed */
     bool detached;     /* the user freed it while it was active: completion frees it */
     bool shared;       /* the one of pl_request_sent(): many handles, of which the user frees none */
+    bool by_token;     /* a send that is in its engine's sends.by_token */
     bool acked;        /* a synchronous send that was acknowledged before the transport was done with it */
 };
 
@@ -88,6 +89,13 @@ struct pl_request_callbacks {
     void *owner;                                   /* context of these two */
 };
 
+/* For finding it by what it is named with: a posted receive in the index of its queue, if there is one
+ * (match_index.h), a send in sends.by_token. */
+struct pl_request_index {
+    struct pl_table_node node;
+    uint64_t place; /* of a receive, among all that were in that index */
+};
+
 struct pl_request {
     struct pl_object obj;
     _Atomic int done;
@@ -100,8 +108,8 @@ struct pl_request {
     struct pl_comm *comm;     /* retained */
     struct pl_type *type;     /* retained; NULL: the datatype is predefined */
     struct pl_outcome outcome;
-    struct pl_list link;        /* in the list that `state` says */
-    struct pl_table_node index; /* a posted receive: in its communicator's index, if there is one (match_index.h) */
+    struct pl_list link; /* in the list that `state` says */
+    struct pl_request_index index;
     struct pl_request_args args;
 
     union {
