@@ -537,6 +537,40 @@ static inline bool can_advance(const struct pl_schedule *schedule)
     return step_is_message(step) ? pl_request_done(step->request) : pl_comm_knows_nodes(schedule->comm);
 }
 
+/* Hands an idle schedule to the thread that drops the lock next. */
+static void schedule_hand_over(struct pl_schedule *schedule)
+{
+    schedule->busy = true;
+    pl_list_append(&schedule_engine_of(schedule)->deferred.work, &schedule->deferred.link);
+}
+
+/* A thread that drives the schedule may free it once it sees that the message is done. */
+static void schedule_message_came(struct pl_request *request)
+{
+    struct pl_schedule *schedule = request->on.owner;
+    bool idle = !schedule->busy;
+    atomic_store_explicit(&request->done, 1, memory_order_release);
+    if (idle)
+        schedule_hand_over(schedule);
+}
+
+/* An idle schedule waits for the step at `awaited`. Engine lock held. */
+static void schedule_await(struct pl_schedule *schedule)
+{
+    struct pl_engine *engine = schedule_engine_of(schedule);
+    struct pl_step *step = &schedule->steps[schedule->awaited];
+    pl_list_remove(&schedule->hook.link);
+    if (step_is_message(step)) {
+        step->request->on.completed = schedule_message_came;
+        step->request->on.owner = schedule;
+        schedule->hook.run = NULL;
+        pl_list_append(&engine->hooks, &schedule->hook.link);
+    } else {
+        schedule->hook.run = run_hook;
+        pl_list_push(&engine->hooks, &schedule->hook.link);
+    }
+}
+
 /*
  * Executes as far as possible and clears `busy`, under the lock: a message that completes later finds the schedule idle
  * and hands it over again; one that completed earlier is seen here. Nothing is touched after the completion of the
@@ -557,8 +591,8 @@ static void schedule_drive(struct pl_schedule *schedule)
         if (rc != PL_PENDING) {
             pl_list_remove(&schedule->hook.link);
             pl_request_complete(schedule->request, rc);
-        } else if (!again && pl_list_empty(&schedule->hook.link)) {
-            pl_list_append(&engine->hooks, &schedule->hook.link);
+        } else if (!again) {
+            schedule_await(schedule);
         }
         pl_engine_leave(engine);
     } while (again);
@@ -591,14 +625,13 @@ static int run_hook(struct pl_hook *hook)
     struct pl_schedule *schedule = PL_CONTAINER(hook, struct pl_schedule, hook);
     if (schedule->busy || !can_advance(schedule))
         return 0;
-    schedule->busy = true;
-    pl_list_append(&schedule_engine_of(schedule)->deferred.work, &schedule->deferred.link);
+    schedule_hand_over(schedule);
     return 1;
 }
 
 struct pl_schedule *pl_schedule_of_hook(struct pl_hook *hook)
 {
-    return hook->run == run_hook ? PL_CONTAINER(hook, struct pl_schedule, hook) : NULL;
+    return !hook->run || hook->run == run_hook ? PL_CONTAINER(hook, struct pl_schedule, hook) : NULL;
 }
 
 int pl_schedule_start(struct pl_schedule *schedule, struct pl_request *request)

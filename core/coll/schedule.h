@@ -17,8 +17,8 @@
  * memory but the struct itself, which may be on the stack.
  *
  * Locking: one thread at a time executes a schedule. It holds no lock, since it may call the user's operations.
- * Blocking: the calling thread. Nonblocking: a hook of the engine, under its lock, finds the message complete for which
- * the schedule waits. It hands the schedule to the thread that drops the lock next; `busy` keeps other threads away.
+ * Blocking: the calling thread. Nonblocking: the message for which the schedule waits completes, with the engine's lock
+ * held, and hands the schedule to the thread that drops the lock next; `busy` keeps other threads away.
  */
 #ifndef PLENUM_CORE_COLL_SCHEDULE_H
 #define PLENUM_CORE_COLL_SCHEDULE_H
@@ -130,7 +130,7 @@ struct pl_schedule {
     /* while it is started */
     struct pl_request *request;  /* completed at the end; owns the schedule */
     bool busy;                   /* a thread executes it, or is about to: engine's lock */
-    struct pl_hook hook;         /* in engine->hooks */
+    struct pl_hook hook;         /* in engine->hooks; without a callback while it waits for a message */
     struct pl_deferred deferred; /* in engine->deferred.work */
 
     struct pl_persistent persistent; /* of a persistent collective only */

@@ -213,8 +213,11 @@ int pl_engine_progress(struct pl_engine *engine)
         events += send_pending(engine);
     if (!pl_list_empty(&engine->sends.unresolved))
         events += send_unresolved(engine);
-    PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
+    PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link) {
+        if (!hook->run)
+            break;
         events += hook->run(hook);
+    }
     PL_LIST_EACH(watch, &engine->slow_hooks, struct pl_hook, link)
         events += watch->run(watch);
     return events;

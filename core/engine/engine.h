@@ -43,9 +43,10 @@ struct pl_peer {
     struct pl_table_node by_id;           /* in engine->peers */
 };
 
-/* A callback of every round of progress: an active schedule, a rendezvous, a lookup. Lock held. */
+/* Something under way that is more than a message. Its callback is called in every round of progress; of many schedules
+ * most wait for a message, which calls them itself: these come last in the list. Lock held. */
 struct pl_hook {
-    int (*run)(struct pl_hook *hook); /* returns the number of events */
+    int (*run)(struct pl_hook *hook); /* returns the number of events; NULL: it needs no rounds */
     struct pl_list link;
 };
 
@@ -157,7 +158,7 @@ struct pl_engine {
     struct pl_engine_sends sends;
     struct pl_engine_deferred deferred;
     struct pl_engine_early early;
-    struct pl_list hooks;      /* of pl_hook.link */
+    struct pl_list hooks;      /* of pl_hook.link: those with a callback first */
     struct pl_list slow_hooks; /* of pl_hook.link: low priority; short receives may keep them waiting some
                                   microseconds */
     struct pl_list closers;    /* of pl_closer.link */

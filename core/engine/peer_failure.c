@@ -213,7 +213,7 @@ int pl_failure_open(struct pl_engine *engine)
     watch->next = pl_process.identity.rank;
     pl_engine_enter(engine);
     engine->failure = watch;
-    pl_list_append(&engine->hooks, &watch->hook.link);
+    pl_list_push(&engine->hooks, &watch->hook.link);
     pl_engine_leave(engine);
     return MPI_SUCCESS;
 }

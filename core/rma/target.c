@@ -226,7 +226,7 @@ static enum target_step target_lock(struct pl_rma_entry *entry)
     pl_list_append(&win->msg.lock_queue, &entry->queue);
     if (pl_list_empty(&win->msg.lock_hook.link)) {
         win->msg.lock_hook.run = target_retry_locks;
-        pl_list_append(&win->comm->instance->engine.hooks, &win->msg.lock_hook.link);
+        pl_list_push(&win->comm->instance->engine.hooks, &win->msg.lock_hook.link);
         pl_win_ctl_announce(pl_win_own_ctl(win), win->comm->rank);
     }
     return NOT_YET;

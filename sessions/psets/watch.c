@@ -169,7 +169,7 @@ static void psets_watch_hook(struct pl_psets *psets, bool in)
     if (in && !psets->hooked) {
         psets->hook.run = psets_watch_poll;
         psets->noticed = psets_watch_versions(psets);
-        pl_list_append(&engine->hooks, &psets->hook.link);
+        pl_list_push(&engine->hooks, &psets->hook.link);
     } else if (!in && psets->hooked) {
         pl_list_remove(&psets->hook.link);
     }

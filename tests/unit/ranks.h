@@ -331,7 +331,8 @@ static bool run_hooks(int rank)
     int events = 0;
     pl_engine_enter(engine);
     PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
-        events += hook->run(hook);
+        if (hook->run)
+            hook->run(hook);
     struct pl_list deferred;
     pl_list_move(&deferred, &engine->deferred.work);
     pl_lock_drop(&engine->lock);
@@ -339,6 +340,7 @@ static bool run_hooks(int rank)
     while ((node = pl_list_pop(&deferred)) != NULL) {
         struct pl_deferred *work = PL_CONTAINER(node, struct pl_deferred, link);
         work->ops->run(work);
+        events++;
     }
     return events > 0;
 }
