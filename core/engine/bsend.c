@@ -3,8 +3,8 @@
  * Buffered sends.
  *
  * A user's buffer holds segments in the order of their addresses, each with a header in the buffer itself. A new
- * message takes the first gap that is large enough. With automatic buffering each segment is allocated. A segment is
- * freed when its message has been sent.
+ * message takes the gap behind the last one, or else the first gap that is large enough. With automatic buffering each
+ * segment is allocated. A segment is freed when its message has been sent.
  *
  * Locking: the lock of the place where a buffer is attached protects the pointer to it; a thread that uses the buffer
  * holds a reference. A buffer's lock protects its segments and flushes. It is taken with or without an engine's lock
@@ -26,7 +26,8 @@
 enum { SEGMENT_ALIGN = 64 };
 
 struct segment {
-    struct pl_list link;
+    struct pl_list link;     /* in the order of addresses */
+    struct pl_list by_order; /* in the order of messages */
     struct pl_bsend *bsend;
     uint64_t order; /* number of the message among all of the buffer */
     size_t bytes;   /* including this header, rounded up */
@@ -40,8 +41,9 @@ struct pl_bsend {
     struct pl_lock lock;
     void *buffer; /* as the user gave it */
     MPI_Count size;
-    unsigned char *start, *end; /* aligned */
-    struct pl_list segments;
+    unsigned char *start, *end;        /* aligned */
+    struct pl_list segments, by_order; /* of segment.link, of segment.by_order */
+    struct pl_list *last;              /* the segment that was made last, or one before it; or &segments */
     struct pl_list flushes; /* of pl_request.link, retained; args.count is the number of messages when it began */
     uint64_t messages;
     bool detached; /* takes no more messages */
@@ -98,7 +100,9 @@ int pl_bsend_attach(struct pl_bsend_place place, void *buffer, MPI_Count size)
     }
     pl_lock_init(&bsend->lock, PL_RANK_LEAF, true);
     pl_list_init(&bsend->segments);
+    pl_list_init(&bsend->by_order);
     pl_list_init(&bsend->flushes);
+    bsend->last = &bsend->segments;
     pl_lock_take(place.lock);
     bool taken = *place.slot != NULL;
     if (!taken)
@@ -110,25 +114,31 @@ int pl_bsend_attach(struct pl_bsend_place place, void *buffer, MPI_Count size)
     return pl_fail(MPI_ERR_BUFFER, "%s already has a buffer attached; detach it first", place.label);
 }
 
-/* Takes the first gap of `bytes`; enters it into the list in the order of addresses. Lock held. */
-static struct segment *first_gap(struct pl_bsend *bsend, size_t bytes)
+/* Where the gap behind a segment begins, and its bytes; behind the list's head: that before the first segment. */
+static size_t gap_behind(const struct pl_bsend *bsend, const struct pl_list *before, unsigned char **at)
 {
-    unsigned char *at = bsend->start;
-    struct pl_list *before = &bsend->segments;
-    for (struct pl_list *node = bsend->segments.next; node != &bsend->segments; node = node->next) {
-        struct segment *segment = PL_CONTAINER(node, struct segment, link);
-        if ((size_t)((unsigned char *)segment - at) >= bytes)
-            break;
-        at = (unsigned char *)segment + segment->bytes;
-        before = node;
+    const struct pl_list *head = &bsend->segments;
+    struct segment *segment = PL_CONTAINER(before, struct segment, link);
+    *at = before == head ? bsend->start : (unsigned char *)segment + segment->bytes;
+    unsigned char *limit =
+        before->next == head ? bsend->end : (unsigned char *)PL_CONTAINER(before->next, struct segment, link);
+    return *at > limit ? 0 : (size_t)(limit - *at);
+}
+
+/* Takes a gap of `bytes`; enters it into the list in the order of addresses. Lock held. */
+static struct segment *take_gap(struct pl_bsend *bsend, size_t bytes)
+{
+    unsigned char *at;
+    struct pl_list *before = bsend->last;
+    if (gap_behind(bsend, before, &at) < bytes) {
+        before = &bsend->segments;
+        while (gap_behind(bsend, before, &at) < bytes)
+            if ((before = before->next) == &bsend->segments)
+                return NULL;
     }
-    unsigned char *limit = before->next == &bsend->segments
-                               ? bsend->end
-                               : (unsigned char *)PL_CONTAINER(before->next, struct segment, link);
-    if (at > limit || (size_t)(limit - at) < bytes)
-        return NULL;
     struct segment *segment = (struct segment *)at;
-    pl_list_append(before->next, &segment->link);
+    pl_list_push(before, &segment->link);
+    bsend->last = &segment->link;
     return segment;
 }
 
@@ -143,9 +153,10 @@ static struct segment *enter_segment(struct pl_bsend *bsend, size_t bytes, struc
     } else if (allocated) {
         pl_list_append(&bsend->segments, &made->link);
     } else {
-        made = first_gap(bsend, bytes);
+        made = take_gap(bsend, bytes);
     }
     if (made) {
+        pl_list_append(&bsend->by_order, &made->by_order);
         made->bsend = bsend;
         made->bytes = bytes;
         made->order = ++bsend->messages;
@@ -229,10 +240,8 @@ static int make_segment(struct pl_bsend *bsend, struct pl_engine *engine, size_t
 
 static bool pending_until(const struct pl_bsend *bsend, uint64_t order)
 {
-    for (const struct pl_list *node = bsend->segments.next; node != &bsend->segments; node = node->next)
-        if (PL_CONTAINER(node, const struct segment, link)->order <= order)
-            return true;
-    return false;
+    const struct pl_list *first = bsend->by_order.next;
+    return first != &bsend->by_order && PL_CONTAINER(first, const struct segment, by_order)->order <= order;
 }
 
 /* The buffer may be detached as soon as the lock is dropped. */
@@ -242,7 +251,10 @@ static void free_segment(struct segment *segment)
     struct pl_list flushed, *node;
     pl_list_init(&flushed);
     pl_lock_take(&bsend->lock);
+    if (bsend->last == &segment->link)
+        bsend->last = segment->link.prev;
     pl_list_remove(&segment->link);
+    pl_list_remove(&segment->by_order);
     PL_LIST_EACH(flush, &bsend->flushes, struct pl_request, link)
         if (!pending_until(bsend, (uint64_t)flush->args.count)) {
             pl_list_remove(&flush->link);
