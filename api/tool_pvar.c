@@ -18,6 +18,7 @@
 #include "core/base/list.h"
 #include "core/base/lock.h"
 #include "core/base/memory.h"
+#include "core/base/table.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
@@ -149,60 +150,60 @@ int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
 
 /* --- sessions and handles ----------------------------------------------------------------------------------------- */
 
+/* A handle of the program is an address, and is looked up before it is followed: the address is the key. */
 struct MPI_ABI_T_pvar_session {
-    struct pl_list link;
-    struct pl_list handles;
+    struct pl_table_node by_address;
+    struct pl_table handles; /* of by_address */
 };
 
 struct MPI_ABI_T_pvar_handle {
-    struct pl_list link;
+    struct pl_table_node by_address;
     const struct pvar *variable;
     const void *object; /* the MPI handle that it is bound to; checked at each use, since it may have been freed */
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
-static struct pl_list sessions = { &sessions, &sessions };
+static struct pl_table sessions; /* of by_address */
 
 static void session_destroy(struct MPI_ABI_T_pvar_session *session)
 {
-    for (struct pl_list *node; (node = pl_list_pop(&session->handles));)
-        free(PL_CONTAINER(node, struct MPI_ABI_T_pvar_handle, link));
+    PL_TABLE_EACH(handle, &session->handles, struct MPI_ABI_T_pvar_handle, by_address) {
+        pl_table_remove(&session->handles, &handle->by_address);
+        free(handle);
+    }
+    pl_table_fini(&session->handles);
     free(session);
 }
 
 void pl_tool_pvar_sessions_end(void)
 {
     pl_lock_take(&lock);
-    for (struct pl_list *node; (node = pl_list_pop(&sessions));)
-        session_destroy(PL_CONTAINER(node, struct MPI_ABI_T_pvar_session, link));
+    PL_TABLE_EACH(session, &sessions, struct MPI_ABI_T_pvar_session, by_address) {
+        pl_table_remove(&sessions, &session->by_address);
+        session_destroy(session);
+    }
+    pl_table_fini(&sessions);
     pl_lock_drop(&lock);
 }
 
 static bool session_exists_locked(MPI_T_pvar_session session)
 {
-    PL_LIST_EACH(other, &sessions, struct MPI_ABI_T_pvar_session, link)
-        if (other == session)
-            return true;
-    return false;
+    return pl_table_find(&sessions, (uintptr_t)session) != NULL;
 }
 
 static bool handle_exists_locked(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
-    PL_LIST_EACH(other, &session->handles, struct MPI_ABI_T_pvar_handle, link)
-        if (other == handle)
-            return true;
-    return false;
+    return pl_table_find(&session->handles, (uintptr_t)handle) != NULL;
 }
 
 int MPI_T_pvar_session_create(MPI_T_pvar_session *session)
 {
     int error = pl_tool_check(session ? MPI_SUCCESS : MPI_T_ERR_INVALID);
-    MPI_T_pvar_session made = error ? NULL : pl_malloc(sizeof *made);
+    MPI_T_pvar_session made = error ? NULL : pl_calloc(1, sizeof *made);
     if (!made)
         return error ? error : MPI_T_ERR_MEMORY;
-    pl_list_init(&made->handles);
     pl_lock_take(&lock);
-    pl_list_append(&sessions, &made->link);
+    pl_table_insert(&sessions, &made->by_address, (uintptr_t)made);
     pl_lock_drop(&lock);
     *session = made;
     return MPI_SUCCESS;
@@ -216,7 +217,7 @@ int MPI_T_pvar_session_free(MPI_T_pvar_session *session)
     pl_lock_take(&lock);
     bool exists = session_exists_locked(*session);
     if (exists)
-        pl_list_remove(&(*session)->link);
+        pl_table_remove(&sessions, &(*session)->by_address);
     pl_lock_drop(&lock);
     if (!exists)
         return MPI_T_ERR_INVALID_SESSION;
@@ -245,7 +246,7 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
     pl_lock_take(&lock);
     bool exists = session_exists_locked(session);
     if (exists)
-        pl_list_append(&session->handles, &made->link);
+        pl_table_insert(&session->handles, &made->by_address, (uintptr_t)made);
     pl_lock_drop(&lock);
     if (!exists) {
         free(made);
@@ -271,7 +272,7 @@ static int tool_pvar_look_up(MPI_T_pvar_session session, MPI_T_pvar_handle handl
     } else {
         *copy = *handle;
         if (take) {
-            pl_list_remove(&handle->link);
+            pl_table_remove(&session->handles, &handle->by_address);
             free(handle);
         }
     }

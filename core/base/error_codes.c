@@ -18,7 +18,7 @@ enum state { UNUSED, CLASS, CODE };
 
 struct code {
     enum state state;
-    int class;  /* of a code */
+    int class;  /* of a code; of one that is not used any more: the next such one, -1: none */
     int codes;  /* of a class: their number */
     char *text; /* or NULL */
 };
@@ -26,34 +26,41 @@ struct code {
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
 static struct code few[16], *table = few; /* the first need no memory that would leak when the library is unloaded */
 static int size = sizeof few / sizeof *few;
+static int used, first_free = -1; /* those from `used` on were never used; the first of those that are not any more */
 static _Atomic int last_used = MPI_ERR_LASTCODE;
 _Static_assert(sizeof last_used == sizeof(int), "the user reads the attribute as an int");
 
 static struct code *error_codes_find_locked(int number)
 {
-    if (number < FIRST || number - FIRST >= size || table[number - FIRST].state == UNUSED)
+    if (number < FIRST || number - FIRST >= used || table[number - FIRST].state == UNUSED)
         return NULL;
     return &table[number - FIRST];
 }
 
+static int error_codes_grow_locked(void)
+{
+    int larger = size * 2;
+    bool first = table == few;
+    struct code *grown = larger <= CODES_MAX ? pl_realloc(first ? NULL : table, (size_t)larger * sizeof *table) : NULL;
+    if (!grown)
+        return pl_fail_memory("error codes");
+    if (first)
+        memcpy(grown, few, sizeof few);
+    table = grown;
+    size = larger;
+    return MPI_SUCCESS;
+}
+
 static int add_locked(struct code code, int *number)
 {
-    int i = 0;
-    while (i < size && table[i].state != UNUSED)
-        i++;
-    if (i == size) {
-        int larger = size * 2;
-        bool first = table == few;
-        struct code *grown =
-            larger <= CODES_MAX ? pl_realloc(first ? NULL : table, (size_t)larger * sizeof *table) : NULL;
-        if (!grown)
-            return pl_fail_memory("error codes");
-        if (first)
-            memcpy(grown, few, sizeof few);
-        memset(grown + size, 0, (size_t)(larger - size) * sizeof *table);
-        table = grown;
-        size = larger;
-    }
+    int i = first_free >= 0 ? first_free : used;
+    int err = i == size ? error_codes_grow_locked() : MPI_SUCCESS;
+    if (err)
+        return err;
+    if (i == used)
+        used++;
+    else
+        first_free = table[i].class;
     table[i] = code;
     *number = FIRST + i;
     if (*number > last_used)
@@ -107,7 +114,8 @@ int pl_error_add_text(int code, const char *text)
 static void clear_locked(struct code *code)
 {
     free(code->text);
-    *code = (struct code){ .state = UNUSED };
+    *code = (struct code){ .state = UNUSED, .class = first_free };
+    first_free = (int)(code - table);
 }
 
 int pl_error_remove_class(int class)

@@ -15,6 +15,7 @@
 #include "core/base/list.h"
 #include "core/base/lock.h"
 #include "core/base/memory.h"
+#include "core/base/table.h"
 
 enum { FIRST = 1024, KEYVALS_MAX = 1 << 20 }; /* numbers of the user's keyvals; the standard's are lower */
 
@@ -28,7 +29,9 @@ struct keyval {
 
 struct attr {
     struct pl_list link;
-    struct keyval *keyval; /* counted */
+    struct pl_table *table;         /* the object's, of by_keyval */
+    struct pl_table_node by_keyval; /* the key is the keyval's number */
+    struct keyval *keyval;          /* counted */
     void *value;
     bool fortran; /* `value` is an integer */
     bool busy;    /* its delete callback is running */
@@ -36,21 +39,28 @@ struct attr {
 
 struct pl_attrs {
     struct pl_list list; /* of attr.link, in the order in which they were set */
+    struct pl_table by_keyval;
+};
+
+/* A place for a keyval: all that are free from `first_free` on are a list. */
+struct slot {
+    struct keyval *keyval; /* NULL: the place is free */
+    int next_free;
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
-static struct keyval *few[16],
-    **keyvals = few; /* a few keyvals need no memory, which unloading the library would leak */
-static int keyval_capacity = sizeof few / sizeof *few;
+static struct slot few[16], *slots = few; /* a few keyvals need no memory, which unloading the library would leak */
+static int slot_capacity = sizeof few / sizeof *few;
+static int slots_used, first_free = -1; /* slots from `slots_used` on were never used; -1: the list ends */
 
 /* --- keyvals ------------------------------------------------------------------------------------------------- */
 
 /* A keyval that the user may name; a freed one counts while it has attributes. */
 static struct keyval *keyval_find_locked(enum pl_kind kind, int number)
 {
-    if (number < FIRST || number - FIRST >= keyval_capacity)
+    if (number < FIRST || number - FIRST >= slots_used)
         return NULL;
-    struct keyval *keyval = keyvals[number - FIRST];
+    struct keyval *keyval = slots[number - FIRST].keyval;
     return keyval && keyval->kind == kind ? keyval : NULL;
 }
 
@@ -66,7 +76,9 @@ static struct keyval *keyval_release_locked(struct keyval *keyval)
 {
     if (--keyval->refs > 0)
         return NULL;
-    keyvals[keyval->number - FIRST] = NULL;
+    int slot = keyval->number - FIRST;
+    slots[slot] = (struct slot){ .next_free = first_free };
+    first_free = slot;
     return keyval;
 }
 
@@ -77,28 +89,32 @@ static void keyval_destroy(struct keyval *dead)
     free(dead);
 }
 
-static int find_slot_locked(int *slot)
+static int keyval_grow_slots_locked(void)
 {
-    int i = 0;
-    while (i < keyval_capacity && keyvals[i])
-        i++;
-    if (i == keyval_capacity) {
-        int capacity = keyval_capacity * 2;
-        bool first = keyvals == few;
-        struct keyval **grown = capacity <= KEYVALS_MAX
-                                    ? pl_realloc(first ? NULL : keyvals, (size_t)capacity * sizeof(struct keyval *))
-                                    : NULL;
-        if (!grown)
-            return pl_fail_memory("attribute keys");
-        if (first)
-            memcpy(grown, few, sizeof few);
-        for (int k = keyval_capacity; k < capacity; k++)
-            grown[k] = NULL;
-        keyvals = grown;
-        keyval_capacity = capacity;
-    }
-    *slot = i;
+    int capacity = slot_capacity * 2;
+    bool first = slots == few;
+    struct slot *grown =
+        capacity <= KEYVALS_MAX ? pl_realloc(first ? NULL : slots, (size_t)capacity * sizeof *grown) : NULL;
+    if (!grown)
+        return pl_fail_memory("attribute keys");
+    if (first)
+        memcpy(grown, few, sizeof few);
+    slots = grown;
+    slot_capacity = capacity;
     return MPI_SUCCESS;
+}
+
+static int keyval_take_slot_locked(int *slot)
+{
+    *slot = first_free;
+    if (first_free >= 0) {
+        first_free = slots[first_free].next_free;
+        return MPI_SUCCESS;
+    }
+    int err = slots_used == slot_capacity ? keyval_grow_slots_locked() : MPI_SUCCESS;
+    *slot = slots_used;
+    slots_used += !err;
+    return err;
 }
 
 int pl_keyval_create(enum pl_kind kind, const struct pl_keyval_functions *functions, int *keyval)
@@ -109,11 +125,11 @@ int pl_keyval_create(enum pl_kind kind, const struct pl_keyval_functions *functi
     *made = (struct keyval){ .kind = kind, .refs = 1, .functions = *functions };
     int slot = 0;
     pl_lock_take(&lock);
-    int err = find_slot_locked(&slot);
+    int err = keyval_take_slot_locked(&slot);
     if (!err) {
         made->number = FIRST + slot;
         *keyval = made->number;
-        keyvals[slot] = made;
+        slots[slot].keyval = made;
         made = NULL;
     }
     pl_lock_drop(&lock);
@@ -191,11 +207,7 @@ static int call_delete(struct attr *attr, const void *handle)
 
 static struct attr *attr_find_locked(struct pl_attrs *attrs, const struct keyval *keyval)
 {
-    if (attrs)
-        PL_LIST_EACH(attr, &attrs->list, struct attr, link)
-            if (attr->keyval == keyval)
-                return attr;
-    return NULL;
+    return attrs ? PL_TABLE_FIND(&attrs->by_keyval, (uint64_t)keyval->number, struct attr, by_keyval) : NULL;
 }
 
 /* Runs the delete callback of an attribute that the caller has marked busy; removes it if the callback succeeds, or in
@@ -208,6 +220,7 @@ static int delete_busy(struct attr *attr, const void *handle, bool anyway)
     attr->busy = false;
     if (!err || anyway) {
         pl_list_remove(&attr->link);
+        pl_table_remove(attr->table, &attr->by_keyval);
         dead = keyval_release_locked(attr->keyval);
     }
     pl_lock_drop(&lock);
@@ -228,7 +241,7 @@ static struct attr *attr_create(void *value, bool fortran)
 static int append_locked(struct pl_attrs **attrs, struct keyval *keyval, struct attr *attr)
 {
     if (!*attrs) {
-        struct pl_attrs *made = pl_malloc(sizeof *made);
+        struct pl_attrs *made = pl_calloc(1, sizeof *made);
         if (!made)
             return pl_fail_memory("an attribute");
         pl_list_init(&made->list);
@@ -237,6 +250,8 @@ static int append_locked(struct pl_attrs **attrs, struct keyval *keyval, struct 
     attr->keyval = keyval;
     keyval->refs++;
     pl_list_append(&(*attrs)->list, &attr->link);
+    attr->table = &(*attrs)->by_keyval;
+    pl_table_insert(attr->table, &attr->by_keyval, (uint64_t)keyval->number);
     return MPI_SUCCESS;
 }
 
@@ -330,6 +345,8 @@ static int delete_all(struct pl_attrs **attrs, const void *handle, bool anyway)
             break;
         err = delete_busy(attr, handle, anyway);
     }
+    if (dead)
+        pl_table_fini(&dead->by_keyval);
     free(dead);
     return err;
 }

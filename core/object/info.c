@@ -6,10 +6,15 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/memory.h"
+#include "core/base/table.h"
+
+enum { MANY = 32 }; /* pairs that are found by hash */
 
 struct pair {
     struct pl_list link;
+    struct pl_table_node by_key;
     char *value;
     char key[];
 };
@@ -28,6 +33,7 @@ static struct pair *pair_create(const char *key, const char *value)
     }
     strcpy(pair->key, key);
     pl_list_init(&pair->link);
+    pl_table_node_init(&pair->by_key);
     return pair;
 }
 
@@ -39,12 +45,43 @@ static void pair_free(struct pair *pair)
     free(pair);
 }
 
+static uint64_t pair_hash(const char *key)
+{
+    return pl_hash_text(PL_HASH_BEGIN, key);
+}
+
 static struct pair *info_find_locked(struct pl_info *info, const char *key)
 {
+    if (info->by_key) {
+        PL_TABLE_EACH_OF(pair, info->by_key, pair_hash(key), struct pair, by_key)
+            if (strcmp(pair->key, key) == 0)
+                return pair;
+        return NULL;
+    }
     PL_LIST_EACH(pair, &info->pairs, struct pair, link)
         if (strcmp(pair->key, key) == 0)
             return pair;
     return NULL;
+}
+
+static void info_append_locked(struct pl_info *info, struct pair *pair)
+{
+    pl_list_append(&info->pairs, &pair->link);
+    info->count++;
+    if (info->by_key)
+        pl_table_insert(info->by_key, &pair->by_key, pair_hash(pair->key));
+    else if (info->count > MANY && (info->by_key = pl_calloc(1, sizeof *info->by_key)) != NULL)
+        PL_LIST_EACH(each, &info->pairs, struct pair, link)
+            pl_table_insert(info->by_key, &each->by_key, pair_hash(each->key));
+}
+
+static void info_remove_locked(struct pl_info *info, struct pair *pair)
+{
+    pl_list_remove(&pair->link);
+    info->count--;
+    info->nth = NULL;
+    if (info->by_key)
+        pl_table_remove(info->by_key, &pair->by_key);
 }
 
 int pl_info_check_key(const char *key)
@@ -94,8 +131,7 @@ struct pl_info *pl_info_dup(struct pl_info *info)
             complete = false;
             break;
         }
-        pl_list_append(&copy->pairs, &pair->link);
-        copy->count++;
+        info_append_locked(copy, pair);
     }
     pl_lock_drop(&info->lock);
     if (complete)
@@ -108,6 +144,9 @@ struct pl_info *pl_info_dup(struct pl_info *info)
 void pl_info_destroy(void *object)
 {
     struct pl_info *info = object;
+    if (info->by_key)
+        pl_table_fini(info->by_key);
+    free(info->by_key);
     for (struct pl_list *node; (node = pl_list_pop(&info->pairs));)
         pair_free(PL_CONTAINER(node, struct pair, link));
     pl_lock_fini(&info->lock);
@@ -129,8 +168,7 @@ int pl_info_set(struct pl_info *info, const char *key, const char *value)
         pair->value = made->value;
         made->value = old;
     } else {
-        pl_list_append(&info->pairs, &made->link);
-        info->count++;
+        info_append_locked(info, made);
         made = NULL;
     }
     pl_lock_drop(&info->lock);
@@ -145,10 +183,8 @@ int pl_info_delete(struct pl_info *info, const char *key)
         return err;
     pl_lock_take(&info->lock);
     struct pair *pair = info_find_locked(info, key);
-    if (pair) {
-        pl_list_remove(&pair->link);
-        info->count--;
-    }
+    if (pair)
+        info_remove_locked(info, pair);
     pl_lock_drop(&info->lock);
     pair_free(pair);
     return pair ? MPI_SUCCESS : pl_fail(MPI_ERR_INFO_NOKEY, "info has no key \"%s\"", key);
@@ -224,16 +260,19 @@ int pl_info_count(struct pl_info *info)
     return count;
 }
 
+/* Programs ask for all of them in turn: the search goes on from the last one. */
 bool pl_info_nth(struct pl_info *info, int n, char key[MPI_MAX_INFO_KEY])
 {
-    bool found = false;
     pl_lock_take(&info->lock);
-    PL_LIST_EACH(pair, &info->pairs, struct pair, link) {
-        if (n-- != 0)
-            continue;
-        strcpy(key, pair->key); /* pl_info_check_key() has checked that it fits */
-        found = true;
-        break;
+    bool found = n >= 0 && n < info->count;
+    if (found) {
+        bool on = info->nth && info->nth_number <= n;
+        struct pl_list *node = on ? info->nth : info->pairs.next;
+        for (int at = on ? info->nth_number : 0; at < n; at++)
+            node = node->next;
+        info->nth = node;
+        info->nth_number = n;
+        strcpy(key, PL_CONTAINER(node, struct pair, link)->key); /* pl_info_check_key() has checked that it fits */
     }
     pl_lock_drop(&info->lock);
     return found;

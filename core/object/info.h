@@ -9,11 +9,16 @@
 #include "core/object/object.h"
 #include "mpi.h"
 
+struct pl_table;
+
 struct pl_info {
     struct pl_object obj;
     struct pl_lock lock;  /* the fields below */
     struct pl_list pairs; /* of the pairs in info.c, in the order in which keys were first set */
     int count;
+    struct pl_table *by_key; /* of all pairs, once there were many; NULL: they are searched in order */
+    struct pl_list *nth;     /* the pair that was last found by its number; NULL: none */
+    int nth_number;
 };
 
 /* An empty info with one handle; a copy, in the same order. NULL: out of memory. */
