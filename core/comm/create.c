@@ -157,7 +157,8 @@ static int idup_start(struct pl_comm *parent, struct pl_comm *made, bool failed,
         return pl_fail_memory("a duplicate");
     struct pl_comm_id id = pl_comm_new_id();
     if (parent->rank == 0)
-        idup->words = (struct words){ .home = id.home, .serial = id.serial, .local_serial = pl_comm_new_id().serial };
+        idup->words =
+            (struct words){ .home = id.home, .serial = id.serial, .local_serial = pl_comm_second_id(id).serial };
     idup->words.failed = failed;
     idup->own = idup->words;
     int rc = idup_prepare(idup, parent);

@@ -299,8 +299,8 @@ static int intercomm_part(struct pl_comm *parent, const struct pl_vote *ours, in
 
 int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm)
 {
-    struct pl_comm_id id = pl_comm_new_id(), local_id = pl_comm_new_id();
-    struct pl_vote own = { color, key, parent->rank, id.serial, local_id.serial, id.home };
+    struct pl_comm_id id = pl_comm_new_id();
+    struct pl_vote own = { color, key, parent->rank, id.serial, pl_comm_second_id(id).serial, id.home };
     struct pl_vote *ours = pl_malloc((size_t)parent->size * sizeof own),
                    *theirs = pl_malloc((size_t)parent->inter.remote->size * sizeof own);
     *comm = NULL;

@@ -274,9 +274,11 @@ void pl_comm_abort(struct pl_comm *comm, int code, const char *message)
     pl_process_abort(code, pl_comm_label(comm), message);
 }
 
+/* A process may make thousands of millions, and hold one all the time. */
 struct pl_comm_id pl_comm_new_id(void)
 {
-    return (struct pl_comm_id){ .home = pl_process.id, .serial = atomic_fetch_add(&pl_process.serial, 1) };
+    const uint64_t serials = PL_SECOND_SERIAL - 1, number = atomic_fetch_add(&pl_process.comms, 1);
+    return (struct pl_comm_id){ pl_process.id + number / serials, 1 + (uint32_t)(number % serials) };
 }
 
 /* The id goes down a binomial tree over the group's ranks. */

@@ -34,11 +34,14 @@ struct pl_win;
 
 /* The same on all members, and different from all others in an engine. Compared whole. */
 struct pl_comm_id {
-    uint64_t home; /* the process that chose it (pl_process.id); 0: the World's communicators */
-    uint32_t serial;
+    uint64_t home;   /* of the process that chose it (pl_process.id and up); 0: the World's communicators */
+    uint32_t serial; /* not 0 */
 };
 
 enum { PL_WORLD_SERIAL = 1, PL_SELF_SERIAL = 2 };
+
+/* Serials from here on are those of second ids. */
+#define PL_SECOND_SERIAL UINT32_C(0x80000000)
 
 /* Posted receives, and messages that came before their receive, each in order. */
 struct pl_queues {
@@ -305,8 +308,14 @@ static inline int pl_comm_user_tag(int tag)
     return INT32_MIN | tag;
 }
 
-/* A new id, for a communicator whose first member is this process. */
+/* A new id, for a communicator whose first member is this process. No two are ever the same. */
 struct pl_comm_id pl_comm_new_id(void);
+
+/* A second id that comes with each, and has the same home. */
+static inline struct pl_comm_id pl_comm_second_id(struct pl_comm_id id)
+{
+    return (struct pl_comm_id){ id.home, id.serial | PL_SECOND_SERIAL };
+}
 
 /* Makes one of the World's communicators in static memory: it is never freed, so that objects that outlive the World
  * may still point at it. */

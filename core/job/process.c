@@ -134,7 +134,7 @@ static int process_open_first(void)
         process_close_parts();
         return rc;
     }
-    atomic_store(&pl_process.serial, 16);
+    atomic_store(&pl_process.comms, 0);
     pl_process.pid = getpid();
     process_warn();
     pl_log("process", 3, "rank %d of %d in %s, by %s", pl_process.identity.rank, pl_process.identity.size,

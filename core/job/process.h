@@ -147,7 +147,7 @@ struct pl_process {
     int instances;       /* that hold it open */
     pid_t pid;           /* of the process that opened it: a forked child inherits all of this, and owns none of it */
     uint64_t id;         /* random, for communicator ids: unique for every process and every opening */
-    _Atomic uint32_t serial; /* communicator ids given out so far */
+    _Atomic uint64_t comms; /* communicator ids given out so far */
     struct pl_identity identity;
     bool chosen_alone; /* by a session's info key */
     const struct pl_bootstrap_ops *bootstrap;

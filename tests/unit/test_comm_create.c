@@ -249,9 +249,34 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
+/* However many communicators there were, an id is new, and so is the second one that comes with it. */
+START_TEST(ids)
+{
+    enum { AROUND = 6 };
+    const uint64_t serials = PL_SECOND_SERIAL - 1;
+    static const uint64_t rounds[] = { 0, 1, 2, 1000 };
+    struct pl_comm_id id[2 * 2 * AROUND * sizeof rounds / sizeof *rounds];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+        atomic_store(&pl_process.comms, rounds[i] ? rounds[i] * serials - AROUND : 0);
+        for (int k = 0; k < 2 * AROUND; k++, count += 2) {
+            id[count] = pl_comm_new_id();
+            id[count + 1] = pl_comm_second_id(id[count]);
+            ck_assert_uint_eq(id[count].home, id[count + 1].home);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_uint_ne(id[i].serial, 0);
+        for (size_t k = 0; k < i; k++)
+            ck_assert(id[i].home != id[k].home || id[i].serial != id[k].serial);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("comm_make");
+    tcase_add_test(unit_case(suite), ids);
     tcase_add_loop_test(unit_case(suite), out_of_memory, 0, OPERATIONS);
     return unit_end(suite);
 }

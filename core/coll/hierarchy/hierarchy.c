@@ -161,8 +161,9 @@ static struct pl_hierarchy *make_hierarchy(struct pl_comm *comm, const struct ma
 
 struct pl_hierarchy_notice pl_hierarchy_own_notice(void)
 {
-    struct pl_comm_id here = pl_comm_new_id(), leaders = pl_comm_new_id();
-    return (struct pl_hierarchy_notice){ pl_locator_self().node, here.home, here.serial, leaders.serial };
+    struct pl_comm_id here = pl_comm_new_id();
+    return (struct pl_hierarchy_notice){ pl_locator_self().node, here.home, here.serial,
+                                         pl_comm_second_id(here).serial };
 }
 
 int pl_hierarchy_make(struct pl_comm *comm, struct pl_hierarchy_notice *notices, struct pl_hierarchy **made)
