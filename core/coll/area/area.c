@@ -181,7 +181,7 @@ int pl_area_get(struct pl_comm *comm, bool reduction, struct pl_area **area)
     if (pl_likely(*area != NULL))
         return MPI_SUCCESS;
     if (comm->coll.area.none || comm->size > PL_AREA_RANKS || (!reduction && comm->coll.area.wanted < PL_AREA_AFTER)) {
-        comm->coll.area.wanted++;
+        comm->coll.area.wanted += comm->coll.area.wanted < PL_AREA_AFTER;
         return MPI_SUCCESS;
     }
     comm->coll.area.none = true; /* so that the collectives below use messages */
