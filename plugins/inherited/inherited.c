@@ -111,16 +111,20 @@ static void inherited_close(void)
     pl_inherited_unmap();
 }
 
+/* A new number, not 0, for a card of this process. */
+static uint32_t inherited_number_card(enum pl_card_slot slot)
+{
+    uint32_t times = atomic_fetch_add(&pl_inherited.own->cards, 1), claim = pl_inherited.generation & PL_CARD_CLAIM;
+    uint32_t number = slot == PL_CARD_LISTENER ? times : times << PL_CARD_CLAIM_BITS | claim;
+    return number ? number : inherited_number_card(slot);
+}
+
 static int inherited_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
-    uint32_t times = length ? atomic_fetch_add(&pl_inherited.own->cards, 1) : 0;
-    uint32_t number = slot == PL_CARD_LISTENER
-                          ? pl_inherited.generation << 16 | (times & 0xffff)
-                          : times << PL_CARD_CLAIM_BITS | (pl_inherited.generation & PL_CARD_CLAIM);
     if (length == 0)
         pl_job_card_withdraw(&pl_inherited.own->card[slot]);
     else
-        pl_job_card_write(&pl_inherited.own->card[slot], number, card, length);
+        pl_job_card_write(&pl_inherited.own->card[slot], inherited_number_card(slot), card, length);
     return inherited_tell_hosts();
 }
 

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "core/job/card.h"
+#include "core/job/process.h"
 #include "core/job/segment.h"
+#include "plugins/inherited/job_map.h"
 #include "unit.h"
 
 enum { SIZE = 3, COOKIE = 0x1234 };
@@ -313,5 +315,36 @@ START_TEST(cards_that_change)
 }
 END_TEST
 
+/* However many programs a script has started, and cards they have written, the next card is there and has a number that
+ * the one before it in its slot has not. */
+START_TEST(many_cards)
+{
+    extern const struct pl_bootstrap_ops pl_bootstrap_inherited;
+    static const uint32_t claims[] = { 1, 0xffff, 0x10000, PL_CARD_CLAIM, PL_CARD_CLAIM + 1, UINT32_MAX };
+    static const uint32_t written[] = { 0, 0xfe, 0xfffe, 0x1fffe, 0xfffffffe };
+    struct pl_job_segment description = { .hosts = 1 };
+    static struct pl_job_rank rank;
+    unsigned char data[PL_CARD_MAX];
+    size_t length;
+    pl_inherited = (struct pl_inherited){ .job = &description, .own = &rank };
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++)
+        for (size_t k = 0; k < sizeof written / sizeof *written; k++)
+            for (int slot = 0; slot < PL_CARD_SLOTS; slot++) {
+                uint32_t before = 0;
+                pl_inherited.generation = claims[i];
+                atomic_store(&rank.cards, written[k]);
+                for (int n = 0; n < 4; n++) {
+                    ck_assert_int_eq(pl_bootstrap_inherited.publish((enum pl_card_slot)slot, "card", 5), MPI_SUCCESS);
+                    uint32_t number = pl_job_card_read(&rank.card[slot], data, &length);
+                    ck_assert_uint_ne(number, before);
+                    if (slot == PL_CARD_WORLD)
+                        ck_assert_uint_eq(number & PL_CARD_CLAIM, claims[i] & PL_CARD_CLAIM);
+                    before = number;
+                }
+            }
+    pl_inherited = (struct pl_inherited){ .job = NULL };
+}
+END_TEST
+
 UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, shared_part, tenants, offsets,
-          texts_without_end, members_outside, random_damage, cards_that_change)
+          texts_without_end, members_outside, random_damage, cards_that_change, many_cards)
