@@ -32,11 +32,18 @@ static bool astray_will_receive(const struct pl_schedule *schedule, int rank)
     return false;
 }
 
+/* Is a blocking collective earlier than another one? */
+static bool astray_precedes(int tag, int other)
+{
+    bool counted = tag < PL_AREA_TAGS && other < PL_AREA_TAGS;
+    return counted ? pl_comm_tag_behind(PL_BLOCKING_TAGS, (uint32_t)other, tag) > 0 : tag < other;
+}
+
 /* Does a posted receive wait for an earlier blocking collective than the one that its source is in by now? */
 static bool astray_was_left(const struct pl_comm *comm, int source, int tag)
 {
     PL_LIST_EACH(posted, &comm->match.queues[PL_MSG_COLL].posted, struct pl_request, link)
-        if (posted->args.peer_rank == source && posted->args.tag >= 0 && posted->args.tag < tag)
+        if (posted->args.peer_rank == source && posted->args.tag >= 0 && astray_precedes(posted->args.tag, tag))
             return true;
     return false;
 }
@@ -56,8 +63,7 @@ static const struct pl_schedule *astray_nonblocking(struct pl_engine *engine, co
 static const char *astray_nonblocking_reason(struct pl_engine *engine, const struct pl_comm *comm,
                                              const struct pl_header *message)
 {
-    uint32_t started = atomic_load_explicit(&comm->coll.tags.started, memory_order_acquire);
-    if (started >= PL_TAGS || (uint32_t)(message->tag - PL_NONBLOCKING_TAGS) >= started)
+    if (!pl_comm_has_started(comm, message->tag))
         return NULL;
     const struct pl_schedule *schedule = astray_nonblocking(engine, comm, message->tag);
     if (!schedule)
@@ -80,17 +86,12 @@ static const char *astray_reason(const struct pl_comm *comm, const struct pl_sch
                                                                                 : "this rank expects none from it";
     if (message->tag >= PL_NONBLOCKING_TAGS)
         return astray_nonblocking_reason(&comm->instance->engine, comm, message);
-    uint32_t ended = atomic_load_explicit(&comm->coll.tags.ended, memory_order_acquire);
-    if (message->tag < 0 || ended >= PL_TAGS)
+    if (message->tag < 0)
         return NULL;
-    if ((uint32_t)message->tag < ended)
+    int current = pl_comm_tag(PL_BLOCKING_TAGS, comm->coll.tags.blocking - 1);
+    if (pl_comm_has_ended(comm, message->tag) || (counted && astray_precedes(message->tag, current)))
         return "this rank has completed that collective without it";
-    int current = (int)comm->coll.tags.blocking - 1;
-    if (!counted)
-        return NULL;
-    if (message->tag < current)
-        return "this rank has completed that collective without it";
-    if (message->tag > current && astray_was_left(comm, message->source, message->tag))
+    if (counted && astray_precedes(current, message->tag) && astray_was_left(comm, message->source, message->tag))
         return "this rank still waits for one of an earlier collective";
     return NULL;
 }

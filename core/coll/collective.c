@@ -128,6 +128,7 @@ static struct pl_request *make_scheduled(struct pl_comm *comm)
 
 /* A request that owns an empty schedule for this collective. Inlined with the next one into each form of a start. */
 static inline __attribute__((always_inline)) int coll_request_begin(const struct pl_coll *coll,
+                                                                    int (*next_tag)(struct pl_comm *comm),
                                                                     struct pl_request **request)
 {
     int rc = pl_coll_check(coll->comm);
@@ -136,7 +137,7 @@ static inline __attribute__((always_inline)) int coll_request_begin(const struct
     struct pl_request *made = make_scheduled(coll->comm);
     if (!made)
         return MPI_ERR_NO_MEM;
-    pl_schedule_init(made->coll.schedule, coll->comm, pl_comm_next_nonblocking_tag(coll->comm));
+    pl_schedule_init(made->coll.schedule, coll->comm, next_tag(coll->comm));
     *request = made;
     return MPI_SUCCESS;
 }
@@ -166,7 +167,7 @@ static inline __attribute__((always_inline)) int coll_request_end(const struct p
 
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request)
 {
-    int rc = coll_request_begin(coll, request);
+    int rc = coll_request_begin(coll, pl_comm_next_nonblocking_tag, request);
     rc = rc ? rc : coll_request_end(coll, false, *request);
     rc = rc ? rc : pl_schedule_start((*request)->coll.schedule, *request);
     atomic_store_explicit(&coll->comm->coll.tags.started, coll->comm->coll.tags.nonblocking, memory_order_release);
@@ -175,7 +176,7 @@ int pl_coll_start(const struct pl_coll *coll, struct pl_request **request)
 
 int pl_coll_start_agreed(const struct pl_coll *coll, const char *function, struct pl_request **request)
 {
-    int rc = coll_request_begin(coll, request);
+    int rc = coll_request_begin(coll, pl_comm_next_nonblocking_tag, request);
     if (rc == MPI_SUCCESS)
         pl_agree_append((*request)->coll.schedule, coll, function);
     rc = rc ? rc : coll_request_end(coll, false, *request);
@@ -186,7 +187,7 @@ int pl_coll_start_agreed(const struct pl_coll *coll, const char *function, struc
 int pl_coll_start_own(const struct pl_coll *coll, void (*append)(struct pl_schedule *schedule))
 {
     struct pl_request *made;
-    int rc = coll_request_begin(coll, &made);
+    int rc = coll_request_begin(coll, pl_comm_next_nonblocking_tag, &made);
     if (rc)
         return rc;
     struct pl_schedule *schedule = made->coll.schedule;
@@ -201,16 +202,31 @@ int pl_coll_start_own(const struct pl_coll *coll, void (*append)(struct pl_sched
     return rc;
 }
 
-int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request)
+static int coll_prepare(const struct pl_coll *coll, int (*next_tag)(struct pl_comm *comm), struct pl_request **request)
 {
-    int rc = coll_request_begin(coll, request);
+    struct pl_comm_tags *tags = &coll->comm->coll.tags;
+    int rc = coll_request_begin(coll, next_tag, request);
     rc = rc ? rc : coll_request_end(coll, true, *request);
     if (rc)
         return pl_comm_break_for_all(coll->comm, rc);
     (*request)->on.destroyed = destroy_persistent;
     pl_persistent_add(*request);
-    atomic_store_explicit(&coll->comm->coll.tags.started, coll->comm->coll.tags.nonblocking, memory_order_release);
+    atomic_store_explicit(&tags->started, tags->nonblocking, memory_order_release);
+    atomic_store_explicit(&tags->made, tags->persistent, memory_order_release);
     return MPI_SUCCESS;
+}
+
+int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request)
+{
+    return coll_prepare(coll, pl_comm_next_persistent_tag, request);
+}
+
+int pl_coll_prepare_once(const struct pl_coll *coll, struct pl_request **request)
+{
+    int rc = coll_prepare(coll, pl_comm_next_nonblocking_tag, request);
+    if (rc == MPI_SUCCESS)
+        (*request)->is.persistent = false;
+    return rc;
 }
 
 /* --- for the library itself ------------------------------------------------------------------------------------ */

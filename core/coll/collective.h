@@ -70,11 +70,12 @@ static inline bool pl_coll_is_root(const struct pl_comm *comm, int root)
     return pl_comm_is_inter(comm) ? root == MPI_ROOT : root == comm->rank;
 }
 
-/* Blocking: does it. Nonblocking: starts it. Persistent: makes a request, which request->coll.restart() starts. MPI
- * error class; *request has one handle. */
+/* Blocking: does it. Nonblocking: starts it. Persistent: makes a request, which request->coll.restart() starts; once:
+ * the same for a nonblocking one. MPI error class; *request has one handle. */
 int pl_coll_run(const struct pl_coll *coll);
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request);
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
+int pl_coll_prepare_once(const struct pl_coll *coll, struct pl_request **request);
 
 /* Starts messages of the library's own among all ranks, which this collective waits for: `append` appends them. No
  * request is left. */

@@ -94,7 +94,7 @@ static void owed_add_sent(struct owed_questions *questions, const struct pl_comm
 /* Is it time to ask again in this collective? After 1, 2, 4, ... 64 seconds: a rank that computes reads nothing. */
 static bool owed_is_time(struct pl_comm *comm, const struct pl_header *question)
 {
-    int collective = question->tag + (int)question->token;
+    uint32_t collective = (uint32_t)question->tag + (uint32_t)question->token;
     const long first = 1000000000, longest = 64 * first;
     struct pl_comm_owed *owed = &comm->coll.owed;
     long now = pl_clock_ns(), pause = owed->pause && owed->asked_in == collective ? owed->pause : first;
@@ -168,15 +168,12 @@ static bool owed_are_sent(struct pl_engine *engine, const struct pl_comm *comm, 
 static bool owed_is_over_blocking(const struct pl_comm *comm, int tag, int rank)
 {
     const struct pl_schedule *stands = comm->coll.owed.stands;
-    uint32_t ended = atomic_load_explicit(&comm->coll.tags.ended, memory_order_acquire);
-    return stands && stands->tag == tag ? owed_is_sent(stands, rank) : ended < PL_TAGS && (uint32_t)tag < ended;
+    return stands && stands->tag == tag ? owed_is_sent(stands, rank) : pl_comm_has_ended(comm, tag);
 }
 
 static bool owed_is_over_nonblocking(struct pl_engine *engine, const struct pl_comm *comm, int tag, int rank)
 {
-    uint32_t started = atomic_load_explicit(&comm->coll.tags.started, memory_order_acquire);
-    return started < PL_TAGS && (uint32_t)(tag - PL_NONBLOCKING_TAGS) < started &&
-           owed_are_sent(engine, comm, tag, rank);
+    return pl_comm_has_started(comm, tag) && owed_are_sent(engine, comm, tag, rank);
 }
 
 static bool owed_is_over_persistent(const struct pl_schedule *schedule, uint32_t start, int rank)

@@ -129,12 +129,11 @@ static int idup_prepare_reduction(struct idup *idup, struct pl_comm *comm, struc
         .recvtype = pl_type_predefined((uintptr_t)MPI_UINT64_T),
         .op = pl_op_predefined((uintptr_t)MPI_MAX),
     };
-    int rc = pl_coll_prepare(&reduction, request);
+    int rc = pl_coll_prepare_once(&reduction, request);
     if (rc)
         return rc;
     (*request)->on.owner = idup;
     (*request)->on.completed = idup_completed;
-    (*request)->is.persistent = false;
     idup->pending++;
     return MPI_SUCCESS;
 }

@@ -95,8 +95,10 @@ struct pl_comm_hierarchy {
 struct pl_comm_tags {
     uint32_t blocking;        /* blocking ones started: the next one's tag */
     _Atomic uint32_t ended;   /* blocking ones that have ended: those with smaller tags */
-    uint32_t nonblocking;     /* nonblocking and persistent ones: the next one's tag */
-    _Atomic uint32_t started; /* of these, those whose start or initialization has returned */
+    uint32_t nonblocking;     /* nonblocking ones: the next one's tag */
+    _Atomic uint32_t started; /* of these, those whose start has returned */
+    uint32_t persistent;      /* persistent ones */
+    _Atomic uint32_t made;    /* of these, those whose initialization has returned */
     uint32_t agreements;      /* of the checking mode (core/coll/agree.h) */
 };
 
@@ -105,7 +107,7 @@ struct pl_comm_owed {
     struct pl_schedule *stands; /* of a blocking collective that waits; NULL: none */
     const void *stands_in;      /* its struct pl_coll; NULL: not known */
     long asked, pause;          /* when this process last asked, and its pause until it asks again: ns */
-    int asked_in;               /* in the collective with this tag, or after this many in the area */
+    uint32_t asked_in;          /* in the collective with this tag, or after this many in the area */
     int left_by;                /* a rank, plus 1, that has left a collective in the area; 0: none */
     unsigned left_in;           /* its area.count then */
 };
@@ -261,14 +263,15 @@ extern const struct pl_kind_errors pl_comm_errors;
 
 /* Tags in the collectives' queues. Blocking and nonblocking collectives are counted apart. The standard demands one
  * order of all of them on all ranks; but programs start a nonblocking one before a barrier on one rank and after it on
- * another, and expect it to work. The tags of each range, named by its first, are used over and over. Negative tags are
- * for those that the user gives. */
+ * another, and expect it to work. The tags of each range, named by its first, are used over and over. So persistent
+ * collectives, which keep theirs, have a range of their own. Negative tags are for those that the user gives. */
 enum {
     PL_BLOCKING_TAGS = 0,
     PL_AREA_TAGS = 0x20000000, /* those of core/coll/area/vary.c */
     PL_NONBLOCKING_TAGS = 0x40000000,
+    PL_PERSISTENT_TAGS = 0x50000000,
     PL_AGREE_TAGS = 0x60000000, /* those of core/coll/agree.c */
-    PL_TAGS = 0x20000000,       /* in each range */
+    PL_TAGS = 0x10000000,       /* in each range */
 };
 static inline int pl_comm_tag(int range, uint32_t number)
 {
@@ -281,6 +284,34 @@ static inline int pl_comm_next_tag(struct pl_comm *comm)
 static inline int pl_comm_next_nonblocking_tag(struct pl_comm *comm)
 {
     return pl_comm_tag(PL_NONBLOCKING_TAGS, comm->coll.tags.nonblocking++);
+}
+static inline int pl_comm_next_persistent_tag(struct pl_comm *comm)
+{
+    return pl_comm_tag(PL_PERSISTENT_TAGS, comm->coll.tags.persistent++);
+}
+
+/* How many collectives of a range the one with this tag is behind the next one, whose number that is; above 0: it is an
+ * earlier one. No message is half a range late. */
+static inline int pl_comm_tag_behind(int range, uint32_t number, int tag)
+{
+    uint32_t behind = (number - (uint32_t)(tag - range)) % PL_TAGS;
+    return behind <= PL_TAGS / 2 ? (int)behind : (int)behind - PL_TAGS;
+}
+
+/* Has this process completed the blocking collective with this tag? */
+static inline bool pl_comm_has_ended(const struct pl_comm *comm, int tag)
+{
+    uint32_t ended = atomic_load_explicit(&comm->coll.tags.ended, memory_order_acquire);
+    return tag < PL_AREA_TAGS && pl_comm_tag_behind(PL_BLOCKING_TAGS, ended, tag) > 0;
+}
+
+/* Has the start of the nonblocking collective with this tag returned, or the initialization of the persistent one? */
+static inline bool pl_comm_has_started(const struct pl_comm *comm, int tag)
+{
+    const struct pl_comm_tags *tags = &comm->coll.tags;
+    int range = tag < PL_PERSISTENT_TAGS ? PL_NONBLOCKING_TAGS : PL_PERSISTENT_TAGS;
+    const _Atomic uint32_t *next = range == PL_NONBLOCKING_TAGS ? &tags->started : &tags->made;
+    return tag < PL_AGREE_TAGS && pl_comm_tag_behind(range, atomic_load_explicit(next, memory_order_acquire), tag) > 0;
 }
 
 /* Has a collective that waits until the nodes are known a reason to go on? Also when they never will be. */

@@ -143,13 +143,41 @@ START_TEST(test_tags)
     static const uint32_t numbers[] = { 0,         1,         PL_TAGS - 1, PL_TAGS, PL_NONBLOCKING_TAGS, PL_AGREE_TAGS,
                                         INT32_MAX, UINT32_MAX };
     ranks_open(1);
-    struct pl_comm_tags *tags = &ranks_comm[0].coll.tags;
+    struct pl_comm *comm = &ranks_comm[0];
+    struct pl_comm_tags *tags = &comm->coll.tags;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        tags->blocking = tags->nonblocking = numbers[i];
-        int tag = pl_comm_next_tag(&ranks_comm[0]), started = pl_comm_next_nonblocking_tag(&ranks_comm[0]);
-        ck_assert(tag >= 0 && tag < PL_NONBLOCKING_TAGS / 2);
-        ck_assert(started >= PL_NONBLOCKING_TAGS && started < PL_AGREE_TAGS);
+        tags->blocking = tags->nonblocking = tags->persistent = numbers[i];
+        int tag = pl_comm_next_tag(comm), started = pl_comm_next_nonblocking_tag(comm);
+        int made = pl_comm_next_persistent_tag(comm);
+        ck_assert(tag >= 0 && tag < PL_AREA_TAGS);
+        ck_assert(started >= PL_NONBLOCKING_TAGS && started < PL_PERSISTENT_TAGS);
+        ck_assert(made >= PL_PERSISTENT_TAGS && made < PL_AGREE_TAGS);
         ck_assert_uint_eq(tags->blocking, numbers[i] + 1);
+    }
+}
+END_TEST
+
+/* What has ended, and what has yet to begin, is known by tags that are used again. */
+START_TEST(test_tags_behind)
+{
+    static const uint32_t numbers[] = { 0, 1, PL_TAGS - 1, PL_TAGS, PL_TAGS + 1, INT32_MAX, UINT32_MAX };
+    static const int steps[] = { 1, 2, 1000, PL_TAGS / 2 - 1 };
+    ranks_open(1);
+    struct pl_comm *comm = &ranks_comm[0];
+    struct pl_comm_tags *tags = &comm->coll.tags;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        tags->ended = tags->started = tags->made = numbers[i];
+        for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+            uint32_t earlier = numbers[i] - (uint32_t)steps[k], later = numbers[i] + (uint32_t)steps[k] - 1;
+            ck_assert(pl_comm_has_ended(comm, pl_comm_tag(PL_BLOCKING_TAGS, earlier)));
+            ck_assert(!pl_comm_has_ended(comm, pl_comm_tag(PL_BLOCKING_TAGS, later)));
+            ck_assert(!pl_comm_has_ended(comm, pl_comm_tag(PL_AREA_TAGS, earlier)));
+            ck_assert(pl_comm_has_started(comm, pl_comm_tag(PL_NONBLOCKING_TAGS, earlier)));
+            ck_assert(!pl_comm_has_started(comm, pl_comm_tag(PL_NONBLOCKING_TAGS, later)));
+            ck_assert(pl_comm_has_started(comm, pl_comm_tag(PL_PERSISTENT_TAGS, earlier)));
+            ck_assert(!pl_comm_has_started(comm, pl_comm_tag(PL_PERSISTENT_TAGS, later)));
+            ck_assert(!pl_comm_has_started(comm, pl_comm_tag(PL_AGREE_TAGS, earlier)));
+        }
     }
 }
 END_TEST
@@ -202,6 +230,42 @@ START_TEST(test_persistent)
     }
     for (int rank = 0; rank < SIZE; rank++)
         pl_handle_drop(requests[rank]);
+    check_nothing_left();
+}
+END_TEST
+
+/* A persistent collective may live as long as all tags of nonblocking ones are used. Half of the ranks start the two in
+ * one order and half in the other, as programs do. */
+START_TEST(test_persistent_among_many)
+{
+    enum { SIZE = 6 };
+    int64_t in[2][SIZE], out[2][SIZE];
+    struct pl_request *made[SIZE], *started[SIZE];
+    struct pl_coll coll[2][SIZE];
+    ranks_open(SIZE);
+    for (int rank = 0; rank < SIZE; rank++) {
+        in[0][rank] = rank;
+        in[1][rank] = 100;
+        for (int k = 0; k < 2; k++)
+            allreduce_of(&coll[k][rank], rank, &in[k][rank], &out[k][rank], 1);
+        ck_assert_int_eq(pl_coll_prepare(&coll[0][rank], &made[rank]), MPI_SUCCESS);
+        ranks_comm[rank].coll.tags.nonblocking = 0x20000000;
+    }
+    for (int rank = 0; rank < SIZE; rank++) {
+        if (rank % 2)
+            ck_assert_int_eq(made[rank]->coll.restart(made[rank]), MPI_SUCCESS);
+        ck_assert_int_eq(pl_coll_start(&coll[1][rank], &started[rank]), MPI_SUCCESS);
+        if (rank % 2 == 0)
+            ck_assert_int_eq(made[rank]->coll.restart(made[rank]), MPI_SUCCESS);
+    }
+    for (int rank = 0; rank < SIZE; rank++) {
+        ck_assert_int_eq(ranks_wait(made[rank]), MPI_SUCCESS);
+        ck_assert_int_eq(ranks_wait(started[rank]), MPI_SUCCESS);
+        ck_assert_int_eq(out[0][rank], 15);
+        ck_assert_int_eq(out[1][rank], 600);
+        pl_handle_drop(made[rank]);
+        pl_handle_drop(started[rank]);
+    }
     check_nothing_left();
 }
 END_TEST
@@ -342,8 +406,16 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        test_straight_line, test_many_steps,      test_temporary_memory, test_blocking_among_nonblocking,
-        test_tags,          test_several_at_once, test_persistent,       test_same_bits,
+        test_straight_line,
+        test_many_steps,
+        test_temporary_memory,
+        test_blocking_among_nonblocking,
+        test_tags,
+        test_several_at_once,
+        test_persistent,
+        test_same_bits,
+        test_tags_behind,
+        test_persistent_among_many,
         test_truncation,
     };
     static const enum pl_coll_kind kinds[] = { PL_COLL_BARRIER,  PL_COLL_GATHER, PL_COLL_ALLGATHER,
