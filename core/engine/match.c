@@ -166,13 +166,14 @@ static PL_COLD PL_NOINLINE void match_starve(struct pl_engine *engine, struct pl
     pl_failure_message_dropped(engine, comm, header);
 }
 
-/* A message of a collective whose communicator is freed here is dropped, and so is what would outlive it. */
+/* A message whose communicator is freed here is dropped, as those are that had come before. Of a revoked one its sender
+ * asks for what is not of a collective. */
 static PL_COLD PL_NOINLINE bool match_drop_late(struct pl_engine *engine, const struct pl_origin *from,
                                                 const struct pl_header *header, struct pl_rndv *rndv)
 {
     bool ends = header->kind == PL_MSG_COLL || header->kind == PL_MSG_BROKEN || header->kind == PL_MSG_AGREEMENT;
-    const struct pl_comm_freed *freed = ends ? pl_engine_freed_comm(engine, header) : NULL;
-    if (!freed)
+    const struct pl_comm_freed *freed = pl_engine_freed_comm(engine, header);
+    if (!freed || (freed->failed && !ends))
         return false;
     if (header->kind == PL_MSG_COLL && !freed->failed && (rndv || (header->flags & PL_FLAG_SYNC)))
         pl_comm_break_sender(engine, from, header, freed->rank);
