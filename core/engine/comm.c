@@ -160,6 +160,11 @@ void pl_comm_destroy(void *object)
     for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
         if (pl_engine_clients[i].destroyed)
             pl_engine_clients[i].destroyed(comm);
+    if (!comm->health.orphan && comm->peers.slots) {
+        pl_engine_enter(&instance->engine);
+        pl_comm_peers_release(comm);
+        pl_engine_leave(&instance->engine);
+    }
     pl_object_release(comm->inter.local);
     pl_object_release(comm->hints.info);
     pl_object_release(comm->errhandler);

@@ -230,7 +230,7 @@ static void revoke_here(struct pl_comm *root, int rank)
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
         if (break_concerns(comm, root)) {
             atomic_store(&comm->health.revoked, rank + 1);
-            pl_comm_peers_forget(comm);
+            pl_comm_peers_hide(comm);
             break_one(comm, rank, MPI_ERR_PROC_ABORTED, NULL);
             revoke_messages(comm);
         }

@@ -50,11 +50,19 @@ static void comm_peers_grow(struct pl_comm *comm)
     comm->peers.mask = mask;
 }
 
-void pl_comm_peers_forget(struct pl_comm *comm)
+void pl_comm_peers_hide(struct pl_comm *comm)
 {
     for (unsigned i = 0; i <= comm->peers.mask; i++)
-        comm->peers.slots[i] = (struct pl_peer_slot){ .peer = NULL };
-    comm->peers.count = 0;
+        comm->peers.slots[i].rank = -1;
+}
+
+void pl_comm_peers_release(struct pl_comm *comm)
+{
+    for (unsigned i = 0; i <= comm->peers.mask; i++)
+        if (comm->peers.slots[i].peer)
+            comm->peers.slots[i].peer->uses--;
+    comm->peers.mask = 0;
+    comm->peers.slots[0].peer = NULL;
 }
 
 void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer)
@@ -63,8 +71,12 @@ void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer)
     if (!all && 2 * (comm->peers.count + 1) > comm->peers.mask)
         comm_peers_grow(comm);
     struct pl_peer_slot *slot = comm_peers_find(comm->peers.slots, comm->peers.mask, rank);
+    peer->stays |= !slot;
     if (!slot)
         return;
-    comm->peers.count += !slot->peer;
+    if (slot->peer)
+        slot->peer->uses--;
+    peer->uses++;
+    comm->peers.count += slot->peer == NULL;
     *slot = (struct pl_peer_slot){ peer, rank };
 }

@@ -28,11 +28,14 @@ struct pl_comm_peers {
 /* Makes the table for that many ranks. MPI_ERR_NO_MEM. */
 int pl_comm_peers_make(struct pl_comm *comm, int ranks);
 
-/* Remembers a peer, if there is memory for it. */
+/* Remembers a peer, if there is memory for it. The engine keeps it in any case. */
 void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer);
 
-/* Empties the table. */
-void pl_comm_peers_forget(struct pl_comm *comm);
+/* No rank's peer is found any more; but the communicator may still use what the peers share. */
+void pl_comm_peers_hide(struct pl_comm *comm);
+
+/* The communicator uses no peer any more. */
+void pl_comm_peers_release(struct pl_comm *comm);
 
 /* The peer of a rank that is not in its slot; pl_comm_peer() in comm.h tries that first. NULL: nothing was sent to it
  * yet. */

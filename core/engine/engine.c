@@ -328,11 +328,19 @@ static void host_fetched(struct pl_engine *engine, struct pl_incoming *message, 
     pl_request_complete(request, error);
 }
 
+static void peer_note_gone(struct pl_engine *engine, struct pl_peer *peer)
+{
+    if (pl_list_empty(&peer->gone))
+        pl_list_append(&engine->peers.gone, &peer->gone);
+}
+
 void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer, int error)
 {
     if (peer->error)
         return;
     peer->error = error;
+    if (error == MPI_ERR_PROC_ABORTED)
+        peer_note_gone(engine, peer);
     char label[PL_JOB_NAME_MAX + 32];
     pl_jobs_describe(peer->proc, label, sizeof label);
     pl_log("engine", 1, "lost %s", label);
@@ -350,7 +358,7 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer, int e
 /* The peer that sent from this origin; NULL: nothing was sent to it. */
 static struct pl_peer *peer_at(const struct pl_engine *engine, const struct pl_origin *from)
 {
-    return from ? PL_TABLE_FIND(&engine->peers, from->engine, struct pl_peer, by_id) : NULL;
+    return from ? PL_TABLE_FIND(&engine->peers.by_id, from->engine, struct pl_peer, by_id) : NULL;
 }
 
 void pl_engine_origin_failed(struct pl_engine *engine, const struct pl_origin *from, int error, const char *why)
@@ -374,11 +382,12 @@ static void host_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, 
 
 static void host_closed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
 {
-    struct pl_peer *peer = peer_at(engine, from);
-    if (endpoint)
-        endpoint->peer->closed = true;
-    if (peer)
-        peer->closed = true;
+    struct pl_peer *peers[] = { endpoint ? endpoint->peer : NULL, peer_at(engine, from) };
+    for (size_t i = 0; i < sizeof peers / sizeof *peers; i++)
+        if (peers[i]) {
+            peers[i]->closed = true;
+            peer_note_gone(engine, peers[i]);
+        }
 }
 
 static uint64_t host_engine_id(const struct pl_engine *engine)
@@ -404,6 +413,8 @@ static bool host_far(const struct pl_engine *engine)
 
 static void host_quiet(struct pl_engine *engine)
 {
+    if (pl_unlikely(!pl_list_empty(&engine->peers.gone)))
+        pl_engine_forget_gone(engine);
     if (pl_unlikely(pl_process_sees_lacking(false)))
         pl_engine_meet_lacking(engine);
 }

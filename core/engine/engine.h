@@ -40,7 +40,10 @@ struct pl_peer {
     bool closed;                          /* it has closed its engine in good order: data sent to it vanishes */
     uint32_t settings[PL_ENGINE_CLIENTS]; /* what it has configured (client.h) */
     unsigned ahead;                       /* messages of collectives since the last one that had to be matched */
-    struct pl_table_node by_id;           /* in engine->peers */
+    unsigned uses;                        /* communicators that have it in their tables (comm_peers.h) */
+    bool stays;                           /* ... or had no memory for that */
+    struct pl_list gone;                  /* in engine->peers.gone once it has closed or its process has died */
+    struct pl_table_node by_id;           /* in engine->peers.by_id */
 };
 
 /* Something under way that is more than a message. Its callback is called in every round of progress; of many schedules
@@ -78,6 +81,12 @@ struct pl_comm_freed {
 };
 
 enum { PL_COMMS_FREED = 64 }; /* as many as are remembered */
+
+struct pl_engine_peers {
+    struct pl_table by_id;                     /* of pl_peer.by_id; the key is the id of the peer's engine */
+    struct pl_list gone;                       /* of pl_peer.gone: forgotten once nothing uses them */
+    bool (*holds)(const struct pl_peer *peer); /* does the engine's owner use it, besides communicators? NULL: no */
+};
 
 struct pl_engine_comms {
     bool go_on;            /* without failed members: the variable error_range is local (comm_failures.h) */
@@ -153,7 +162,7 @@ struct pl_engine {
     size_t card_length;
     struct pl_engine_outside outside;
 
-    struct pl_table peers; /* of pl_peer.by_id; the key is the id of the peer's engine */
+    struct pl_engine_peers peers;
     struct pl_engine_comms comms;
     struct pl_engine_sends sends;
     struct pl_engine_deferred deferred;

@@ -231,7 +231,7 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     struct pl_list *lists[] = { &engine->sends.busy,     &engine->sends.awaiting, &engine->sends.moving,
                                 &engine->deferred.frees, &engine->deferred.work,  &engine->sends.unresolved,
                                 &engine->hooks,          &engine->slow_hooks,     &engine->closers,
-                                &engine->early.messages, &engine->siblings };
+                                &engine->early.messages, &engine->siblings,       &engine->peers.gone };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
     engine->comms.go_on = strcmp(pl_config_text("error_range"), "local") == 0;
@@ -423,12 +423,12 @@ void pl_engine_close_flushed(struct pl_engine *engine)
         pl_request_complete(request, MPI_ERR_OTHER);
     }
     pl_table_fini(&engine->sends.by_token);
-    PL_TABLE_EACH(peer, &engine->peers, struct pl_peer, by_id) {
+    PL_TABLE_EACH(peer, &engine->peers.by_id, struct pl_peer, by_id) {
         if (peer->endpoint)
             peer->endpoint->ops->disconnect(peer->endpoint);
         free(peer);
     }
-    pl_table_fini(&engine->peers);
+    pl_table_fini(&engine->peers.by_id);
     PL_LIST_EACH(closer, &engine->closers, struct pl_closer, link) {
         pl_list_remove(&closer->link);
         closer->close(closer);

@@ -101,10 +101,16 @@ static inline void match_deliver(struct pl_request *request, const struct pl_ori
         match_take(request, from, header, data);
 }
 
+static void match_free(struct pl_unexpected *unexpected)
+{
+    pl_origin_release(unexpected->from);
+    free(unexpected);
+}
+
 void pl_match_deliver(struct pl_request *request, struct pl_unexpected *unexpected)
 {
     match_deliver(request, unexpected->from, &unexpected->header, unexpected->data, unexpected->rndv);
-    free(unexpected);
+    match_free(unexpected);
 }
 
 void pl_match_refuse(struct pl_engine *engine, struct pl_rndv *rndv)
@@ -128,7 +134,7 @@ void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, b
         match_decline(engine, unexpected->from, &unexpected->header, unexpected->rndv);
     else if (unexpected->rndv)
         unexpected->rndv->ops->drop(match_transport_self(engine, unexpected->rndv->ops), unexpected->rndv, true);
-    free(unexpected);
+    match_free(unexpected);
 }
 
 static struct pl_unexpected *match_keep(const struct pl_origin *from, const struct pl_header *header, const void *data,
@@ -140,6 +146,7 @@ static struct pl_unexpected *match_keep(const struct pl_origin *from, const stru
         return NULL;
     unexpected->header = *header;
     unexpected->from = from;
+    pl_origin_hold(from);
     unexpected->rndv = rndv;
     if (bytes)
         memcpy(unexpected->data, data, bytes);
@@ -298,13 +305,13 @@ void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
         pl_list_remove(&unexpected->link);
         if (unexpected->header.kind == PL_MSG_BROKEN) {
             pl_comm_break_told(comm, &unexpected->header, unexpected->data);
-            free(unexpected);
+            match_free(unexpected);
         } else if (unexpected->header.kind == PL_MSG_AGREEMENT) {
             pl_message_ops[PL_MSG_AGREEMENT].arrived(engine, comm, unexpected->from, &unexpected->header,
                                                      unexpected->data, NULL);
-            free(unexpected);
+            match_free(unexpected);
         } else if (match_drop_impossible(engine, comm, unexpected->from, &unexpected->header, unexpected->rndv)) {
-            free(unexpected);
+            match_free(unexpected);
         } else {
             pl_list_append(&comm->match.queues[unexpected->header.kind].unexpected, &unexpected->link);
         }
@@ -465,6 +472,7 @@ static void own_fetched(struct pl_request *request)
     struct own_fetch *fetch = PL_CONTAINER(request, struct own_fetch, request);
     if (request->outcome.error == MPI_SUCCESS)
         own_arrived(request->engine, fetch->from, &fetch->header, fetch->data);
+    pl_origin_release(fetch->from);
     free(fetch);
 }
 
@@ -485,6 +493,7 @@ static void arrived_for_engine(struct pl_engine *engine, const struct pl_origin 
         return;
     }
     fetched->from = from;
+    pl_origin_hold(from);
     fetched->header = *header;
     fetched->request.engine = engine;
     fetched->request.is.caller_owned = true;

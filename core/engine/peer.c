@@ -149,7 +149,7 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
     uint64_t id = pl_engine_card_id(card, length);
     if (length < sizeof id)
         return pl_fail(MPI_ERR_OTHER, "an address card of %zu bytes is damaged", length);
-    struct pl_peer *known = PL_TABLE_FIND(&engine->peers, id, struct pl_peer, by_id);
+    struct pl_peer *known = PL_TABLE_FIND(&engine->peers.by_id, id, struct pl_peer, by_id);
     if (known) {
         if (known->proc == UINT64_MAX)
             known->proc = proc;
@@ -167,26 +167,49 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
     peer_read_settings(made, card, length);
     pl_list_init(&made->pending);
     pl_list_init(&made->link);
+    pl_list_init(&made->gone);
     rc = connect_peer(engine, made, card, length);
     if (rc) {
         free(made);
         return rc;
     }
-    pl_table_insert(&engine->peers, &made->by_id, id);
+    pl_table_insert(&engine->peers.by_id, &made->by_id, id);
     *peer = made;
     return MPI_SUCCESS;
 }
 
 void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer)
 {
-    pl_table_remove(&engine->peers, &peer->by_id);
+    pl_table_remove(&engine->peers.by_id, &peer->by_id);
     struct pl_list *node;
     while ((node = pl_list_pop(&peer->pending)) != NULL)
         pl_request_complete(PL_CONTAINER(node, struct pl_request, link), MPI_ERR_PROC_ABORTED);
     pl_list_remove(&peer->link);
+    pl_list_remove(&peer->gone);
     if (peer->endpoint)
         peer->endpoint->ops->disconnect(peer->endpoint);
     free(peer);
+}
+
+/* Is a message to it under way? */
+static bool peer_has_sends(const struct pl_engine *engine, const struct pl_peer *peer)
+{
+    const struct pl_list *lists[] = { &engine->sends.awaiting, &engine->sends.moving };
+    if (!pl_list_empty(&peer->pending))
+        return true;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        PL_LIST_EACH(request, lists[i], struct pl_request, link)
+            if (request->peer == peer)
+                return true;
+    return false;
+}
+
+void pl_engine_forget_gone(struct pl_engine *engine)
+{
+    PL_LIST_EACH(peer, &engine->peers.gone, struct pl_peer, gone)
+        if (peer->uses == 0 && !peer->stays && !(engine->peers.holds && engine->peers.holds(peer)) &&
+            !peer_has_sends(engine, peer))
+            pl_engine_forget(engine, peer);
 }
 
 /* Has another process's card the address of a transport that the engine has? The first is "self". */

@@ -42,6 +42,10 @@ bool pl_engine_must_widen(const struct pl_av *members, const struct pl_av *more)
  * Lock held. */
 void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer);
 
+/* Frees the peers that have gone and that nothing uses: else a process that lives long would have one of each engine
+ * that it has ever met. Not while a transport reports an event. Lock held. */
+void pl_engine_forget_gone(struct pl_engine *engine);
+
 /* The peer of a rank of a communicator. PL_AGAIN: its address is not known yet. Lock held. */
 int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer);
 

@@ -101,7 +101,7 @@ static uint64_t failure_successor(const struct pl_engine *engine, int dead)
 static void failure_end_peers(struct pl_engine *engine, int dead)
 {
     uint64_t spared = failure_successor(engine, dead);
-    PL_TABLE_EACH(peer, &engine->peers, struct pl_peer, by_id)
+    PL_TABLE_EACH(peer, &engine->peers.by_id, struct pl_peer, by_id)
         if (peer->proc == PL_PROC(0, dead) && peer->engine != spared && !peer->error) {
             pl_engine_peer_failed(engine, peer, MPI_ERR_PROC_ABORTED);
             if (peer->endpoint && peer->endpoint->ops->lose)

@@ -27,7 +27,7 @@ struct pl_engine;
 struct pl_peer;
 struct pl_request;
 
-enum { PL_TRANSPORT_ABI = 11 };
+enum { PL_TRANSPORT_ABI = 12 };
 
 /* The header of every message. 40 bytes, in the machine's byte order. */
 struct pl_header {
@@ -71,13 +71,25 @@ static inline bool pl_message_is_eager(const struct pl_header *header, size_t li
     return header->size <= limit || (header->kind >= PL_QUEUES && header->size <= PL_CONTROL_BYTES);
 }
 
-/* The sender of a message: the engine at the other end of an incoming connection. The transport owns it and keeps it at
- * its address until it closes. */
+/* The sender of a message: the engine at the other end of an incoming connection. The transport owns it. It stays where
+ * it is while the connection lasts, and as long as `*held` is not 0; without `held` until the transport closes. */
 struct pl_origin {
     uint64_t engine;  /* id of the sending engine */
     const void *card; /* its address card */
     size_t card_length;
+    unsigned *held; /* by the library: messages that it keeps, which name it; NULL: they are not counted */
 };
+
+static inline void pl_origin_hold(const struct pl_origin *origin)
+{
+    if (origin->held)
+        ++*origin->held;
+}
+static inline void pl_origin_release(const struct pl_origin *origin)
+{
+    if (origin->held)
+        --*origin->held;
+}
 
 /* An outgoing connection. A transport's endpoint struct begins with this. */
 struct pl_endpoint {
@@ -253,7 +265,7 @@ struct pl_transport_ops {
     /* Memory that processes share. share() allocates it, zeroed; other processes attach() it by owner, place and size,
      * and detach() it. It may stay mapped for the next attach(). unshare() frees it, for reuse if `reuse` says that no
      * other process uses it any more. ring() wakes a peer that may sleep while it waits for data in such memory. All
-     * five may be NULL together: the transport cannot share. An endpoint of one that can stays until that closes. */
+     * five may be NULL together: the transport cannot share. */
     int (*share)(void *self, size_t bytes, struct pl_shared *shared);
     void (*unshare)(void *self, struct pl_shared *shared, bool reuse);
     int (*attach)(struct pl_endpoint *owner, uint64_t place, size_t bytes, void **memory);

@@ -119,8 +119,9 @@ static int inbox_accept(struct pl_shm *shm, const struct pl_shm_request *request
     }
     peer->in.ring = ring;
     peer->in.mask = request->lines - 1;
-    peer->origin =
-        (struct pl_origin){ .engine = request->from.engine, .card = card, .card_length = request->card_length };
+    peer->origin = (struct pl_origin){
+        .engine = request->from.engine, .card = card, .card_length = request->card_length, .held = &peer->held
+    };
     pl_shm_read_start(peer);
     atomic_store_explicit(&ring->state, PL_SHM_RING_ACCEPTED, memory_order_release);
     return MPI_SUCCESS;

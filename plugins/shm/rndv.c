@@ -146,6 +146,7 @@ bool pl_shm_rndv_rts_arrived(struct pl_shm_peer *peer, const struct pl_header *h
                                   .address = rts->address,
                                   .size = header->size };
     pl_list_init(&rndv->link);
+    peer->rndvs++;
     return shm->host->arrived(shm->engine, &peer->origin, header, NULL, &rndv->base);
 }
 
@@ -153,6 +154,7 @@ static void rndv_free(struct pl_shm_rndv *rndv)
 {
     pl_list_remove(&rndv->link);
     rndv_release_token(rndv->peer->shm, &rndv->token);
+    rndv->peer->rndvs--;
     free(rndv);
 }
 

@@ -24,8 +24,7 @@
 
 enum {
     RING_MIN = 4 << 10,
-    RING_MAX = 4 << 20,      /* bytes */
-    ROUNDS_PER_CHECK = 1024, /* idle progress rounds between checks of the peers */
+    RING_MAX = 4 << 20, /* bytes */
 };
 
 /* --- open and close --------------------------------------------------------------------------------------------- */
@@ -296,7 +295,7 @@ static int shm_progress(void *self)
         events += pl_shm_read_unpolled(shm);
     if (!pl_list_empty(&shm->active))
         events += shm_progress_active(shm);
-    if (pl_unlikely(events == 0 && ++shm->idle % ROUNDS_PER_CHECK == 0))
+    if (pl_unlikely(events == 0 && ++shm->idle % PL_SHM_ROUNDS == 0))
         pl_shm_peers_check(shm);
     return events;
 }

@@ -3,8 +3,8 @@
  * The node transport: the structs that its files share. An engine has one struct pl_shm, and one struct pl_shm_peer for
  * each other engine that it has connected to or heard from.
  *
- * A peer object serves both directions and lives until the transport closes, since the engine keeps pointers to its
- * origin. What it maps and owns is released earlier, when the peer has gone: `state` tells how far that is.
+ * A peer object serves both directions. What it maps and owns is released when the peer has gone: `state` tells how far
+ * that is. The object itself lives until the engine has no endpoint and no message of it any more.
  *
  * Callbacks of the engine may call back into send, fetch, drop, withdraw, connect and disconnect. These functions
  * therefore change only rings and lists. A peer ends in progress() alone: all other code marks it and puts it on the
@@ -33,6 +33,8 @@
  * lines are a kilobyte of it. Ranks with that many peers or fewer never pay for ready bits. */
 enum {
     PL_SHM_POLLS = 16,             /* rings that are polled; writers of further rings set a ready bit */
+    PL_SHM_ROUNDS = 1024,          /* idle progress rounds between checks of the peers */
+    PL_SHM_MADE = 16,              /* new peers after which they are checked soon: others may have closed */
     PL_SHM_FIFO_BYTES = 512 << 10, /* capacity of a FIFO */
 
     /* Shared memory that stays mapped (share.h). */
@@ -101,6 +103,7 @@ struct pl_shm_peer {
     struct pl_shm_out out;
     struct pl_shm_in in;
     struct pl_origin origin;
+    unsigned held, rndvs;  /* messages that the engine keeps, and those whose data it may still fetch */
     struct pl_list active; /* in shm->active while there is work besides reading the ring */
     struct pl_list link;   /* in shm->peers or shm->ended */
 
@@ -151,7 +154,8 @@ struct pl_shm {
     struct pl_list fifos;                          /* of struct pl_shm_fifo_out.link, the least recently used first */
     struct pl_shm_tokens tokens;
     unsigned idle;   /* progress rounds without an event */
-    int64_t checked; /* ns; when the peers were last checked */
+    int made;        /* peers since they were last checked */
+    int64_t checked; /* ns; when they were last checked for deaths */
     struct pl_shm_sleeps {
         uint32_t doorbell; /* its value before the last check for work */
         int64_t last;      /* ns; the last call of arm() */

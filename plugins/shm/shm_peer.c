@@ -69,6 +69,8 @@ int pl_shm_peer_get(struct pl_shm *shm, const struct pl_shm_address *address, st
         return rc;
     }
     pl_list_append(&shm->peers, &made->link);
+    if (++shm->made >= PL_SHM_MADE)
+        shm->idle |= PL_SHM_ROUNDS - 1;
     *peer = made;
     return MPI_SUCCESS;
 }
@@ -202,11 +204,20 @@ static bool peer_is_gone(const struct pl_shm_peer *peer)
                          : !pl_shm_region_is_open(&peer->address, peer->inode);
 }
 
+static bool peer_is_used(const struct pl_shm_peer *peer)
+{
+    return peer->connected || peer->held > 0 || peer->rndvs > 0 || peer->attached.count > 0;
+}
+
 void pl_shm_peers_check(struct pl_shm *shm)
 {
     int64_t now = pl_clock_ns();
     bool due = now - shm->checked > CHECK_NS;
+    shm->made = 0;
     shm->host->quiet(shm->engine);
+    PL_LIST_EACH(peer, &shm->ended, struct pl_shm_peer, link)
+        if (!peer_is_used(peer))
+            pl_shm_peer_free(peer);
     if (due) {
         shm->checked = now;
         pl_shm_inbox_clean(shm);

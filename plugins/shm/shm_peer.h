@@ -24,10 +24,11 @@ int pl_shm_peer_end(struct pl_shm_peer *peer);
 /* Reads the peer's ring no more, and tells the peer so. */
 void pl_shm_peer_abandon_ring(struct pl_shm_peer *peer);
 
-/* Frees a peer when the transport closes. Nothing is reported to the engine. */
+/* Frees a peer. Nothing is reported to the engine. */
 void pl_shm_peer_free(struct pl_shm_peer *peer);
 
-/* Notices peers that have closed and, five times a second at most, peers that have died. */
+/* Notices peers that have closed and, five times a second at most, peers that have died. Frees those that have ended
+ * and that the engine does not use. */
 void pl_shm_peers_check(struct pl_shm *shm);
 
 #endif

@@ -43,10 +43,10 @@ void pl_exchange_close(struct pl_exchange *exchange)
     if (exchange->listener) {
         pl_engine_enter(exchange->listener);
         pl_list_remove(&exchange->link);
+        for (uint32_t i = 0; exchange->requests && i < exchange->size; i++)
+            pl_exchange_request_free(exchange->requests[i]);
         pl_engine_leave(exchange->listener);
     }
-    for (uint32_t i = 0; exchange->requests && i < exchange->size; i++)
-        free(exchange->requests[i]);
     free(exchange->requests);
     free(exchange->answer);
 }

@@ -33,6 +33,13 @@ static struct pl_list withdrawn = { &withdrawn, &withdrawn };
 static int withdrawn_count;
 static uint64_t exchange_tokens; /* given to exchanges so far */
 
+void pl_exchange_request_free(struct pl_exchange_request *request)
+{
+    if (request)
+        pl_origin_release(request->from);
+    free(request);
+}
+
 /* --- answers --------------------------------------------------------------------------------------------------- */
 
 int pl_exchange_send_answer(struct pl_engine *listener, struct pl_exchange_request *request,
@@ -125,7 +132,7 @@ static bool exchange_take_request(struct pl_exchange *exchange, struct pl_exchan
         return false;
     pl_list_remove(&request->link);
     exchange->joined += !*slot;
-    free(*slot);
+    pl_exchange_request_free(*slot);
     *slot = request;
     if (pl_engine_peer(exchange->listener, request->from->card, request->from->card_length,
                        PL_PROC(0, pl_exchange_job_rank(exchange, request->rank)), &request->peer))
@@ -140,7 +147,7 @@ static void exchange_drop_replaced(const struct pl_exchange_request *request)
             exchange_request_replaces(request, earlier) &&
             memcmp(earlier->key, request->key, request->key_length) == 0) {
             pl_list_remove(&earlier->link);
-            free(earlier);
+            pl_exchange_request_free(earlier);
         }
 }
 
@@ -152,7 +159,7 @@ static bool exchange_is_request(const struct pl_exchange_request *request, const
 static void exchange_free_withdrawn(struct pl_exchange_request *request)
 {
     pl_list_remove(&request->link);
-    free(request);
+    pl_exchange_request_free(request);
     withdrawn_count--;
 }
 
@@ -198,11 +205,12 @@ static void exchange_join_arrived(struct pl_engine *listener, const struct pl_or
         return;
     }
     *request = (struct pl_exchange_request){ .from = from, .token = token };
+    pl_origin_hold(from);
     pl_list_init(&request->link);
     if (size)
         memcpy(request->data, data, size);
     if (!exchange_read_request(request, size) || exchange_was_withdrawn(from, token)) {
-        free(request);
+        pl_exchange_request_free(request);
         return;
     }
     PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link)
@@ -252,6 +260,7 @@ static void exchange_note_withdrawn(const struct pl_origin *from, uint64_t token
     if (!request)
         return;
     *request = (struct pl_exchange_request){ .from = from, .token = token };
+    pl_origin_hold(from);
     pl_list_append(&withdrawn, &request->link);
     if (++withdrawn_count > WITHDRAWN_MAX)
         exchange_free_withdrawn(PL_CONTAINER(withdrawn.next, struct pl_exchange_request, link));
@@ -271,7 +280,7 @@ static void exchange_leave_arrived(struct pl_engine *listener, const struct pl_o
         if (exchange_is_request(request, from, token)) {
             pl_list_remove(&request->link);
             exchange_send_error(listener, request, error, why);
-            free(request);
+            pl_exchange_request_free(request);
             return;
         }
     PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link)
@@ -387,7 +396,7 @@ void pl_exchange_register(struct pl_exchange *exchange)
 
 void pl_exchange_drop_request(struct pl_exchange *exchange, uint32_t member)
 {
-    free(exchange->requests[member]);
+    pl_exchange_request_free(exchange->requests[member]);
     exchange->requests[member] = NULL;
     exchange->joined--;
 }
@@ -401,6 +410,18 @@ void pl_exchange_forget_peer(const struct pl_peer *peer)
             if (exchange->requests[i] && exchange->requests[i]->peer == peer)
                 exchange->requests[i]->peer = NULL;
     }
+}
+
+bool pl_exchange_holds_peer(const struct pl_peer *peer)
+{
+    PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link) {
+        if (exchange->asked == peer)
+            return true;
+        for (uint32_t i = 0; exchange->requests && i < exchange->size; i++)
+            if (exchange->requests[i] && exchange->requests[i]->peer == peer)
+                return true;
+    }
+    return false;
 }
 
 void pl_exchange_forget_early(void)

@@ -40,11 +40,15 @@ void pl_exchange_send_errors(struct pl_exchange *exchange); /* to all participan
 int pl_exchange_send_answer(struct pl_engine *listener, struct pl_exchange_request *request,
                             const struct pl_writer *message);
 
+/* Frees a request. `*held` of where it came from is there as long as the listener is open. */
+void pl_exchange_request_free(struct pl_exchange_request *request);
+
 /* Drops a member's request: the member has not joined. */
 void pl_exchange_drop_request(struct pl_exchange *exchange, uint32_t member);
 
-/* Removes a peer from all exchanges. */
+/* Removes a peer from all exchanges; does one of them use it? */
 void pl_exchange_forget_peer(const struct pl_peer *peer);
+bool pl_exchange_holds_peer(const struct pl_peer *peer);
 
 /* Frees the requests of exchanges that never took place. The listener is closed; no lock. */
 void pl_exchange_forget_early(void);

@@ -29,6 +29,14 @@ static void listener_arrived(struct pl_engine *listener, const struct pl_origin 
             pl_listener_clients[i].arrived(listener, from, header, data);
 }
 
+static bool listener_holds(const struct pl_peer *peer)
+{
+    bool holds = false;
+    for (int i = 0; i < PL_LISTENER_CLIENTS; i++)
+        holds |= pl_listener_clients[i].holds(peer);
+    return holds;
+}
+
 static bool listener_close(void)
 {
     pl_engine_withdraw(&listener_engine);
@@ -62,6 +70,7 @@ static int listener_open_first(void)
     if (rc)
         return rc;
     listener_engine.arrived = listener_arrived;
+    listener_engine.peers.holds = listener_holds;
     rc = pl_engine_publish(&listener_engine, PL_CARD_LISTENER);
     if (rc) {
         pl_engine_close(&listener_engine);

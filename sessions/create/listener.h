@@ -37,6 +37,7 @@ struct pl_listener_client {
     /* A message, of an unknown kind, was lost for lack of memory. Lock held. NULL: nothing to do */
     void (*starved)(const char *why);
     void (*forget)(const struct pl_peer *peer);  /* the listener is about to free a peer. Lock held */
+    bool (*holds)(const struct pl_peer *peer);   /* does the client use it? Lock held */
     void (*closing)(struct pl_engine *listener); /* before the listener closes; lock not held. NULL: nothing to do */
     void (*closed)(void);                        /* after it: frees what is left. NULL: nothing to do */
 };

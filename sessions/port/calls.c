@@ -86,10 +86,22 @@ void pl_port_forget_peer(const struct pl_peer *peer)
             call->peer = NULL;
 }
 
-void pl_port_forget_callers(void)
+bool pl_port_holds_peer(const struct pl_peer *peer)
 {
     PL_LIST_EACH(caller, &proposed, struct pl_port_caller, link)
-        pl_port_free_caller(caller);
+        if (caller->peer == peer)
+            return true;
+    PL_LIST_EACH(call, &calls, struct pl_port_call, link)
+        if (call->peer == peer)
+            return true;
+    return false;
+}
+
+void pl_port_forget_callers(void)
+{
+    struct pl_list *node;
+    while ((node = pl_list_pop(&proposed)) != NULL)
+        free(PL_CONTAINER(node, struct pl_port_caller, link));
 }
 
 /* --- sending ---------------------------------------------------------------------------------------------------- */
@@ -133,6 +145,7 @@ static void port_send_error(struct pl_engine *listener, const struct pl_origin *
 void pl_port_free_caller(struct pl_port_caller *caller)
 {
     pl_list_remove(&caller->link);
+    pl_origin_release(caller->from);
     free(caller);
 }
 
@@ -229,6 +242,7 @@ static void port_call_arrived(struct pl_engine *listener, const struct pl_origin
     }
     *caller =
         (struct pl_port_caller){ .from = from, .process = process, .final = final, .token = token, .length = length };
+    pl_origin_hold(from);
     pl_read_copy(&message, caller->wire, length);
     pl_list_append(&port->callers, &caller->link);
     pl_listener_wake(listener);

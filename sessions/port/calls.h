@@ -32,8 +32,9 @@ bool pl_port_remove(struct pl_engine *listener, uint64_t port);
 void pl_port_remove_all(struct pl_engine *listener);
 void pl_port_forget_callers(void);
 
-/* The listener is about to free a peer: calls to it and its calls end. */
+/* The listener is about to free a peer: calls to it and its calls end. And does one of them use it? */
 void pl_port_forget_peer(const struct pl_peer *peer);
+bool pl_port_holds_peer(const struct pl_peer *peer);
 
 /* A message has arrived. Its data are borrowed for the call. */
 void pl_port_message_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,

@@ -15,10 +15,17 @@
 
 enum { MANY = 1000000 };
 
-/* Addresses that stand for peers: never followed. */
+static struct pl_peer peers[MANY]; /* few of them are touched */
+
 static struct pl_peer *peer_of(int rank)
 {
-    return (struct pl_peer *)(uintptr_t)(16 * ((uintptr_t)rank + 1));
+    return &peers[rank];
+}
+
+static void release_table(struct pl_comm *comm)
+{
+    pl_comm_peers_release(comm);
+    free(comm->peers.slots);
 }
 
 static void check_table(int ranks, int used, int stride)
@@ -30,13 +37,16 @@ static void check_table(int ranks, int used, int stride)
         UNIT_CHECK(pl_comm_peer(&comm, rank) == NULL);
         pl_comm_peer_keep(&comm, rank, peer_of(rank));
         UNIT_CHECK(pl_comm_peer(&comm, rank) == peer_of(rank));
+        UNIT_CHECK(peer_of(rank)->uses == 1);
     }
     for (int i = 0; i < used; i++) {
         int rank = (int)((int64_t)i * stride % ranks);
         UNIT_CHECK(pl_comm_peer(&comm, rank) == peer_of(rank));
     }
     UNIT_CHECK(comm.peers.mask < 64 || comm.peers.mask < 4 * (unsigned)used);
-    free(comm.peers.slots);
+    release_table(&comm);
+    for (int i = 0; i < used; i++)
+        UNIT_CHECK(peer_of((int)((int64_t)i * stride % ranks))->uses == 0);
 }
 
 START_TEST(every_rank_is_found_again)
@@ -51,6 +61,23 @@ START_TEST(every_rank_is_found_again)
     check_table(4099, 4099, 64); /* neighbors in the table */
     check_table(MANY, 3000, 64);
     check_table(MANY, 20, 50021);
+}
+END_TEST
+
+/* A revoked communicator finds none, but may still use what they share. */
+START_TEST(hidden)
+{
+    enum { RANKS = 200 };
+    struct pl_comm comm = { .size = RANKS };
+    ck_assert_int_eq(pl_comm_peers_make(&comm, RANKS), MPI_SUCCESS);
+    for (int rank = 0; rank < RANKS; rank++)
+        pl_comm_peer_keep(&comm, rank, peer_of(rank));
+    pl_comm_peers_hide(&comm);
+    for (int rank = 0; rank < RANKS; rank++)
+        UNIT_CHECK(pl_comm_peer(&comm, rank) == NULL && peer_of(rank)->uses == 1);
+    release_table(&comm);
+    for (int rank = 0; rank < RANKS; rank++)
+        UNIT_CHECK(peer_of(rank)->uses == 0);
 }
 END_TEST
 
@@ -71,7 +98,12 @@ START_TEST(without_memory)
         found += peer != NULL;
     }
     ck_assert_int_eq(found, PL_PEER_SLOTS);
-    free(comm.peers.slots);
+    release_table(&comm);
+    for (int rank = 0; rank < 100; rank++) {
+        UNIT_CHECK(peer_of(1000 * rank)->uses == 0);
+        found -= !peer_of(1000 * rank)->stays;
+    }
+    ck_assert_int_eq(found, 0);
 }
 END_TEST
 
@@ -132,4 +164,4 @@ START_TEST(a_million_processes)
 }
 END_TEST
 
-UNIT_MAIN("comm_peers", every_rank_is_found_again, without_memory, a_million_processes)
+UNIT_MAIN("comm_peers", every_rank_is_found_again, hidden, without_memory, a_million_processes)
