@@ -134,7 +134,8 @@ bool pl_ucx_control_flushed(struct pl_ucx *ucx)
     PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
         if (link->error || link->departed)
             continue;
-        if (link->asked != link->due && pl_ucx_post(link, PL_UCX_ASK, link->due, NULL, 0) == MPI_SUCCESS)
+        uint64_t token = (uint64_t)1 << 32 | link->due; /* not 0, which means that none is owed */
+        if (link->asked != link->due && pl_ucx_post(link, PL_UCX_ASK, token, NULL, 0) == MPI_SUCCESS)
             link->asked = link->due;
         PL_LIST_EACH(send, &link->sends, struct pl_ucx_send, entry)
             all &= !send->message;

@@ -82,6 +82,7 @@ struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
         return NULL;
     link->endpoint.ops = &plenum_transport;
     link->origin.engine = engine;
+    link->origin.held = &link->held;
     link->ucx = ucx;
     link->deaf = ucx_link_was_unheard(ucx, engine);
     pl_list_init(&link->sends);
@@ -145,6 +146,7 @@ static int ucx_link_connect(struct pl_ucx_link *link)
         pl_ucx_fds_claim(&before, NULL, 0, NULL);
     pl_ucx_fds_forget(&before);
     ucx->watches |= link->watched;
+    link->lasting |= !link->watched;
     if (status != UCS_OK) {
         link->ep = NULL;
         return ucx->host->fail(PL_UNREACHABLE, "UCX cannot reach this process: %s%s", ucs_status_string(status),
@@ -300,6 +302,44 @@ int pl_ucx_links_report(struct pl_ucx *ucx, bool all_is_read)
 
 /* --- peers that have gone -------------------------------------------------------------------------------------- */
 
+static void ucx_link_free(struct pl_ucx_link *link)
+{
+    struct pl_list *node;
+    pl_list_remove(&link->entry);
+    while ((node = pl_list_pop(&link->sends)) != NULL)
+        pl_ucx_send_free(link->ucx, PL_CONTAINER(node, struct pl_ucx_send, entry));
+    while ((node = pl_list_pop(&link->rndvs)) != NULL)
+        free(PL_CONTAINER(node, struct pl_ucx_rndv, entry));
+    pl_ucx_transfers_free(link);
+    ucx_link_free_early(link);
+    free((void *)link->origin.card);
+    free(link->address);
+    free(link);
+}
+
+static bool ucx_link_is_used(struct pl_ucx_link *link)
+{
+    const struct pl_list *lists[] = { &link->sends, &link->transfers, &link->early, &link->rndvs, &link->failure };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (!pl_list_empty(lists[i]))
+            return true;
+    return link->endpoint.peer || link->held > 0 || link->knock || link->ep || link->lasting ||
+           !ucx_link_is_closed(link);
+}
+
+/* Frees the links of peers that have departed: no message comes from there any more. */
+static void ucx_links_forget(struct pl_ucx *ucx)
+{
+    ucx->host->quiet(ucx->engine);
+    PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
+        if (!link->departed || ucx_link_is_used(link))
+            continue;
+        pl_table_remove(&ucx->by_engine, &link->by_engine);
+        ucx->last = ucx->last == link ? NULL : ucx->last;
+        ucx_link_free(link);
+    }
+}
+
 bool pl_ucx_link_is_acked(const struct pl_ucx_link *link)
 {
     return link->due == link->acked;
@@ -311,6 +351,8 @@ void pl_ucx_links_check(struct pl_ucx *ucx, bool all)
     if (now < ucx->check_at)
         return;
     ucx->check_at = now + (all ? CHECK_ALL_MS : CHECK_MS);
+    if (all)
+        ucx_links_forget(ucx);
     PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
         if ((!all && pl_ucx_link_is_acked(link)) || link->error || link->departed || !ucx_link_has_gone(link))
             continue;
@@ -426,15 +468,7 @@ bool pl_ucx_links_free(struct pl_ucx *ucx)
     while ((node = pl_list_pop(&ucx->links)) != NULL) {
         struct pl_ucx_link *link = PL_CONTAINER(node, struct pl_ucx_link, entry);
         unfinished |= ucx_link_has_unfinished(link);
-        while ((node = pl_list_pop(&link->sends)) != NULL)
-            pl_ucx_send_free(ucx, PL_CONTAINER(node, struct pl_ucx_send, entry));
-        while ((node = pl_list_pop(&link->rndvs)) != NULL)
-            free(PL_CONTAINER(node, struct pl_ucx_rndv, entry));
-        pl_ucx_transfers_free(link);
-        ucx_link_free_early(link);
-        free((void *)link->origin.card);
-        free(link->address);
-        free(link);
+        ucx_link_free(link);
     }
     return unfinished;
 }

@@ -94,10 +94,12 @@ struct pl_ucx {
     struct pl_list retired; /* in the list of transports whose worker could not be destroyed yet */
 };
 
-/* Another engine, and the traffic with it. Created by connect() or by its first message; lives until close(). */
+/* Another engine, and the traffic with it. Created by connect() or by its first message; lives until close(), or until
+ * the engine has departed and nothing uses it. */
 struct pl_ucx_link {
     struct pl_endpoint endpoint; /* first; endpoint.peer is NULL while the library does not hold it */
     struct pl_origin origin;     /* card: NULL until its hello */
+    unsigned held;               /* messages that the library keeps */
     struct pl_ucx *ucx;
     void *address; /* struct pl_ucx_address and the worker's address; NULL: not known yet */
     size_t address_length;
@@ -112,6 +114,7 @@ struct pl_ucx_link {
     bool refused;               /* ... or its entrances have closed: its last messages may still be unread */
     bool deaf;                  /* a message was lost before there was a link: no later one can be in turn */
     bool watched;               /* UCX reports the peer's death */
+    bool lasting;               /* it has had a connection that UCX does not watch, which ends with the worker */
     uint64_t scratch_dir;       /* of a peer that is not watched: its lock tells whether the peer lives; 0: none */
     int unreached;              /* how often UCX could not connect to it, although its gate had answered */
     int64_t gone_at;            /* ms: its lock was first found free; 0: never */
