@@ -41,7 +41,7 @@ START_TEST(lists)
     expect_list("host", "alpha", "alpha");
     expect_list("host", "alpha:2,beta", "alpha:2,beta");
     expect_list("hosts", "a:65536,b:007,a", "a:65536,b:7,a");
-    expect_list("host", "::1,a:b", "::1,a:b");
+    expect_list("host", "::1,a:b,fe80::", "::1,a:b,fe80::");
     expect_error("host", "a:0", true, MPI_ERR_INFO_VALUE, "\"a\" must be from 1 to 65536");
     expect_error("hosts", "a,b:65537", true, MPI_ERR_INFO_VALUE, "\"b\" must be");
     expect_error("host", "a:99999999999999999999", true, MPI_ERR_INFO_VALUE, "must be from 1");
