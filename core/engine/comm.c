@@ -38,6 +38,7 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
     pl_list_init(&made->requests.spares);
     pl_list_init(&made->coll.persistent);
     pl_list_init(&made->partitioned.channels);
+    pl_list_init(&made->partitioned.sends);
     for (int i = 0; i < PL_QUEUES; i++) {
         pl_list_init(&made->match.queues[i].posted);
         pl_list_init(&made->match.queues[i].unexpected);

@@ -127,7 +127,8 @@ struct pl_comm_coll {
 /* Partitioned communication (partitioned.h). The engine's lock. */
 struct pl_comm_partitioned {
     struct pl_list channels; /* of pl_channel.link: receives that expect partitions */
-    uint32_t tags;           /* given to sends so far */
+    struct pl_list sends;    /* of pl_channel.link: all sends */
+    uint64_t tags;           /* given to sends so far */
 };
 
 /* Members that this process knows to have failed (comm_failures.h). The engine's lock, for writers. */

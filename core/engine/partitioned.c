@@ -167,6 +167,7 @@ static void destroy_channel(struct pl_request *request)
     pl_engine_enter(request->engine);
     if (channel->expected)
         channel->expected->channel = NULL;
+    pl_list_remove(&channel->link);
     pl_engine_leave(request->engine);
     free(channel->ready);
     free(channel->missing);
@@ -239,6 +240,30 @@ static int end_create(int rc, struct pl_request *request)
     return rc;
 }
 
+/* How far behind a tag the last one is of a send that uses some of `count` tags from there on; 0: none does. */
+static uint64_t partitioned_used(const struct pl_comm *comm, uint64_t tag, uint64_t count)
+{
+    PL_LIST_EACH(other, &comm->partitioned.sends, struct pl_channel, link) {
+        uint64_t chunks = (uint64_t)other->terms.chunks, first = (uint64_t)other->terms.first_tag;
+        uint64_t from = (first - tag) % PL_CHANNEL_TAGS, into = (tag - first) % PL_CHANNEL_TAGS;
+        if (chunks > 0 && (from < count || into < chunks))
+            return from < count ? from + chunks : chunks - into;
+    }
+    return 0;
+}
+
+/* Tags for the chunks of a send. They are given in turn, but not again while a send has them: it may live long. */
+static void partitioned_take_tags(struct pl_channel *channel)
+{
+    struct pl_comm *comm = channel->request->comm;
+    uint64_t count = (uint64_t)channel->partitions, *next = &comm->partitioned.tags, used;
+    while (*next + count > PL_CHANNEL_TAGS && (used = partitioned_used(comm, *next, count)) > 0)
+        *next += used;
+    channel->terms.first_tag = (int32_t)(*next % PL_CHANNEL_TAGS);
+    *next += count;
+    pl_list_append(&comm->partitioned.sends, &channel->link);
+}
+
 int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_Count count, struct pl_type *type,
                     int peer, int tag, struct pl_request **request)
 {
@@ -251,8 +276,7 @@ int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_C
     channel->terms.chunks = partitions;
     channel->terms.chunk_bytes = partition_bytes(channel);
     pl_engine_enter(&comm->instance->engine);
-    channel->terms.first_tag = (int32_t)(comm->partitioned.tags % PL_CHANNEL_TAGS);
-    comm->partitioned.tags += (uint32_t)partitions;
+    partitioned_take_tags(channel);
     pl_engine_leave(&comm->instance->engine);
     rc = pl_channel_make_chunks(channel);
     if (!rc && peer != MPI_PROC_NULL)

@@ -86,7 +86,8 @@ static void mark_arrived(struct pl_channel *channel, int chunk)
 void pl_channel_complete(struct pl_channel *channel)
 {
     channel->started = false;
-    pl_list_remove(&channel->link);
+    if (!channel->send)
+        pl_list_remove(&channel->link);
     pl_request_complete(channel->request, channel->refused ? channel->refused : channel->error);
 }
 

@@ -35,7 +35,7 @@ struct pl_channel {
     int refused;               /* receive: the error class with which every activation ends; its chunks are dropped */
     struct pl_request *chunks; /* [terms.chunks] */
     unsigned char *staging; /* data of all chunks, if they are not whole elements of the receiver's type; else NULL */
-    struct pl_list link;    /* receive: in comm->partitioned.channels while chunks are expected */
+    struct pl_list link;    /* send: in comm->partitioned.sends; receive: in .channels while chunks are expected */
     int pending;            /* incomplete chunks of this activation */
     int error;              /* the first error of a chunk */
 };

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/datatype/datatype.h"
-#include "core/engine/partitioned.h"
+#include "core/engine/partitioned_chunks.h"
 #include "core/engine/peer_failure.h"
 
 enum { TAG = 5, BYTES = 24 };
@@ -110,6 +110,47 @@ START_TEST(what_is_sent)
     }
     check_done(request, MPI_ERR_PROC_ABORTED, 0);
     pl_request_let_go(request);
+    tear_down();
+}
+END_TEST
+
+/* The tags are given in turn, but not those of sends that live. */
+START_TEST(tags_of_living_sends)
+{
+    static const uint64_t all = PL_CHANNEL_TAGS;
+    const struct {
+        uint64_t at;    /* tags given before */
+        int partitions; /* of the send then */
+        uint64_t first; /* its first tag */
+    } takes[] = {
+        { 0, 4, 0 },
+        { 100, 3, 100 },
+        { all - 2, 2, all - 2 }, /* these three live */
+        { all, 1, 4 },
+        { all + 2, 90, 4 },
+        { all + 2, 97, 103 },
+        { 2 * all - 1, 1, 4 },
+        { 2 * all - 6, 4, all - 6 },
+        { 2 * all - 6, 5, 4 },
+        { 3 * all + 101, 1, 103 },
+        { 4 * all - 3, 2, 4 },
+    };
+    struct pl_request *lives[3], *request;
+    set_up();
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
+        comms[0]->partitioned.tags = takes[i].at;
+        wire.sent = 0;
+        ck_assert_int_eq(pl_psend_create(comms[0], data, takes[i].partitions, 0, (struct pl_type *)PL_TYPE_BYTE, 1, TAG,
+                                         &request),
+                         MPI_SUCCESS);
+        ck_assert_int_eq(pl_channel_of(request)->terms.first_tag, (int32_t)takes[i].first);
+        if (i < 3)
+            lives[i] = request;
+        else
+            pl_request_let_go(request);
+    }
+    for (int i = 0; i < 3; i++)
+        pl_request_let_go(lives[i]);
     tear_down();
 }
 END_TEST
@@ -404,5 +445,5 @@ START_TEST(asked_back)
 }
 END_TEST
 
-UNIT_MAIN("partitioned", what_is_sent, any_order, ragged_chunks, announcements_that_do_not_fit, freed, no_memory,
-          broken_receives, broken_sends, asked_back)
+UNIT_MAIN("partitioned", what_is_sent, tags_of_living_sends, any_order, ragged_chunks, announcements_that_do_not_fit,
+          freed, no_memory, broken_receives, broken_sends, asked_back)

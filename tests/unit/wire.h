@@ -141,6 +141,7 @@ static inline struct pl_comm *make_comm(uint32_t serial)
     pl_list_init(&comm->requests.spares);
     pl_list_init(&comm->coll.persistent);
     pl_list_init(&comm->partitioned.channels);
+    pl_list_init(&comm->partitioned.sends);
     for (int i = 0; i < PL_QUEUES; i++) {
         pl_list_init(&comm->match.queues[i].posted);
         pl_list_init(&comm->match.queues[i].unexpected);
