@@ -337,7 +337,8 @@ static inline void pl_comm_count_area(struct pl_comm *comm)
 }
 static inline int pl_comm_user_tag(int tag)
 {
-    return INT32_MIN | tag;
+    int own = INT32_MIN | tag;
+    return own == MPI_ANY_TAG ? INT32_MAX : own; /* which is in no range */
 }
 
 /* A new id, for a communicator whose first member is this process. No two are ever the same. */
