@@ -274,6 +274,8 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
         return pl_failure_explain(comm, rank, rc);
     if (rc == MPI_SUCCESS && pl_likely(!atomic_load(&comm->health.revoked)))
         pl_comm_peer_keep(comm, rank, *peer);
+    else if (rc == MPI_SUCCESS)
+        (*peer)->stays = true; /* the caller may keep its endpoint, and is counted nowhere */
     for (int i = 0; rc == MPI_SUCCESS && i < PL_ENGINE_CLIENTS; i++)
         if (pl_engine_clients[i].resolved)
             pl_engine_clients[i].resolved(comm, rank, (*peer)->settings[i]);
