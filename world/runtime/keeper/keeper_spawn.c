@@ -119,10 +119,10 @@ static _Noreturn void child_run(const struct child *c)
     if (c->cpus && sched_setaffinity(0, sizeof *c->cpus, c->cpus) != 0)
         child_fail(c, PL_STAGE_SETUP);
     child_set_slice();
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL); /* before it is traced: a pending signal would stop it amid vfork() */
     if (c->stopped && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
         child_fail(c, PL_STAGE_STOP);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     child_exec(c);
     child_fail(c, PL_STAGE_EXEC);
 }
