@@ -120,7 +120,7 @@ static _Noreturn void child_run(const struct child *c)
         child_fail(c, PL_STAGE_SETUP);
     child_set_slice();
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL); /* before it is traced: a pending signal would stop it amid vfork() */
+    sigprocmask(SIG_SETMASK, &none, NULL);
     if (c->stopped && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
         child_fail(c, PL_STAGE_STOP);
     child_exec(c);
@@ -135,17 +135,25 @@ static char **child_pointers(const struct pl_plan *plan, uint32_t offset, uint32
     return out;
 }
 
-/*
- * A traced process stops when it has executed a program. From there it goes into a stop of its own, untraced, so that a
- * debugger can attach. One that has ended instead is left for the keeper's wait.
- */
-static void spawn_stop(pid_t pid)
+/* Waits until the process has stopped: the signal; 0: it has ended, which is left for the keeper's wait. */
+static int spawn_await_stop(pid_t pid)
 {
     siginfo_t info = { .si_code = 0 };
-    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT) != 0 && errno == EINTR) {
-    }
-    if (info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
-        ptrace(PTRACE_DETACH, pid, NULL, SIGSTOP);
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT) != 0)
+        if (errno != EINTR)
+            return 0;
+    return info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED ? info.si_status : 0;
+}
+
+/* A traced process stops when it has executed a program, and before for each signal that it gets. From the former stop
+ * it goes into one of its own, untraced, so that a debugger can attach. */
+static void spawn_stop(pid_t pid)
+{
+    int signo;
+    while ((signo = spawn_await_stop(pid)) != SIGTRAP && signo)
+        ptrace(PTRACE_CONT, pid, NULL, signo);
+    if (signo && ptrace(PTRACE_DETACH, pid, NULL, SIGSTOP) == 0)
+        spawn_await_stop(pid);
 }
 
 void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[PL_KEEPER_EACH], int *shared,
@@ -184,7 +192,7 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         .keeper = getpid(),
         .failed = shared,
     };
-    rank->pid = vfork();
+    rank->pid = child.stopped ? fork() : vfork(); /* a signal may stop a traced child before it executes */
     if (rank->pid == 0)
         child_run(&child);
     if (rank->pid > 0 && child.stopped)
