@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/engine/request.h"
+#include "core/rma/window_wait.h"
 
 /* --- epoch ---------------------------------------------------------------------------------------------------- */
 
@@ -112,12 +113,14 @@ static inline int rma_check_amount(const struct pl_rma *rma, size_t there)
 
 /* --- the operation -------------------------------------------------------------------------------------------- */
 
-/* The operation is complete unless the path made a request. */
-static int rma_give_request(struct pl_request **request)
+/* The operation is complete unless the path made a request. The wait for a complete one makes no progress, so this
+ * does: a program may poll its window's memory by such operations alone. */
+static int rma_give_request(struct pl_win *win, struct pl_request **request)
 {
-    if (!request)
+    if (!request || *request)
         return MPI_SUCCESS;
-    *request = *request ? *request : pl_request_sent();
+    pl_win_poll(win);
+    *request = pl_request_sent();
     return *request ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
@@ -135,7 +138,7 @@ int pl_rma_start(const struct pl_rma *rma, struct pl_request **request)
     if (request)
         *request = NULL;
     if (rma->target == MPI_PROC_NULL)
-        return rma_give_request(request);
+        return rma_give_request(rma->win, request);
     const struct pl_win_target *target = &rma->win->targets[rma->target];
     int rc = rma_check_epoch(rma, target, request != NULL);
     rc = rc ? rc : rma_locate(rma, target, &offset, &bytes);
@@ -148,7 +151,7 @@ int pl_rma_start(const struct pl_rma *rma, struct pl_request **request)
             return begin(rma, offset, NULL);
         rc = begin(rma, offset, request);
     }
-    return rc ? rc : rma_give_request(request);
+    return rc ? rc : rma_give_request(rma->win, request);
 }
 
 int pl_rma_report(const struct pl_request *request, int error)
