@@ -21,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
@@ -116,9 +117,24 @@ static void region_add_vacant(struct pl_shm_region *region, const struct pl_shm_
         *vacant = (struct pl_shm_span){ .offset = span->offset, .bytes = span->bytes };
 }
 
+/* The machine has less memory than that: the kernel gives it all the same, and kills a process that uses it. It refuses
+ * private memory by the same rule. */
+static bool region_is_too_much(size_t bytes, uint64_t *there)
+{
+    struct sysinfo info;
+    *there = UINT64_MAX;
+    if (bytes > SIZE_WANTED && sysinfo(&info) == 0)
+        *there = ((uint64_t)info.totalram + info.totalswap) * info.mem_unit;
+    return bytes > *there;
+}
+
 int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes, struct pl_shm_span *span)
 {
+    uint64_t there;
     bytes = pl_shm_region_round_up(bytes);
+    if (region_is_too_much(bytes, &there))
+        return host->fail(MPI_ERR_NO_MEM, "%zu bytes of shared memory are more than the machine's %llu", bytes,
+                          (unsigned long long)there);
     uint64_t offset = region_take_vacant(region, bytes);
     if (offset == UINT64_MAX) {
         offset = region->used;
