@@ -4,6 +4,7 @@
  *
  * - a flag that two processes pass back and forth
  * - a message that they pass back and forth: copied in by one, copied out by the other
+ * - such a message in each direction at the same time; and a window of them in one direction, with one answer
  * - a copy within one of them
  * - a copy by both through a few shared buffers, one copying in as the other copies out, in one direction or in both
  * - a copy by the kernel out of the other's memory
@@ -149,11 +150,61 @@ static double pass(size_t bytes, bool ahead)
     return (now() - start) / PINGS / 2;
 }
 
+static double pass_both_ways(size_t bytes, bool ahead)
+{
+    meet();
+    memset(shared->way[me].buffer, 0, RING);
+    meet();
+    double start = now();
+    for (size_t i = 0; i < PINGS; i++) {
+        send_message(i, bytes);
+        receive_message(i, bytes, ahead);
+    }
+    return (now() - start) / PINGS;
+}
+
+static double pass_windows(size_t bytes, bool ahead)
+{
+    enum { WINDOWS = PINGS / MESSAGES };
+    size_t n = 0;
+    meet();
+    memset(shared->way[me].buffer, 0, RING);
+    meet();
+    double start = now();
+    for (size_t i = 0; i < WINDOWS; i++) {
+        for (int k = 0; k < MESSAGES; k++, n++)
+            if (me == 0)
+                send_message(n, bytes);
+            else
+                receive_message(n, bytes, ahead);
+        if (me == 0)
+            receive_message(i, 0, false);
+        else
+            send_message(i, 0);
+    }
+    return (now() - start) / WINDOWS / MESSAGES;
+}
+
 /* The better of two ways: which one it is depends on the distance of the cores. */
+static double better(double (*way)(size_t bytes, bool ahead), size_t bytes)
+{
+    double with = way(bytes, true), without = way(bytes, false);
+    return with < without ? with : without;
+}
+
 static double message(size_t bytes)
 {
-    double with = pass(bytes, true), without = pass(bytes, false);
-    return with < without ? with : without;
+    return better(pass, bytes);
+}
+
+static double message_exchange(size_t bytes)
+{
+    return better(pass_both_ways, bytes);
+}
+
+static double message_of_window(size_t bytes)
+{
+    return better(pass_windows, bytes);
 }
 
 static double copy(size_t bytes)
@@ -273,6 +324,17 @@ static double median(double (*body)(size_t bytes), size_t bytes)
     return time[BATCHES / 2];
 }
 
+/* `sizes` ends with a negative number. */
+static void print_messages(const char *name, double (*body)(size_t bytes), const int *sizes)
+{
+    for (; *sizes >= 0; sizes++) {
+        double took = median(body, (size_t)*sizes);
+        if (me == 0)
+            printf("%s %d %s\t%.6g\tus\n", name, *sizes < 1024 ? *sizes : *sizes >> 10, *sizes < 1024 ? "B" : "KiB",
+                   1e6 * took);
+    }
+}
+
 static void run(bool only_line)
 {
     static const struct {
@@ -295,16 +357,16 @@ static void run(bool only_line)
     double ping = median(flag, 0);
     if (me == 0)
         printf("cache line\t%.6g\tus\n", 1e6 * ping);
-    static const int sizes[] = { 8, 64, 512, 1024, 4096, 8192 };
-    for (size_t i = 0; !only_line && i < sizeof sizes / sizeof *sizes; i++) {
-        double took = median(message, (size_t)sizes[i]);
-        if (me == 0)
-            printf("message %d %s\t%.6g\tus\n", sizes[i] < 1024 ? sizes[i] : sizes[i] >> 10,
-                   sizes[i] < 1024 ? "B" : "KiB", 1e6 * took);
-    }
-    for (size_t t = 0; !only_line && t < sizeof test / sizeof *test; t++)
+    if (only_line)
+        return;
+    print_messages("message", message, (const int[]){ 0, 8, 64, 512, 1024, 4096, 8192, -1 });
+    print_messages("message exchange", message_exchange, (const int[]){ 8, 1024, -1 });
+    double took = median(message_of_window, 8);
+    if (me == 0)
+        printf("message rate 8 B\t%.6g\tM/s\n", 1e-6 / took);
+    for (size_t t = 0; t < sizeof test / sizeof *test; t++)
         for (int bytes = 8192; bytes <= LARGEST; bytes *= bytes == 8192 ? 2 : 4) {
-            double took = median(test[t].body, (size_t)bytes);
+            took = median(test[t].body, (size_t)bytes);
             const char *unit = bytes < 1 << 20 ? "KiB" : "MiB";
             if (me == 0)
                 printf("%s %d %s\t%.6g\tGB/s\n", test[t].name, bytes < 1 << 20 ? bytes >> 10 : bytes >> 20, unit,
