@@ -131,13 +131,27 @@ static void failure_note(struct failure *first, int code)
         first->why[0] = '\0';
 }
 
+/* Finishes the first requests, as long as they are sends and receives that have ended well; returns their number. */
+static inline int requests_finish_plain(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    int finished = 1, i = 0;
+    for (; finished > 0 && i < count && requests[i] != MPI_REQUEST_NULL; i += finished) {
+        MPI_Status *from = statuses == MPI_STATUSES_IGNORE ? statuses : &statuses[i];
+        bool sent = pl_request_is_sent(requests[i]);
+        if (sent)
+            pl_request_sent_take(&requests[i], from);
+        finished = sent ? 1 : pl_request_finish_plain(count - i, &requests[i], from);
+    }
+    return i;
+}
+
 /* Finishes all complete requests. */
 static int requests_finish_all(struct pl_call *call, int count, MPI_Request requests[], int indices[],
                                MPI_Status statuses[], struct failure *first)
 {
     int given = 0, twice = -1; /* the place of a request that has an earlier one, too */
     bool failed = false;
-    for (int i = 0; i < count; i++) {
+    for (int i = indices ? 0 : requests_finish_plain(count, requests, statuses); i < count; i++) {
         struct pl_request *request = pl_request_still_live(call, requests[i]);
         MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[indices ? given : i];
         if (!request) {
@@ -179,18 +193,32 @@ static int requests_leave(struct pl_call *call, const struct failure *first)
     return MPI_ERR_IN_STATUS;
 }
 
+/* The number of requests before the first one that needs a closer look; *late: the first incomplete one of these. */
+static inline int requests_look(int count, const MPI_Request requests[], int *late)
+{
+    *late = count;
+    for (int i = 0; i < count; i++) {
+        if (requests[i] == MPI_REQUEST_NULL || pl_request_is_sent(requests[i]))
+            continue;
+        const struct pl_request *request = (struct pl_request *)pl_arena_find(PL_REQUEST, requests[i]);
+        if (!request || atomic_load_explicit(&request->obj.handles, memory_order_acquire) <= 0)
+            return i;
+        if (!pl_request_done(request) && *late == count)
+            *late = i;
+    }
+    return count;
+}
+
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     struct pl_call call = PL_CALL(MPI_Waitall);
     struct failure first;
-    int late = count; /* the first incomplete request */
+    int late; /* the first incomplete request */
     failure_init(&first);
     pl_arg_requests(&call, count, requests);
-    for (int i = 0; i < count && !call.err; i++) {
-        struct pl_request *request = pl_request_is_sent(requests[i]) ? NULL : mpi_requests_live(&call, requests, i);
-        if (request && late == count && !pl_request_done(request))
-            late = i;
-    }
+    int looked = requests_look(call.err ? 0 : count, requests, &late);
+    if (looked < count && !call.err)
+        mpi_requests_live(&call, requests, looked); /* says what is wrong with it */
     for (int i = late; i < count && !call.err; i++) {
         struct pl_request *request =
             requests[i] == MPI_REQUEST_NULL ? NULL : (struct pl_request *)requests[i]; /* checked above */

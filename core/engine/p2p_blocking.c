@@ -19,7 +19,7 @@
 
 enum {
     FAST_POLLS = 100, /* of the peer's next message, some 30 ns each; then the general path yields and sleeps */
-    FAST_RUN = 64,    /* one receive of that many takes the general path: other operations must progress too */
+    FAST_RUN = 512,   /* one receive of that many takes the general path: other operations must progress too */
 };
 
 /* A request on the stack of a blocking call: only the fields that are read are set. */
@@ -212,13 +212,13 @@ bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_t
     pl_engine_enter(engine);
     struct pl_request *request = pl_request_again(comm, PL_REQ_RECV);
     if (request) {
-        pl_request_ask(request, buf, count, type, source, tag);
         request->is.active = true;
         ptrdiff_t bytes = take_next(engine, comm, buf, count, type, source, tag, 0);
         if (bytes >= 0) {
             request->outcome = (struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes };
             atomic_store_explicit(&request->done, 1, memory_order_relaxed); /* no other thread has it */
         } else {
+            pl_request_ask(request, buf, count, type, source, tag);
             request->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
             pl_recv_locked(request);
         }

@@ -12,6 +12,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/status.h"
 #include "core/engine/wait.h"
 
 /*
@@ -102,6 +103,48 @@ static inline bool request_reuse(struct pl_request *request)
         request->type = NULL;
     }
     return plain && keep_spare(request);
+}
+
+/* A send or receive that has ended well, of a predefined type, and becomes a spare of `comm`. */
+static inline bool request_is_plain(const struct pl_request *request, const struct pl_comm *comm)
+{
+    return request->comm == comm && request->kind <= PL_REQ_RECV && pl_request_done(request) &&
+           !request->is.persistent && !request->outcome.error && !request->type && !request->on.destroyed &&
+           atomic_load_explicit(&request->obj.handles, memory_order_relaxed) == 1 &&
+           atomic_load_explicit(&request->obj.refs, memory_order_relaxed) == 1;
+}
+
+/* Under the engine's lock, which is taken once. */
+static int finish_plain_of(struct pl_comm *comm, int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    int i = 0, spares = SPARES_MAX - comm->requests.spare_count;
+    if (comm->health.orphan || atomic_load_explicit(&comm->obj.handles, memory_order_relaxed) <= 0)
+        return 0;
+    for (; i < count && i < spares; i++) {
+        struct pl_request *request = (struct pl_request *)requests[i];
+        if (requests[i] == MPI_REQUEST_NULL || !request_is_plain(request, comm))
+            break;
+        if (statuses != MPI_STATUSES_IGNORE)
+            pl_status_set(&statuses[i], &request->outcome);
+        atomic_store_explicit(&request->obj.handles, 0, memory_order_release);
+        pl_list_push(&comm->requests.spares, &request->link);
+        requests[i] = MPI_REQUEST_NULL;
+    }
+    comm->requests.spare_count += i;
+    return i;
+}
+
+int pl_request_finish_plain(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    const struct pl_request *first = (struct pl_request *)requests[0];
+    if (atomic_load_explicit(&first->obj.handles, memory_order_relaxed) <= 0 || first->kind > PL_REQ_RECV ||
+        !first->comm)
+        return 0;
+    struct pl_comm *comm = first->comm;
+    pl_lock_take(&first->engine->lock);
+    int finished = finish_plain_of(comm, count, requests, statuses);
+    pl_lock_drop(&comm->instance->engine.lock);
+    return finished;
 }
 
 /* The same for a collective, with its schedule. */

@@ -9,6 +9,8 @@
 #ifndef PLENUM_CORE_ENGINE_REQUEST_H
 #define PLENUM_CORE_ENGINE_REQUEST_H
 
+#include <string.h>
+
 #include "core/base/compiler.h"
 #include "core/base/list.h"
 #include "core/base/table.h"
@@ -109,6 +111,8 @@ struct pl_request {
     struct pl_type *type;     /* retained; NULL: the datatype is predefined */
     struct pl_outcome outcome;
     struct pl_list link; /* in the list that `state` says */
+    struct pl_request_callbacks on;
+    /* What is above, without on.owner, is two cache lines: a receive whose message is there needs no others. */
     struct pl_request_index index;
     struct pl_request_args args;
 
@@ -129,7 +133,6 @@ struct pl_request {
             void *state;
         } grequest;
     };
-    struct pl_request_callbacks on;
 };
 
 /* Completes a request: sets the outcome's error and wakes sleepers. The lock of its engine, if it has one, is held. */
@@ -167,6 +170,11 @@ void pl_request_sent_forget(void); /* the last instance has closed */
  * kind if it can be reused. No lock held. */
 void pl_request_retire(struct pl_request *request);
 
+/* The same for the first of several requests, which are live, and those behind it that are like it: completed sends and
+ * receives without an error, of predefined datatypes and one communicator. Sets their statuses, without MPI_ERROR, and
+ * their handles. Returns their number. */
+int pl_request_finish_plain(int count, MPI_Request requests[], MPI_Status statuses[]);
+
 /* The same for a completed request of the library, which has no handle. */
 void pl_request_recycle(struct pl_request *request);
 
@@ -194,8 +202,7 @@ static inline void pl_request_begin(struct pl_request *request, enum pl_request_
     atomic_store_explicit(&request->done, 0, memory_order_relaxed);
     request->kind = (uint8_t)kind;
     request->mode = PL_SEND_STANDARD;
-    request->is.persistent = request->is.active = request->is.cancelling = request->is.detached = false;
-    request->is.seen = false;
+    memset(&request->is, 0, sizeof request->is);
     request->context = PL_MSG_P2P;
     request->state = PL_STATE_IDLE;
     request->on.completed = NULL;

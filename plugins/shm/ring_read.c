@@ -14,6 +14,8 @@ enum {
     RECORDS_AT_ONCE = 64, /* of one ring, before the other rings have their turn */
     HEAT_TO_POLL = 64,    /* records found by a ready bit after which a ring is worth polling */
     STREAM = 16,          /* records in a streak after which the next one may well be there, too */
+    STREAM_POLLS = 8,     /* a receive waits that long for it, some 0.2 us, before it is posted */
+    STREAM_SHARE = 8,     /* records of a stream for each line that this side sends meanwhile, at least */
 };
 
 /* --- which rings are polled ------------------------------------------------------------------------------------ */
@@ -175,10 +177,25 @@ static inline void read_copy(char *to, const unsigned char *from, size_t bytes)
     }
 }
 
+static inline void read_start_streak(struct pl_shm_peer *peer, uint32_t records)
+{
+    peer->in.streak = records;
+    peer->in.sent_before = peer->out.tail;
+}
+
+/* Does the peer send messages in a row, and this side few? Where both send, a receive that takes its message at once
+ * delays this side's next message. */
+static inline bool read_is_stream(const struct pl_shm_peer *peer)
+{
+    const struct pl_shm_in *in = &peer->in;
+    return in->streak >= STREAM && (peer->out.tail - in->sent_before) * STREAM_SHARE <= in->streak;
+}
+
 /* Advances by one record of this many lines. Returns `size`. */
 static inline ptrdiff_t read_finish_one(struct pl_shm_peer *peer, uint32_t lines, size_t size)
 {
     peer->in.position += lines;
+    peer->in.streak++;
     read_poll_at(peer->in.poll, peer);
     read_advance(peer, 1);
     return (ptrdiff_t)size;
@@ -200,9 +217,10 @@ static PL_NOINLINE ptrdiff_t read_poll_and_take(struct pl_endpoint *endpoint, co
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     if (polls > 1 && peer->out.ahead)
         pl_shm_prefetch_ahead(&peer->out);
+    polls = polls ? polls : STREAM_POLLS;
     while (!pl_shm_read_has_record(peer)) {
         if (--polls <= 0) {
-            peer->in.streak = 0;
+            read_start_streak(peer, 0);
             return PL_AGAIN;
         }
         pl_relax();
@@ -217,7 +235,7 @@ ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header 
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     struct pl_shm_in *in = &peer->in;
-    if (pl_unlikely(!in->poll || !pl_list_empty(&peer->shm->active)) || (polls == 0 && in->streak < STREAM))
+    if (pl_unlikely(!in->poll || !pl_list_empty(&peer->shm->active)) || (polls == 0 && !read_is_stream(peer)))
         return PL_PENDING;
     struct pl_shm_record *record = pl_shm_record_at(in->ring, in->position & in->mask);
     if (atomic_load_explicit(&record->sequence, memory_order_acquire) != pl_shm_sequence(in->position))
@@ -254,7 +272,10 @@ int pl_shm_read(struct pl_shm_peer *peer)
     }
     if (records > 0) {
         read_advance(peer, (uint32_t)records);
-        in->streak = in->idle == peer->shm->idle ? in->streak + (uint32_t)records : (uint32_t)records;
+        if (in->idle == peer->shm->idle)
+            in->streak += (uint32_t)records;
+        else
+            read_start_streak(peer, (uint32_t)records);
         in->idle = peer->shm->idle;
     }
     return records;
