@@ -24,6 +24,7 @@
 
 static int mtest_rank = -1, mtest_size = 0;
 static _Atomic int mtest_checks, mtest_failures;
+static unsigned long mtest_kept; /* objects that the test keeps beyond MPI_Finalize */
 
 /* The first failures are shown, all are counted. */
 static inline int mtest_check(int passed, const char *file, int line, const char *what, const char *detail)
@@ -70,6 +71,52 @@ static inline int mtest_init_thread(int *argc, char ***argv, int required)
     return provided;
 }
 
+/* The value of a performance variable that belongs to no object. */
+static inline unsigned long mtest_level(int index)
+{
+    MPI_T_pvar_session session;
+    MPI_T_pvar_handle handle;
+    unsigned long level = 0;
+    int count;
+    CHECK(MPI_T_pvar_session_create(&session) == MPI_SUCCESS);
+    CHECK(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) == MPI_SUCCESS);
+    CHECK(MPI_T_pvar_read(session, handle, &level) == MPI_SUCCESS);
+    CHECK(MPI_T_pvar_handle_free(session, &handle) == MPI_SUCCESS);
+    CHECK(MPI_T_pvar_session_free(&session) == MPI_SUCCESS);
+    return level;
+}
+
+/* How many objects of a kind exist: "live_requests" and the like. */
+static inline unsigned long mtest_live(const char *variable)
+{
+    int provided, index = -1;
+    CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS);
+    CHECK(MPI_T_pvar_get_index(variable, MPI_T_PVAR_CLASS_LEVEL, &index) == MPI_SUCCESS);
+    unsigned long level = mtest_level(index);
+    CHECK(MPI_T_finalize() == MPI_SUCCESS);
+    return level;
+}
+
+/* After MPI_Finalize no other object exists: neither the test nor the library has kept a reference. */
+static inline int mtest_left(const char *file)
+{
+    int provided, variables;
+    unsigned long left = 0;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) || MPI_T_pvar_get_num(&variables))
+        return 1;
+    for (int i = 0; i < variables; i++) {
+        char name[64] = "";
+        int length = sizeof name, any;
+        MPI_T_pvar_get_info(i, name, &length, &any, &any, NULL, NULL, NULL, NULL, &any, &any, &any, &any);
+        unsigned long live = strncmp(name, "live_", 5) == 0 ? mtest_level(i) : 0;
+        if (live > mtest_kept)
+            fprintf(stderr, "%s: rank %d: %s is %lu after MPI_Finalize\n", file, mtest_rank, name, live);
+        left += live;
+    }
+    MPI_T_finalize();
+    return left != mtest_kept;
+}
+
 static inline int mtest_end(const char *file)
 {
     int initialized = 0, finalized = 0;
@@ -80,6 +127,7 @@ static inline int mtest_end(const char *file)
         int code = MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         all[0] += !mtest_check_code(code, MPI_SUCCESS, file, __LINE__, "the last MPI_Allreduce");
         all[0] += !mtest_check_code(MPI_Finalize(), MPI_SUCCESS, file, __LINE__, "MPI_Finalize");
+        all[0] += mtest_left(file);
     }
     if (mtest_rank <= 0)
         printf("%s: %d checks, %d failed\n", file, all[1], all[0]);

@@ -193,6 +193,7 @@ int main(int argc, char **argv)
     CHECK(destroyed[0] == 0 && destroyed[1] == 0);
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK(destroyed[0] == 1);
+    mtest_kept = 2; /* named and context[2] */
     int code = mtest_end(__FILE__);
     int all = destroyed[0] == 1 && destroyed[1] == 1 && destroyed[2] == 0 &&
               destroyed[3] == 1; /* the World's objects are gone, but the user's handle is valid */

@@ -8,7 +8,6 @@
  */
 #include <stdbool.h>
 
-#include "live.h"
 #include "mtest.h"
 #include "pattern.h"
 
@@ -165,9 +164,9 @@ int main(int argc, char **argv)
     for (int round = 0; round < ROUNDS; round++) {
         round_of(round, &random);
         if (round == ROUNDS / 2)
-            live = live_objects("live_requests");
+            live = mtest_live("live_requests");
     }
-    CHECK(live_objects("live_requests") <= live + COUNT);
+    CHECK(mtest_live("live_requests") <= live + COUNT);
     CHECK_OK(MPI_Request_free(&persistent));
     CHECK_OK(MPI_Request_free(&inactive));
     CHECK_OK(MPI_Type_free(&gaps));
