@@ -323,7 +323,7 @@ static bool probe_find_locked(struct pl_comm *comm, int source, int tag, struct 
     return true;
 }
 
-/* Without `wait` it tries twice. */
+/* Without `wait` it tries once more if its round of progress had events: they may have been those of a connection. */
 static int probe_run(struct pl_comm *comm, int source, int tag, bool wait, bool *found, struct pl_outcome *outcome,
                      struct pl_message *taken)
 {
@@ -348,7 +348,7 @@ static int probe_run(struct pl_comm *comm, int source, int tag, bool wait, bool 
         if (wait) {
             idling.rounds = events ? 0 : idling.rounds;
             pl_engine_idle(engine, &idling);
-        } else if (tried) {
+        } else if (tried || events == 0) {
             pl_wait_record_poll(engine, NULL, &idling);
             pl_engine_polled(engine);
             return MPI_SUCCESS;
