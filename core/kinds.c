@@ -7,6 +7,7 @@
 #include "core/base/log.h"
 #include "core/coll/agree.h"
 #include "core/coll/algorithm.h"
+#include "core/coll/alone.h"
 #include "core/coll/area/area.h"
 #include "core/coll/area/collectives.h"
 #include "core/coll/area/place.h"
@@ -118,7 +119,8 @@ const struct pl_config_check pl_config_checks[PL_CONFIG_CHECKS] = {
 
 bool (*const pl_coll_append_by_nodes)(struct pl_schedule *schedule,
                                       const struct pl_coll *coll) = pl_hierarchy_append_started;
-pl_coll_shortcut *const pl_coll_shortcuts[PL_COLL_SHORTCUTS] = { pl_coll_try_area, pl_coll_try_hierarchy };
+pl_coll_shortcut *const pl_coll_shortcuts[PL_COLL_SHORTCUTS] = { pl_coll_try_area, pl_coll_try_alone,
+                                                                 pl_coll_try_hierarchy };
 
 const struct pl_algorithm *const pl_coll_neighborhood = &pl_neighbor_exchange;
 struct pl_neighbors (*const pl_coll_neighbors)(const struct pl_comm *comm) = pl_neighbors_of;

@@ -95,7 +95,7 @@ static inline bool pl_coll_can(const struct pl_comm *comm) /* the same without r
 /* What a blocking collective tries, in this order, before it makes a schedule (core/kinds.c). False: not for this one.
  * True: it is done, and *rc is its result. */
 typedef bool pl_coll_shortcut(const struct pl_coll *coll, int *rc);
-enum { PL_COLL_SHORTCUTS = 2 };
+enum { PL_COLL_SHORTCUTS = 3 };
 extern pl_coll_shortcut *const pl_coll_shortcuts[PL_COLL_SHORTCUTS];
 
 /* Appends a nonblocking or persistent collective that does not, or may not, go by messages among all ranks. False: it
