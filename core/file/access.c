@@ -185,10 +185,13 @@ int pl_access_alone(struct pl_file *file, const struct pl_access *access, size_t
 
 /* --- requests ----------------------------------------------------------------------------------------------------- */
 
-/* The data as a number of etypes. */
+/* The data as a number of etypes. The etype MPI_BYTE matches any data, by its size in the file. */
 static int count_etypes(const struct pl_file *file, const struct pl_file_io *io, MPI_Offset *etypes)
 {
     MPI_Count bytes = io->count * io->type->size; /* checked: it fits */
+    const struct pl_view *view = &file->view;
+    if (view->etype == PL_TYPE_BYTE && view->file_etype->size == 1 && pl_datarep_converts(view->datarep, io->write))
+        return pl_datarep_size(view->datarep, io->count, io->type, etypes);
     *etypes = bytes / file->view.etype->size;
     if (bytes % file->view.etype->size == 0)
         return MPI_SUCCESS;

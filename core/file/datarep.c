@@ -129,6 +129,14 @@ static int count_in_file(const struct pl_datarep *datarep, const struct pl_type 
     return count->error;
 }
 
+int pl_datarep_size(const struct pl_datarep *datarep, MPI_Count count, const struct pl_type *type, MPI_Count *bytes)
+{
+    struct count all;
+    int rc = count_in_file(datarep, type, count, SIZE_MAX, &all);
+    *bytes = (MPI_Count)all.in_file;
+    return rc;
+}
+
 /* --- types in the file -------------------------------------------------------------------------------------------- */
 
 /* A predefined type: itself, or the bytes that represent it in the file. */

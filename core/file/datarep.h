@@ -44,6 +44,9 @@ static inline bool pl_datarep_converts(const struct pl_datarep *datarep, bool wr
  * MPI_ERR_VALUE_TOO_LARGE. Runs user code. */
 int pl_datarep_type(const struct pl_datarep *datarep, struct pl_type *type, struct pl_type **in_file);
 
+/* How many bytes of the file `count` elements take. MPI_ERR_CONVERSION. Runs user code. */
+int pl_datarep_size(const struct pl_datarep *datarep, MPI_Count count, const struct pl_type *type, MPI_Count *bytes);
+
 /* Converts `count` elements into `filebuf`, where they take `bytes` bytes. Or back from it, as many whole basic
  * elements as it has; `native` is their size in the user's memory. MPI_ERR_CONVERSION. Runs user code. */
 int pl_datarep_write(const struct pl_datarep *datarep, const void *buf, MPI_Count count, const struct pl_type *type,

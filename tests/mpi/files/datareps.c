@@ -79,6 +79,36 @@ static void mixed(void)
     MPI_Type_free(&type);
 }
 
+/* The etype MPI_BYTE matches any data. A long has four bytes in the file, so all counts there are of these. */
+static void bytes_of_longs(void)
+{
+    long wide[] = { -7, 123456789, 1L << 30 }, got[4] = { 0, 0, 0, 99 };
+    unsigned char bytes[4096];
+    MPI_Offset at = -1;
+    MPI_Status status;
+    MPI_Datatype every;
+    MPI_Type_vector(3, 1, 2, MPI_LONG, &every);
+    MPI_Type_commit(&every);
+    CHECK_OK(MPI_File_set_size(fh, 0));
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "external32", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_write_at_all(fh, 12 * mtest_rank, wide, 3, MPI_LONG, &status));
+    CHECK(files_count(&status, MPI_LONG) == 3);
+    CHECK(files_load(bytes, sizeof bytes) == 12 * mtest_size && bytes[3] == 249 && bytes[8] == 64 && bytes[11] == 0);
+    CHECK_OK(MPI_File_seek(fh, 12 * mtest_rank, MPI_SEEK_SET));
+    CHECK_OK(MPI_File_read(fh, got, 2, MPI_LONG, &status));
+    CHECK_OK(MPI_File_get_position(fh, &at));
+    CHECK(at == 12 * mtest_rank + 8 && got[0] == wide[0] && got[1] == wide[1] && got[2] == 0);
+    CHECK_OK(MPI_File_read_ordered(fh, got, 3, MPI_LONG, &status));
+    CHECK(files_count(&status, MPI_LONG) == 3 && got[0] == wide[0] && got[2] == wide[2] && got[3] == 99);
+    CHECK_OK(MPI_File_read_at(fh, 12 * mtest_size - 8, got, 4, MPI_LONG, &status)); /* two are not there */
+    CHECK(files_count(&status, MPI_LONG) == 2 && got[0] == wide[1] && got[1] == wide[2] && got[3] == 99);
+    long spread[5] = { 1, 1, 1, 1, 1 };
+    CHECK_OK(MPI_File_read_at_all(fh, 12 * mtest_rank, spread, 1, every, &status));
+    for (int i = 0; i < 5; i++)
+        CHECK(spread[i] == (i % 2 ? 1 : wide[i / 2]));
+    MPI_Type_free(&every);
+}
+
 /* Numbers as text: eight digits for an int. */
 static int reads, writes;
 
@@ -180,6 +210,7 @@ int main(int argc, char **argv)
     fh = files_open(MPI_MODE_RDWR | MPI_MODE_CREATE);
     external();
     mixed();
+    bytes_of_longs();
     registered();
     CHECK_OK(MPI_File_close(&fh));
     files_end();
