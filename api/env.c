@@ -95,9 +95,8 @@ static void info_read_alignment(struct pl_call *call, struct pl_info *info, size
         call->err = pl_info_get(info, key, &value);
     if (!value)
         return;
-    char *end;
-    unsigned long wanted = strtoul(value, &end, 10);
-    if (end == value || *end || wanted == 0 || wanted > 1ul << 30 || (wanted & (wanted - 1)))
+    size_t wanted;
+    if (!pl_info_alignment(value, &wanted))
         pl_call_error(call, MPI_ERR_INFO_VALUE, "%s is \"%.40s\"; it must be a power of two, at most 2^30", key, value);
     else if (wanted > *alignment)
         *alignment = wanted;

@@ -252,6 +252,13 @@ int pl_info_seconds(struct pl_info *info, const char *key, long *milliseconds)
     return rc;
 }
 
+bool pl_info_alignment(const char *value, size_t *alignment)
+{
+    char *end;
+    *alignment = strtoul(value, &end, 10);
+    return end != value && !*end && *alignment > 0 && *alignment <= 1ul << 30 && (*alignment & (*alignment - 1)) == 0;
+}
+
 int pl_info_count(struct pl_info *info)
 {
     pl_lock_take(&info->lock);

@@ -43,6 +43,9 @@ bool pl_info_read(struct pl_info *info, const char *key, char *value, size_t cap
  * above 2^30. MPI_ERR_NO_MEM. */
 int pl_info_seconds(struct pl_info *info, const char *key, long *milliseconds);
 
+/* The value of "mpi_minimum_memory_alignment": a power of two, at most 2^30. False: it is something else. */
+bool pl_info_alignment(const char *value, size_t *alignment);
+
 int pl_info_count(struct pl_info *info);
 
 /* The n-th key; false: there are fewer. */

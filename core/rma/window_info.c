@@ -2,6 +2,7 @@
 /* Hints of a window. See window_info.h. */
 #include "core/rma/window_info.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,15 @@ static void hint_read_flags(struct pl_info *info, bool creating, struct pl_win_h
     }
 }
 
+static void hint_read_alignment(struct pl_info *info, size_t *kept)
+{
+    char value[PL_WIN_HINT];
+    size_t length, alignment;
+    if (pl_info_read(info, "mpi_minimum_memory_alignment", value, sizeof value, &length) && length < sizeof value &&
+        pl_info_alignment(value, &alignment))
+        *kept = alignment;
+}
+
 static struct pl_win_hints window_hints_of(struct pl_win *win)
 {
     pl_lock_take(&win->comm->lock);
@@ -91,6 +101,8 @@ int pl_win_info_set(struct pl_win *win, struct pl_info *info)
         hints = (struct pl_win_hints){ .ordering = "rar,raw,war,waw", .ops = "same_op_no_op", .granularity = "0" };
     if (info) {
         hint_read_flags(info, creating, &hints);
+        if (creating)
+            hint_read_alignment(info, &hints.alignment);
         hint_keep_text(info, "accumulate_ordering", hint_is_ordering, hints.ordering);
         hint_keep_text(info, "accumulate_ops", hint_is_ops, hints.ops);
         hint_keep_text(info, "mpi_accumulate_granularity", hint_is_granularity, hints.granularity);
@@ -99,6 +111,13 @@ int pl_win_info_set(struct pl_win *win, struct pl_info *info)
     win->hints = hints;
     pl_lock_drop(&win->comm->lock);
     return pl_comm_info_set(win->comm, info); /* memory kinds */
+}
+
+static int hint_add_alignment(size_t alignment, struct pl_info *used)
+{
+    char value[PL_WIN_HINT];
+    snprintf(value, sizeof value, "%zu", alignment);
+    return pl_info_set(used, "mpi_minimum_memory_alignment", value);
 }
 
 int pl_win_info_get(struct pl_win *win, struct pl_info *used)
@@ -114,5 +133,7 @@ int pl_win_info_get(struct pl_win *win, struct pl_info *used)
             rc = pl_info_set(used, window_flags[i].key, hints.flags & window_flags[i].bit ? "true" : "false");
     rc = rc ? rc : pl_info_set(used, "accumulate_ordering", hints.ordering);
     rc = rc ? rc : pl_info_set(used, "accumulate_ops", hints.ops);
+    if (rc == MPI_SUCCESS && pl_win_memory_alignment(win) > 0)
+        rc = hint_add_alignment(pl_win_memory_alignment(win), used);
     return rc ? rc : pl_info_set(used, "mpi_accumulate_granularity", hints.granularity);
 }

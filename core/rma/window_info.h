@@ -3,6 +3,8 @@
 #ifndef PLENUM_CORE_RMA_WINDOW_INFO_H
 #define PLENUM_CORE_RMA_WINDOW_INFO_H
 
+#include <stddef.h>
+
 struct pl_info;
 struct pl_win;
 
@@ -14,9 +16,10 @@ enum {
     PL_HINT_NONCONTIGUOUS = 8,
 };
 
-/* comm->lock; the flags that decide the memory's layout never change. */
+/* comm->lock; what decides the memory's layout never changes. */
 struct pl_win_hints {
     unsigned flags;
+    size_t alignment; /* of the memory that the window allocates, beyond a page; 0: not asked for */
     char ordering[PL_WIN_HINT], ops[PL_WIN_HINT], granularity[PL_WIN_HINT];
 };
 

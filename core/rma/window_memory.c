@@ -29,6 +29,13 @@ static bool memory_is_contiguous(const struct pl_win *win)
     return win->flavor == MPI_WIN_FLAVOR_SHARED && !(win->hints.flags & PL_HINT_NONCONTIGUOUS);
 }
 
+size_t pl_win_memory_alignment(const struct pl_win *win)
+{
+    if (!memory_is_allocated(win) || (memory_is_contiguous(win) && win->comm->rank != 0))
+        return 0;
+    return win->hints.alignment > PL_WIN_CTL ? win->hints.alignment : PL_WIN_CTL;
+}
+
 /* The transport that shares memory; NULL: none. */
 static const struct pl_transport_ops *memory_find_transport(struct pl_engine *engine, void **self)
 {
@@ -44,13 +51,14 @@ static const struct pl_transport_ops *memory_find_transport(struct pl_engine *en
 static int memory_own_bytes(struct pl_win *win, struct pl_comm *parent, size_t *bytes)
 {
     int64_t mine = memory_is_allocated(win) ? win->size : (int64_t)pl_delegate_area(win->comm->size), all = 0;
+    size_t alignment = pl_win_memory_alignment(win), slack = alignment > 0 ? alignment - PL_WIN_CTL : 0;
     int rc = MPI_SUCCESS;
     if (memory_is_contiguous(win) && win->comm->size > 1) {
         rc = pl_allreduce(parent, &mine, &all, 1, pl_type_predefined((uintptr_t)MPI_INT64_T),
                           pl_op_predefined((uintptr_t)MPI_SUM));
         mine = win->comm->rank == 0 ? all : 0;
     }
-    *bytes = (size_t)mine;
+    *bytes = (size_t)mine + slack;
     if (rc == MPI_SUCCESS && (mine < 0 || *bytes > SIZE_MAX / 2 - PL_WIN_CTL))
         rc = pl_fail(MPI_ERR_NO_MEM, "the sizes of all ranks' memory add up to more than an address space");
     return rc;
@@ -95,8 +103,11 @@ int pl_win_memory_make(struct pl_win *win, struct pl_comm *parent, struct pl_win
         return rc;
     struct pl_win_target *target = &win->targets[win->comm->rank];
     target->ctl = win->memory.private_area ? win->memory.private_area : win->memory.shared.memory;
-    if (memory_is_allocated(win))
-        win->base = (char *)target->ctl + PL_WIN_CTL; /* memory_lay_out() changes this in a contiguous window */
+    if (memory_is_allocated(win)) { /* memory_lay_out() changes this in a contiguous window */
+        size_t alignment = pl_win_memory_alignment(win) > 0 ? pl_win_memory_alignment(win) : PL_WIN_CTL;
+        uintptr_t least = (uintptr_t)target->ctl + PL_WIN_CTL;
+        win->base = (char *)target->ctl + PL_WIN_CTL + (-least & (alignment - 1));
+    }
     target->memory = win->base;
     target->path = &pl_rma_path_direct;
     own->ctl = (uint64_t)(uintptr_t)target->ctl;
@@ -138,10 +149,12 @@ static bool memory_map_area(struct pl_win *win, int rank, const struct pl_win_ca
 static bool memory_map_direct(struct pl_win *win, int rank, const struct pl_win_card *card)
 {
     struct pl_win_target *target = &win->targets[rank];
-    bool holds = memory_is_contiguous(win) || (uint64_t)card->size <= card->bytes - PL_WIN_CTL; /* of enough bytes */
-    if (card->bytes < PL_WIN_CTL || !holds || !memory_map_area(win, rank, card))
+    uint64_t before = card->base - card->ctl; /* of the memory, in the area */
+    bool holds = before >= PL_WIN_CTL && before <= card->bytes &&
+                 (memory_is_contiguous(win) || (uint64_t)card->size <= card->bytes - before);
+    if (!holds || !memory_map_area(win, rank, card))
         return false;
-    target->memory = (char *)win->memory.maps[rank].memory + PL_WIN_CTL;
+    target->memory = (char *)win->memory.maps[rank].memory + before;
     target->path = &pl_rma_path_direct;
     return true;
 }
@@ -150,7 +163,7 @@ static bool memory_map_direct(struct pl_win *win, int rank, const struct pl_win_
 static int memory_lay_out(struct pl_win *win, const struct pl_win_card *cards)
 {
     char *memory = win->targets[0].memory;
-    uint64_t left = cards[0].bytes - PL_WIN_CTL;
+    uint64_t left = cards[0].bytes - (cards[0].base - cards[0].ctl);
     for (int i = 0; i < win->comm->size; i++) {
         if ((uint64_t)cards[i].size > left)
             return pl_fail(MPI_ERR_RMA_SHARED, "the hints of ranks 0 and %d about the window's memory differ", i);

@@ -48,6 +48,9 @@ struct pl_win_card {
     uint32_t key; /* bytes of the key of exposed memory; 0: it is not exposed */
 };
 
+/* The alignment of the memory that the window allocates for this process; 0: none, or it follows another rank's. */
+size_t pl_win_memory_alignment(const struct pl_win *win);
+
 /* Makes this process's area and fills in `own`, unless own->error is set. Collective in the window's parent.
  * MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED. */
 int pl_win_memory_make(struct pl_win *win, struct pl_comm *parent, struct pl_win_card *own);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows as objects: all flavors and their attributes, names, keyvals, error handlers, hints, groups. */
+#include <stdint.h>
+
 #include "rma.h"
 
 static int deleted[3], handled;
@@ -166,6 +168,49 @@ static void flavors(MPI_Comm comm)
     free(memory);
 }
 
+/* Each rank's memory has the alignment that it asks for, here more than a page and not the same for all. In a
+ * contiguous window only the first rank's has. */
+static void alignments(MPI_Comm comm, int shared, const char *noncontiguous)
+{
+    enum { BYTES = 1000 };
+    int next = (mtest_rank + 1) % mtest_size, before = (mtest_rank + mtest_size - 1) % mtest_size, found = 0;
+    long alignment = 16384L << mtest_rank % 3 * 2;
+    char text[MPI_MAX_INFO_VAL], *base = NULL, out[BYTES];
+    int length = sizeof text;
+    MPI_Info info, used;
+    MPI_Win win;
+    snprintf(text, sizeof text, "%ld", alignment);
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_OK(MPI_Info_set(info, "mpi_minimum_memory_alignment", text));
+    CHECK_OK(MPI_Info_set(info, "alloc_shared_noncontig", noncontiguous));
+    CHECK_OK(shared ? MPI_Win_allocate_shared(BYTES, 1, info, comm, &base, &win)
+                    : MPI_Win_allocate(BYTES, 1, info, comm, &base, &win));
+    CHECK_OK(MPI_Info_free(&info));
+    if (!shared || noncontiguous[0] == 't' || mtest_rank == 0) {
+        CHECK((uintptr_t)base % (uintptr_t)alignment == 0);
+        CHECK_OK(MPI_Win_get_info(win, &used));
+        CHECK_OK(MPI_Info_get_string(used, "mpi_minimum_memory_alignment", &length, text, &found));
+        CHECK(found && strtol(text, NULL, 10) == alignment);
+        CHECK_OK(MPI_Info_free(&used));
+    }
+    memset(base, 1, BYTES);
+    memset(out, 10 + mtest_rank, sizeof out);
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_OK(MPI_Put(out, BYTES - 2, MPI_CHAR, next, 1, BYTES - 2, MPI_CHAR, win));
+    CHECK_OK(MPI_Win_fence(0, win));
+    for (int i = 0; i < BYTES; i++)
+        CHECK(base[i] == (i == 0 || i == BYTES - 1 ? 1 : 10 + before));
+    if (shared) {
+        char *there = NULL;
+        MPI_Aint size = 0;
+        int unit = 0;
+        CHECK_OK(MPI_Win_shared_query(win, next, &size, &unit, &there));
+        CHECK(size == BYTES && there && there[0] == 1 && there[1] == 10 + mtest_rank && there[BYTES - 1] == 1);
+    }
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_OK(MPI_Win_free(&win));
+}
+
 static void expect(MPI_Info info, const char *key, const char *value)
 {
     char got[MPI_MAX_INFO_VAL + 1] = "";
@@ -234,6 +279,11 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     flavors(MPI_COMM_WORLD);
     hints(MPI_COMM_WORLD);
+    alignments(MPI_COMM_WORLD, 0, "false");
+    if (window_can_share(MPI_COMM_WORLD)) {
+        alignments(MPI_COMM_WORLD, 1, "false");
+        alignments(MPI_COMM_WORLD, 1, "true");
+    }
     parts();
     MTEST_END;
 }
