@@ -290,16 +290,33 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     return pl_call_leave(&call);
 }
 
+static void fail_f90(struct pl_call *call, int combiner, int p, int r)
+{
+    const char *kind = combiner == MPI_COMBINER_F90_INTEGER ? "INTEGER"
+                       : combiner == MPI_COMBINER_F90_REAL  ? "REAL"
+                                                            : "COMPLEX";
+    if (p == MPI_UNDEFINED)
+        pl_call_error(call, MPI_ERR_ARG, "no %s has a range of %d decimal digits", kind, r);
+    else if (r == MPI_UNDEFINED)
+        pl_call_error(call, MPI_ERR_ARG, "no %s has a precision of %d decimal digits", kind, p);
+    else
+        pl_call_error(call, MPI_ERR_ARG, "no %s has a precision of %d and a range of %d decimal digits", kind, p, r);
+}
+
 static int mpi_query_f90(struct pl_call *call, int combiner, int p, int r, MPI_Datatype *newtype)
 {
     struct pl_type *type = NULL;
     pl_arg_output(call, newtype, "newtype");
-    if ((p < 0 && p != MPI_UNDEFINED) || (r < 0 && r != MPI_UNDEFINED) || (p == MPI_UNDEFINED && r == MPI_UNDEFINED))
-        pl_call_error(call, MPI_ERR_ARG, "precision %d and range %d select no type", p, r);
+    if (p < 0 && p != MPI_UNDEFINED)
+        pl_call_error(call, MPI_ERR_ARG, "p is %d; it must not be negative", p);
+    if (r < 0 && (r != MPI_UNDEFINED || combiner == MPI_COMBINER_F90_INTEGER))
+        pl_call_error(call, MPI_ERR_ARG, "r is %d; it must not be negative", r);
+    if (p == MPI_UNDEFINED && r == MPI_UNDEFINED)
+        pl_call_error(call, MPI_ERR_ARG, "p and r are MPI_UNDEFINED; at least one must be given");
     if (!call->err)
         call->err = pl_type_f90(combiner, p, r, &type);
     if (!call->err && !type)
-        pl_call_error(call, MPI_ERR_ARG, "no type has a precision of %d and a range of %d decimal digits", p, r);
+        fail_f90(call, combiner, p, r);
     if (!call->err)
         *newtype = pl_type_handle(type);
     return pl_call_leave(call);

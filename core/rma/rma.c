@@ -19,8 +19,10 @@ static PL_COLD int rma_fail_epoch(const struct pl_rma *rma)
 
 static PL_COLD int rma_fail_passive(const struct pl_rma *rma)
 {
-    return pl_fail(MPI_ERR_RMA_SYNC, "an operation with a request requires a lock on rank %d of %s", rma->target,
-                   pl_win_label(rma->win));
+    return pl_fail(
+        MPI_ERR_RMA_SYNC,
+        "an operation with a request requires a lock on rank %d of %s: call MPI_Win_lock or MPI_Win_lock_all first",
+        rma->target, pl_win_label(rma->win));
 }
 
 /* `passive`: only a lock will do. */
@@ -31,10 +33,10 @@ static inline int rma_check_epoch(const struct pl_rma *rma, const struct pl_win_
     int access = atomic_load_explicit(&win->epoch.access, memory_order_relaxed);
     if (open == PL_OPEN_LOCKED || access == PL_ACCESS_LOCK_ALL)
         return MPI_SUCCESS;
-    if (open == PL_OPEN_NOT && access != PL_ACCESS_FENCE)
-        return rma_fail_epoch(rma);
     if (passive)
         return rma_fail_passive(rma);
+    if (open == PL_OPEN_NOT && access != PL_ACCESS_FENCE)
+        return rma_fail_epoch(rma);
     if (access == PL_ACCESS_FENCE && !atomic_load_explicit(&win->epoch.fence_used, memory_order_relaxed))
         atomic_store_explicit(&win->epoch.fence_used, true, memory_order_relaxed);
     return MPI_SUCCESS;

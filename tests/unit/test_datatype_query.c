@@ -189,6 +189,15 @@ START_TEST(matching_sizes)
 }
 END_TEST
 
+/* The text of the last MPI_ERR_ARG contains these words. */
+static bool error_says(const char *words)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    MPI_Error_string(MPI_ERR_ARG, text, &length);
+    return strstr(text, words) != NULL;
+}
+
 static void check_f90(MPI_Datatype type, int combiner, int first, int size, int basic)
 {
     MPI_Datatype freed = type;
@@ -233,8 +242,14 @@ START_TEST(fortran_kinds)
     }
     ck_assert_int_eq(MPI_Type_create_f90_real(40, 10, &again), MPI_ERR_ARG);
     ck_assert_int_eq(MPI_Type_create_f90_real(MPI_UNDEFINED, MPI_UNDEFINED, &again), MPI_ERR_ARG);
+    ck_assert(error_says("p and r are MPI_UNDEFINED"));
+    ck_assert_int_eq(MPI_Type_create_f90_complex(40, MPI_UNDEFINED, &again), MPI_ERR_ARG);
+    ck_assert(error_says("no COMPLEX has a precision of 40 decimal digits"));
     ck_assert_int_eq(MPI_Type_create_f90_integer(39, &again), MPI_ERR_ARG);
+    ck_assert(error_says("no INTEGER has a range of 39 decimal digits"));
+    ck_assert_int_eq(MPI_Type_create_f90_integer(MPI_UNDEFINED, &again), MPI_ERR_ARG);
     ck_assert_int_eq(MPI_Type_create_f90_integer(-1, &again), MPI_ERR_ARG);
+    ck_assert(error_says("r is -1; it must not be negative"));
 
     MPI_Datatype derived; /* outlives the permanent one that it is made of */
     MPI_Type_contiguous(4, type, &derived);

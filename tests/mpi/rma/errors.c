@@ -87,7 +87,11 @@ static void no_epoch(MPI_Win win)
     CHECK_CLASS(MPI_Fetch_and_op(&value, &result, MPI_INT, target, 0, MPI_SUM, win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Compare_and_swap(&value, &value, &result, MPI_INT, target, 0, win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Rput(&value, 1, MPI_INT, target, 0, 1, MPI_INT, win, &request), MPI_ERR_RMA_SYNC);
-    CHECK_CLASS(MPI_Rget(&value, 1, MPI_INT, target, 0, 1, MPI_INT, win, &request), MPI_ERR_RMA_SYNC);
+    int code = MPI_Rget(&value, 1, MPI_INT, target, 0, 1, MPI_INT, win, &request), length;
+    char text[MPI_MAX_ERROR_STRING];
+    CHECK_CLASS(code, MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Error_string(code, text, &length));
+    CHECK(strstr(text, "call MPI_Win_lock or MPI_Win_lock_all") && !strstr(text, "fence")); /* no other epoch will do */
     CHECK_CLASS(MPI_Win_unlock(target, win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_unlock_all(win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_flush(target, win), MPI_ERR_RMA_SYNC);
