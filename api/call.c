@@ -76,8 +76,9 @@ void pl_call_error(struct pl_call *call, int class, const char *format, ...)
     call->err = class;
 }
 
-const struct pl_arg_names pl_send_names = { "sendbuf", "sendcount", "sendtype", "sendtag" };
-const struct pl_arg_names pl_recv_names = { "recvbuf", "recvcount", "recvtype", "recvtag" };
+const struct pl_arg_names pl_send_names = { "sendbuf", "sendcount", "sendtype", "sendtag", NULL };
+const struct pl_arg_names pl_recv_names = { "recvbuf", "recvcount", "recvtype", "recvtag", NULL };
+const struct pl_arg_names pl_old_names = { .comm = "comm_old" };
 
 static const char *name_or(const char *name, const char *otherwise)
 {
@@ -142,11 +143,16 @@ static void call_explain_comm(struct pl_call *call, MPI_Comm comm)
                 pl_world_state == PL_WORLD_FINALIZED ? "any more after MPI_Finalize" : "before MPI_Init");
 }
 
+static const char *call_name_comm(const struct pl_call *call)
+{
+    return name_or(call->names ? call->names->comm : NULL, "comm");
+}
+
 struct pl_comm *pl_resolve_comm(struct pl_call *call, MPI_Comm comm)
 {
     if (call->err)
         return NULL;
-    struct pl_comm *c = call_resolve(call, PL_COMM, comm, "comm");
+    struct pl_comm *c = call_resolve(call, PL_COMM, comm, call_name_comm(call));
     if (c)
         call_attach(call, PL_COMM, c);
     else
@@ -159,7 +165,8 @@ struct pl_comm *pl_arg_intracomm(struct pl_call *call, MPI_Comm comm)
     struct pl_comm *c = pl_arg_comm(call, comm);
     if (!c || !pl_comm_is_inter(c))
         return c;
-    pl_call_error(call, MPI_ERR_COMM, "comm is an intercommunicator; it must be an intracommunicator");
+    pl_call_error(call, MPI_ERR_COMM, "%s is an intercommunicator; it must be an intracommunicator",
+                  call_name_comm(call));
     return NULL;
 }
 
@@ -168,7 +175,8 @@ struct pl_comm *pl_arg_intercomm(struct pl_call *call, MPI_Comm comm)
     struct pl_comm *c = pl_arg_comm(call, comm);
     if (!c || pl_comm_is_inter(c))
         return c;
-    pl_call_error(call, MPI_ERR_COMM, "comm is an intracommunicator; it must be an intercommunicator");
+    pl_call_error(call, MPI_ERR_COMM, "%s is an intracommunicator; it must be an intercommunicator",
+                  call_name_comm(call));
     return NULL;
 }
 

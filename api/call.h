@@ -35,13 +35,14 @@
 #include "core/rma/window.h"
 #include "mpi.h"
 
-/* What errors call the arguments of one side of a call. NULL: the buffer, count, datatype, tag. */
+/* What errors call the arguments of one side of a call. NULL: the buffer, count, datatype, tag, comm. */
 struct pl_arg_names {
-    const char *buffer, *count, *type, *tag;
+    const char *buffer, *count, *type, *tag, *comm;
 };
 
 extern const struct pl_arg_names pl_send_names; /* sendbuf, sendcount, ... */
 extern const struct pl_arg_names pl_recv_names;
+extern const struct pl_arg_names pl_old_names; /* comm_old */
 
 struct pl_call {
     const char *function;

@@ -79,8 +79,12 @@ int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 
 int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
+    static const struct pl_arg_names first = { .comm = "comm1" }, second = { .comm = "comm2" };
     struct pl_call call = PL_CALL(MPI_Comm_compare);
-    struct pl_comm *a = pl_arg_comm(&call, comm1), *b = pl_arg_comm(&call, comm2);
+    call.names = &first;
+    struct pl_comm *a = pl_arg_comm(&call, comm1);
+    call.names = &second;
+    struct pl_comm *b = pl_arg_comm(&call, comm2);
     pl_arg_output(&call, result, "result");
     if (call.err)
         return pl_call_leave(&call);
@@ -376,10 +380,13 @@ static void arg_leader(struct pl_call *call, const struct pl_comm *comm, int ran
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
                          MPI_Comm *newintercomm)
 {
+    static const struct pl_arg_names local_names = { .comm = "local_comm" }, peer_names = { .comm = "peer_comm" };
     struct pl_call call = PL_CALL_TOGETHER(MPI_Intercomm_create);
+    call.names = &local_names;
     struct pl_comm *local = pl_arg_intracomm(&call, local_comm), *peer = NULL, *made = NULL;
     arg_leader(&call, local, local_leader, "local_leader");
     if (!call.err && local->rank == local_leader) { /* the other arguments are significant only at the leader */
+        call.names = &peer_names;
         peer = pl_arg_comm(&call, peer_comm);
         arg_leader(&call, peer, remote_leader, "remote_leader");
         if (!call.err && peer->instance != local->instance)
@@ -394,7 +401,9 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
 
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
+    static const struct pl_arg_names names = { .comm = "intercomm" };
     struct pl_call call = PL_CALL_TOGETHER(MPI_Intercomm_merge);
+    call.names = &names;
     struct pl_comm *c = pl_arg_intercomm(&call, intercomm), *made = NULL;
     pl_arg_output(&call, newintracomm, "newintracomm");
     if (!call.err)

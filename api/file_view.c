@@ -8,12 +8,22 @@
 
 /* --- views -------------------------------------------------------------------------------------------------------- */
 
+static struct pl_type *arg_view_type(struct pl_call *call, MPI_Datatype datatype, const struct pl_arg_names *names)
+{
+    call->names = names;
+    struct pl_type *type = pl_arg_type(call, datatype);
+    call->names = NULL;
+    return type;
+}
+
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
                       MPI_Info info)
 {
     struct pl_call call = PL_CALL_TOGETHER(MPI_File_set_view);
     struct pl_file *file = pl_arg_file(&call, fh);
-    struct pl_type *e = pl_arg_type(&call, etype), *f = pl_arg_type(&call, filetype);
+    static const struct pl_arg_names etype_names = { .type = "etype" }, filetype_names = { .type = "filetype" };
+    struct pl_type *e = arg_view_type(&call, etype, &etype_names);
+    struct pl_type *f = arg_view_type(&call, filetype, &filetype_names);
     pl_arg_output(&call, datarep, "datarep");
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     if (file) /* the others wait for this process, even after an error */

@@ -7,8 +7,8 @@
 #include "core/rma/accumulate.h"
 
 static const struct pl_arg_names target_names = { .count = "target_count", .type = "target_datatype" };
-static const struct pl_arg_names origin_names = { "origin_addr", "origin_count", "origin_datatype", NULL };
-static const struct pl_arg_names result_names = { "result_addr", "result_count", "result_datatype", NULL };
+static const struct pl_arg_names origin_names = { "origin_addr", "origin_count", "origin_datatype", NULL, NULL };
+static const struct pl_arg_names result_names = { "result_addr", "result_count", "result_datatype", NULL, NULL };
 static const struct pl_arg_names compare_names = { .buffer = "compare_addr" };
 
 /* Of operations on one element, whose datatype is an argument of its own. */

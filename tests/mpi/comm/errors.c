@@ -5,6 +5,30 @@
  */
 #include "mtest.h"
 
+/* The message names the argument as the standard does. */
+static void says(int code, const char *words)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    CHECK_CLASS(code, MPI_ERR_COMM);
+    CHECK_OK(MPI_Error_string(code, text, &length));
+    CHECK(strstr(text, words));
+}
+
+static void names_of_arguments(void)
+{
+    MPI_Comm made, null = MPI_COMM_NULL;
+    int result, one = 1;
+    says(MPI_Comm_compare(null, MPI_COMM_SELF, &result), "comm1 is MPI_COMM_NULL");
+    says(MPI_Comm_compare(MPI_COMM_SELF, null, &result), "comm2 is MPI_COMM_NULL");
+    says(MPI_Intercomm_create(null, 0, MPI_COMM_WORLD, 0, 0, &made), "local_comm is MPI_COMM_NULL");
+    says(MPI_Intercomm_create(MPI_COMM_SELF, 0, null, 0, 0, &made), "peer_comm is MPI_COMM_NULL");
+    says(MPI_Intercomm_merge(MPI_COMM_SELF, 0, &made), "intercomm is an intracommunicator");
+    says(MPI_Cart_create(null, 1, &one, &one, 0, &made), "comm_old is MPI_COMM_NULL");
+    says(MPI_Graph_create(null, 1, &one, NULL, 0, &made), "comm_old is MPI_COMM_NULL");
+    says(MPI_Dist_graph_create(null, 0, NULL, NULL, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made), "comm_old is");
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -53,6 +77,7 @@ int main(int argc, char **argv)
     }
     CHECK_CLASS(MPI_Comm_create_group(MPI_COMM_WORLD, group, -1, &made), MPI_ERR_TAG);
     MPI_Group_free(&group);
+    names_of_arguments();
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     MTEST_END;
 }

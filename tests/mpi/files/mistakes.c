@@ -38,10 +38,24 @@ static void opening(void)
     CHECK_OK(try_open(all, MPI_INFO_NULL));
 }
 
+/* At the process that made the mistake the message names the argument. */
+static void says(int code, const char *words)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    CHECK_OK(MPI_Error_string(code, text, &length));
+    CHECK(!wrong || strstr(text, words));
+}
+
 static void views(void)
 {
     MPI_Datatype good = MPI_INT, bad = wrong ? uncommitted : MPI_INT;
-    fails(MPI_File_set_view(fh, 0, bad, good, "native", MPI_INFO_NULL), MPI_ERR_TYPE);
+    int code = MPI_File_set_view(fh, 0, bad, good, "native", MPI_INFO_NULL);
+    fails(code, MPI_ERR_TYPE);
+    says(code, "etype is not committed");
+    code = MPI_File_set_view(fh, 0, good, wrong ? MPI_DATATYPE_NULL : good, "native", MPI_INFO_NULL);
+    fails(code, MPI_ERR_TYPE);
+    says(code, "filetype is MPI_DATATYPE_NULL");
     fails(MPI_File_set_view(fh, 0, good, bad, "native", MPI_INFO_NULL), MPI_ERR_TYPE);
     fails(MPI_File_set_view(fh, wrong ? -5 : 0, good, good, "native", MPI_INFO_NULL), MPI_ERR_ARG);
     fails(MPI_File_set_view(fh, 0, good, good, wrong ? "runes" : "native", MPI_INFO_NULL), MPI_ERR_UNSUPPORTED_DATAREP);
