@@ -113,7 +113,7 @@ int MPI_Request_free(MPI_Request *request)
     if (r->kind == PL_REQ_GENERALIZED && atomic_compare_exchange_strong(&r->done, &(int){ 0 }, GIVEN_UP))
         return MPI_SUCCESS; /* the user's MPI_Grequest_complete() frees it */
     if (r->kind == PL_REQ_GENERALIZED)
-        call.err = r->grequest.free(r->grequest.state);
+        call.err = pl_grequest_free(r);
     pl_request_let_go(r);
     return pl_call_leave(&call);
 }
@@ -127,7 +127,7 @@ int MPI_Cancel(MPI_Request *request)
         return pl_call_leave(&call);
     pl_request_blame(&call, r);
     if (r->kind == PL_REQ_GENERALIZED)
-        call.err = r->grequest.cancel(r->grequest.state, pl_request_done(r));
+        call.err = pl_grequest_result(r->grequest.cancel(r->grequest.state, pl_request_done(r)), "cancel");
     else if (r->kind == PL_REQ_SEND || r->kind == PL_REQ_RECV)
         call.err = !r->is.active                      ? pl_fail(MPI_ERR_REQUEST, "the request is not active")
                    : r->engine && !pl_request_done(r) ? pl_cancel(r)
@@ -244,7 +244,7 @@ int MPI_Grequest_complete(MPI_Request request)
     if (call.err)
         return pl_call_leave(&call);
     if (atomic_exchange(&r->done, 1) == GIVEN_UP) {
-        call.err = r->grequest.free(r->grequest.state);
+        call.err = pl_grequest_free(r);
         pl_handle_drop(r);
     }
     return pl_call_leave(&call);

@@ -40,6 +40,19 @@ static inline void pl_request_blame(struct pl_call *call, const struct pl_reques
     }
 }
 
+/* What a function of a generalized request returned. */
+static inline int pl_grequest_result(int code, const char *function)
+{
+    if (code == MPI_SUCCESS)
+        return code;
+    return pl_fail(code, "the %s function of the generalized request returned %d", function, code);
+}
+
+static inline int pl_grequest_free(struct pl_request *request)
+{
+    return pl_grequest_result(request->grequest.free(request->grequest.state), "free");
+}
+
 /* The outcome, as the status; MPI_ERROR stays. The query function of a generalized request fills it in. */
 static inline int pl_request_outcome(struct pl_request *request, MPI_Status *status)
 {
@@ -49,7 +62,7 @@ static inline int pl_request_outcome(struct pl_request *request, MPI_Status *sta
     }
     MPI_Status own = { .MPI_ERROR = MPI_SUCCESS }, *to = status ? status : &own;
     pl_status_set(to, &(struct pl_outcome){ .source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG });
-    return request->grequest.query(request->grequest.state, to);
+    return pl_grequest_result(request->grequest.query(request->grequest.state, to), "query");
 }
 
 /* The outcome of a request that is complete and stays: so does its error, until it is completed. Returns the code of a
@@ -71,7 +84,7 @@ static inline int pl_request_end(struct pl_request *request, MPI_Request *handle
         return MPI_SUCCESS;
     }
     if (request->kind == PL_REQ_GENERALIZED)
-        rc = request->grequest.free(request->grequest.state);
+        rc = pl_grequest_free(request);
     pl_request_retire(request);
     *handle = MPI_REQUEST_NULL;
     return rc;

@@ -119,7 +119,11 @@ static void failing(void)
     struct job bad_query = { .query_code = MPI_ERR_OTHER }, bad_free = { .free_code = MPI_ERR_NO_MEM };
     MPI_Request request = start(&bad_query);
     CHECK_OK(MPI_Grequest_complete(request));
-    CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
+    int code = MPI_Wait(&request, MPI_STATUS_IGNORE), length;
+    char text[MPI_MAX_ERROR_STRING];
+    CHECK_CLASS(code, MPI_ERR_OTHER);
+    CHECK_OK(MPI_Error_string(code, text, &length));
+    CHECK(strstr(text, "the query function of the generalized request returned"));
     request = start(&bad_free);
     CHECK_OK(MPI_Grequest_complete(request));
     CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_NO_MEM);
