@@ -53,7 +53,7 @@ static void comm_peers_grow(struct pl_comm *comm)
 void pl_comm_peers_hide(struct pl_comm *comm)
 {
     for (unsigned i = 0; i <= comm->peers.mask; i++)
-        comm->peers.slots[i].rank = -1;
+        comm->peers.slots[i].rank = -1 - (int)i; /* no two alike: each keeps its slot when the table grows */
 }
 
 void pl_comm_peers_release(struct pl_comm *comm)

@@ -2,6 +2,7 @@
 /* Hash tables by source and tag, which supplement the queues. */
 #include "core/engine/match_index.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "core/base/memory.h"
@@ -129,6 +130,7 @@ static void index_insert_unexpected(struct pl_match_index *index, int wild, stru
 
 bool pl_match_index_make_unexpected(struct pl_queues *queues, int source, int tag)
 {
+    assert(index_wild(source, tag) != ANY_BOTH); /* the first message is for such a receive: nothing is searched */
     struct pl_match_index *index = index_of(queues);
     if (index)
         PL_LIST_EACH(unexpected, &queues->unexpected, struct pl_unexpected, link)

@@ -64,17 +64,21 @@ START_TEST(every_rank_is_found_again)
 }
 END_TEST
 
-/* A revoked communicator finds none, but may still use what they share. */
+/* A revoked communicator finds none, but may still use what they share. Others come, and the table grows. */
 START_TEST(hidden)
 {
-    enum { RANKS = 200 };
+    enum { RANKS = 200, BEFORE = 20 };
     struct pl_comm comm = { .size = RANKS };
     ck_assert_int_eq(pl_comm_peers_make(&comm, RANKS), MPI_SUCCESS);
-    for (int rank = 0; rank < RANKS; rank++)
+    for (int rank = 0; rank < BEFORE; rank++)
         pl_comm_peer_keep(&comm, rank, peer_of(rank));
     pl_comm_peers_hide(&comm);
-    for (int rank = 0; rank < RANKS; rank++)
+    for (int rank = 0; rank < BEFORE; rank++)
         UNIT_CHECK(pl_comm_peer(&comm, rank) == NULL && peer_of(rank)->uses == 1);
+    for (int rank = BEFORE; rank < RANKS; rank++)
+        pl_comm_peer_keep(&comm, rank, peer_of(rank));
+    for (int rank = 0; rank < RANKS; rank++)
+        UNIT_CHECK(pl_comm_peer(&comm, rank) == (rank < BEFORE ? NULL : peer_of(rank)));
     release_table(&comm);
     for (int rank = 0; rank < RANKS; rank++)
         UNIT_CHECK(peer_of(rank)->uses == 0);
