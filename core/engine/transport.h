@@ -241,8 +241,8 @@ struct pl_transport_ops {
      *
      * take_next() receives the next message from that peer if its header, up to the flags, equals `wanted` with this
      * source and tag, and it has at most `capacity` bytes; returns their number. PL_AGAIN: nothing has come within
-     * `polls` polls. PL_PENDING: something else has come, or progress() is needed; or `polls` is 0, and the last
-     * messages do not suggest that the next one is there. */
+     * `polls` polls. PL_PENDING: something else has come, or progress() is needed. With 0 polls the transport chooses:
+     * PL_PENDING unless the last messages suggest that the next one is there, or about to come. */
     bool (*send_now)(struct pl_endpoint *endpoint, const struct pl_header *header, int tag, size_t size,
                      const void *data);
     ptrdiff_t (*take_next)(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int polls,
