@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ranks: 1 2 5 */
+/* ranks: 1 2 3 5 */
 /*
  * One MPI_Waitall for requests of all kinds in any order. There are sends that were complete at once and sends that
  * wait for space, receives that were posted and receives whose message was there, of two communicators. There are

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ranks: 1 2 4 */
+/* ranks: 1 2 3 4 */
 /*
  * One rank asks for more memory than there is. All ranks get the same error class, which is raised on the communicator,
  * nothing is left, and the communicator makes the next window.
