@@ -16,6 +16,8 @@ static const MPI_Count CHUNK = INT_MAX;
         .obj = PL_OBJECT_PREDEFINED(PL_OP, number), .commute = true, .kernels = kernels_, .name = #name_               \
     }
 
+#define SELECTION(number, name_) [number - PL_OP_FIRST] = { .obj = PL_OBJECT_PREDEFINED(PL_OP, number), .name = #name_ }
+
 /* By the handle's number. */
 struct pl_op pl_ops[PL_OP_NUMBERS] = {
     OPERATION(0x21, MPI_SUM, &pl_kernels_sum),
@@ -30,9 +32,10 @@ struct pl_op pl_ops[PL_OP_NUMBERS] = {
     OPERATION(0x32, MPI_LXOR, &pl_kernels_lxor),
     OPERATION(0x38, MPI_MINLOC, &pl_kernels_minloc),
     OPERATION(0x39, MPI_MAXLOC, &pl_kernels_maxloc),
-    /* For one-sided communication only, on any type; without loops. */
-    OPERATION(0x3c, MPI_REPLACE, NULL),
-    OPERATION(0x3d, MPI_NO_OP, NULL),
+    /* For one-sided communication only, on any type; without loops. They give one of their operands, and so do not
+     * commute. */
+    SELECTION(0x3c, MPI_REPLACE),
+    SELECTION(0x3d, MPI_NO_OP),
 };
 
 static bool op_is(const struct pl_op *op, MPI_Op constant)

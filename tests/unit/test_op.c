@@ -461,6 +461,12 @@ START_TEST(user)
     ck_assert_int_eq(commute, 1);
     MPI_Op_commutative(MPI_MAXLOC, &commute);
     ck_assert_int_eq(commute, 1);
+    MPI_Op_commutative(MPI_REPLACE, &commute); /* f(a, b) = b */
+    ck_assert_int_eq(commute, 0);
+    MPI_Op_commutative(MPI_NO_OP, &commute);
+    ck_assert_int_eq(commute, 0);
+    MPI_Op_commutative(MPI_MAXLOC, &commute);
+    ck_assert_int_eq(commute, 1);
 
     ck_assert_int_eq(MPI_Reduce_local(a, b, 3, MPI_INT, op), MPI_SUCCESS);
     ck_assert(b[0] == 9 && b[1] == 18 && b[2] == 27);
