@@ -78,7 +78,6 @@ void pl_call_error(struct pl_call *call, int class, const char *format, ...)
 
 const struct pl_arg_names pl_send_names = { "sendbuf", "sendcount", "sendtype", "sendtag", NULL };
 const struct pl_arg_names pl_recv_names = { "recvbuf", "recvcount", "recvtype", "recvtag", NULL };
-const struct pl_arg_names pl_old_names = { .comm = "comm_old" };
 
 static const char *name_or(const char *name, const char *otherwise)
 {
@@ -103,6 +102,11 @@ static const char *call_name_type(const struct pl_call *call)
 static const char *call_name_tag(const struct pl_call *call)
 {
     return name_or(call->names ? call->names->tag : NULL, "tag");
+}
+
+static const char *call_name_comm(const struct pl_call *call)
+{
+    return name_or(call->names ? call->names->comm : NULL, "comm");
 }
 
 void pl_call_element(struct pl_call *call, const char *array, MPI_Count index)
@@ -141,11 +145,6 @@ static void call_explain_comm(struct pl_call *call, MPI_Comm comm)
     call->err =
         pl_fail(MPI_ERR_COMM, "%s does not exist %s", comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF",
                 pl_world_state == PL_WORLD_FINALIZED ? "any more after MPI_Finalize" : "before MPI_Init");
-}
-
-static const char *call_name_comm(const struct pl_call *call)
-{
-    return name_or(call->names ? call->names->comm : NULL, "comm");
 }
 
 struct pl_comm *pl_resolve_comm(struct pl_call *call, MPI_Comm comm)
@@ -286,19 +285,20 @@ void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struc
 
 /* --- values -------------------------------------------------------------------------------------------------- */
 
-/* A communicator in words: communicator "ocean" of 4 processes. */
-enum { DESCRIPTION_MAX = MPI_MAX_OBJECT_NAME + 64 };
+/* The processes that a communicator reaches in words: communicator "ocean" of 4 processes. */
+enum { DESCRIPTION_MAX = MPI_MAX_OBJECT_NAME + 96 };
 static const char *call_describe(struct pl_comm *comm, char text[DESCRIPTION_MAX])
 {
     char name[MPI_MAX_OBJECT_NAME];
     pl_comm_name(comm, name, sizeof name);
     int size = pl_comm_targets(comm);
-    const char *kind = comm->win ? "window" : "communicator";
+    const char *kind = comm->win ? "window" : pl_comm_is_inter(comm) ? "intercommunicator" : "communicator";
+    const char *of = pl_comm_is_inter(comm) ? "with a remote group of" : "of";
     const char *processes = size == 1 ? "process" : "processes";
     if (name[0])
-        snprintf(text, DESCRIPTION_MAX, "%s \"%s\" of %d %s", kind, name, size, processes);
+        snprintf(text, DESCRIPTION_MAX, "%s \"%s\" %s %d %s", kind, name, of, size, processes);
     else
-        snprintf(text, DESCRIPTION_MAX, "the %s (unnamed, of %d %s)", kind, size, processes);
+        snprintf(text, DESCRIPTION_MAX, "the %s (unnamed, %s %d %s)", kind, of, size, processes);
     return text;
 }
 
@@ -351,6 +351,6 @@ void pl_check_buffer(struct pl_call *call, const void *buf, MPI_Count count, con
         pl_call_error(call, MPI_ERR_BUFFER, "%s is MPI_IN_PLACE, which is not allowed here", call_name_buffer(call));
     else if ((uintptr_t)buf < UNMAPPED && type && count > 0 && type->size > 0 && type->true_lb > -UNMAPPED &&
              type->true_lb < UNMAPPED)
-        pl_call_error(call, MPI_ERR_BUFFER, "%s is NULL, with %lld elements of data", call_name_buffer(call),
-                      (long long)count);
+        pl_call_error(call, MPI_ERR_BUFFER, "%s is NULL, with %lld element%s of data", call_name_buffer(call),
+                      (long long)count, count == 1 ? "" : "s");
 }

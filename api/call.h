@@ -42,7 +42,6 @@ struct pl_arg_names {
 
 extern const struct pl_arg_names pl_send_names; /* sendbuf, sendcount, ... */
 extern const struct pl_arg_names pl_recv_names;
-extern const struct pl_arg_names pl_old_names; /* comm_old */
 
 struct pl_call {
     const char *function;

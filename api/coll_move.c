@@ -62,7 +62,7 @@ static void arg_displs(struct pl_call *call, struct pl_displs displs, const char
 }
 
 static void arg_sent_each(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, struct pl_counts counts,
-                          struct pl_displs displs, MPI_Datatype datatype)
+                          struct pl_displs displs, const char *displs_name, MPI_Datatype datatype)
 {
     coll->sendbuf = sendbuf;
     if (sendbuf == MPI_IN_PLACE || call->err)
@@ -72,12 +72,12 @@ static void arg_sent_each(struct pl_call *call, struct pl_coll *coll, const void
     coll->sendcounts = counts;
     coll->senddispls = displs;
     MPI_Count most = arg_counts(call, counts, pl_comm_targets(coll->comm), "sendcounts");
-    arg_displs(call, displs, "displs");
+    arg_displs(call, displs, displs_name);
     pl_arg_buffer(call, sendbuf, most, coll->sendtype);
 }
 
 static void arg_received_each(struct pl_call *call, struct pl_coll *coll, void *recvbuf, struct pl_counts counts,
-                              struct pl_displs displs, MPI_Datatype datatype)
+                              struct pl_displs displs, const char *displs_name, MPI_Datatype datatype)
 {
     coll->recvbuf = recvbuf;
     if (call->err)
@@ -87,7 +87,7 @@ static void arg_received_each(struct pl_call *call, struct pl_coll *coll, void *
     coll->recvcounts = counts;
     coll->recvdispls = displs;
     MPI_Count most = arg_counts(call, counts, pl_comm_targets(coll->comm), "recvcounts");
-    arg_displs(call, displs, "displs");
+    arg_displs(call, displs, displs_name);
     pl_arg_buffer(call, recvbuf, most, coll->recvtype);
 }
 
@@ -182,7 +182,7 @@ int pl_do_gatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendcount
     arg_gathered(call, &coll, sendbuf, sendcount, sendtype);
     if (!call->err && pl_coll_is_root(coll.comm, root)) {
         pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
-        arg_received_each(call, &coll, recvbuf, recvcounts, displs, recvtype);
+        arg_received_each(call, &coll, recvbuf, recvcounts, displs, "displs", recvtype);
         if (!call->err && !pl_comm_is_inter(coll.comm)) {
             arg_apart_blocks(call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcounts, displs, coll.recvtype,
                              coll.comm->size);
@@ -230,7 +230,7 @@ int pl_do_scatterv(struct pl_call *call, const void *sendbuf, struct pl_counts s
     arg_scattered(call, &coll, recvbuf, recvcount, recvtype);
     if (!call->err && pl_coll_is_root(coll.comm, root)) {
         pl_arg_not_in_place(call, sendbuf, "sendbuf", not_here);
-        arg_sent_each(call, &coll, sendbuf, sendcounts, displs, sendtype);
+        arg_sent_each(call, &coll, sendbuf, sendcounts, displs, "displs", sendtype);
         if (!call->err && !pl_comm_is_inter(coll.comm)) {
             arg_apart_blocks(call, recvbuf, recvcount, coll.recvtype, sendbuf, sendcounts, displs, coll.sendtype,
                              coll.comm->size);
@@ -270,7 +270,7 @@ int pl_do_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendco
 {
     struct pl_coll coll = { .kind = PL_COLL_ALLGATHERV, .comm = pl_arg_comm(call, comm) };
     arg_contributed(call, &coll, sendbuf, sendcount, sendtype, recvbuf);
-    arg_received_each(call, &coll, recvbuf, recvcounts, displs, recvtype);
+    arg_received_each(call, &coll, recvbuf, recvcounts, displs, "displs", recvtype);
     if (!call->err) {
         arg_apart_blocks(call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcounts, displs, coll.recvtype,
                          pl_comm_targets(coll.comm));
@@ -319,8 +319,8 @@ int pl_do_alltoallv(struct pl_call *call, const void *sendbuf, struct pl_counts 
 {
     struct pl_coll coll = { .kind = PL_COLL_ALLTOALLV, .comm = pl_arg_comm(call, comm) };
     arg_exchanged(call, &coll, sendbuf, recvbuf);
-    arg_sent_each(call, &coll, sendbuf, sendcounts, sdispls, sendtype);
-    arg_received_each(call, &coll, recvbuf, recvcounts, rdispls, recvtype);
+    arg_sent_each(call, &coll, sendbuf, sendcounts, sdispls, "sdispls", sendtype);
+    arg_received_each(call, &coll, recvbuf, recvcounts, rdispls, "rdispls", recvtype);
     if (!call->err && sendbuf != MPI_IN_PLACE && !pl_comm_is_inter(coll.comm)) {
         int rank = coll.comm->rank;
         MPI_Count sent = pl_count_at(sendcounts, rank), received = pl_count_at(recvcounts, rank);

@@ -79,11 +79,10 @@ int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
 
 int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
-    static const struct pl_arg_names first = { .comm = "comm1" }, second = { .comm = "comm2" };
     struct pl_call call = PL_CALL(MPI_Comm_compare);
-    call.names = &first;
+    call.names = &(const struct pl_arg_names){ .comm = "comm1" };
     struct pl_comm *a = pl_arg_comm(&call, comm1);
-    call.names = &second;
+    call.names = &(const struct pl_arg_names){ .comm = "comm2" };
     struct pl_comm *b = pl_arg_comm(&call, comm2);
     pl_arg_output(&call, result, "result");
     if (call.err)
@@ -301,7 +300,7 @@ struct wishes {
 };
 
 static struct wishes arg_wishes(struct pl_call *call, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
-                                const MPI_Comm *newcomm)
+                                const MPI_Comm *newcomm, const char *name)
 {
     struct wishes wishes = { NULL, NULL, NULL };
     pl_arg_output(call, stringtag, "stringtag");
@@ -309,7 +308,7 @@ static struct wishes arg_wishes(struct pl_call *call, const char *stringtag, MPI
     if (errhandler != MPI_ERRHANDLER_NULL)
         wishes.handler = pl_arg_errhandler(call, errhandler, PL_COMM);
     wishes.chosen = pl_arg_info_errhandler(call, wishes.info);
-    pl_arg_output(call, newcomm, "newcomm");
+    pl_arg_output(call, newcomm, name);
     if (!call->err && strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)
         pl_call_error(call, MPI_ERR_ARG, "stringtag has %zu characters; at most %d are allowed", strlen(stringtag),
                       MPI_MAX_STRINGTAG_LEN - 1);
@@ -322,7 +321,7 @@ int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info 
     struct pl_call call = PL_CALL(MPI_Comm_create_from_group);
     struct pl_group *g = pl_arg_group(&call, group, "group");
     struct pl_comm *made = NULL;
-    struct wishes w = arg_wishes(&call, stringtag, info, errhandler, newcomm);
+    struct wishes w = arg_wishes(&call, stringtag, info, errhandler, newcomm, "newcomm");
     if (!call.err)
         call.err = pl_comm_from_group(g, stringtag, w.info, w.handler, &made);
     return give_handled(&call, made, w.chosen, newcomm);
@@ -380,14 +379,14 @@ static void arg_leader(struct pl_call *call, const struct pl_comm *comm, int ran
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
                          MPI_Comm *newintercomm)
 {
-    static const struct pl_arg_names local_names = { .comm = "local_comm" }, peer_names = { .comm = "peer_comm" };
     struct pl_call call = PL_CALL_TOGETHER(MPI_Intercomm_create);
-    call.names = &local_names;
+    call.names = &(const struct pl_arg_names){ .comm = "local_comm" };
     struct pl_comm *local = pl_arg_intracomm(&call, local_comm), *peer = NULL, *made = NULL;
     arg_leader(&call, local, local_leader, "local_leader");
     if (!call.err && local->rank == local_leader) { /* the other arguments are significant only at the leader */
-        call.names = &peer_names;
+        call.names = &(const struct pl_arg_names){ .comm = "peer_comm" };
         peer = pl_arg_comm(&call, peer_comm);
+        call.names = NULL;
         arg_leader(&call, peer, remote_leader, "remote_leader");
         if (!call.err && peer->instance != local->instance)
             pl_call_error(&call, MPI_ERR_COMM, "local_comm and peer_comm are of different sessions");
@@ -401,9 +400,8 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
 
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 {
-    static const struct pl_arg_names names = { .comm = "intercomm" };
     struct pl_call call = PL_CALL_TOGETHER(MPI_Intercomm_merge);
-    call.names = &names;
+    call.names = &(const struct pl_arg_names){ .comm = "intercomm" };
     struct pl_comm *c = pl_arg_intercomm(&call, intercomm), *made = NULL;
     pl_arg_output(&call, newintracomm, "newintracomm");
     if (!call.err)
@@ -420,7 +418,7 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     struct pl_comm *made = NULL;
     if (!call.err && local->rank == local_leader) /* the remote group is significant only at the leader */
         remote = pl_arg_group(&call, remote_group, "remote_group");
-    struct wishes w = arg_wishes(&call, stringtag, info, errhandler, newintercomm);
+    struct wishes w = arg_wishes(&call, stringtag, info, errhandler, newintercomm, "newintercomm");
     if (!call.err)
         call.err =
             pl_intercomm_from_groups(local, local_leader, remote, remote_leader, stringtag, w.info, w.handler, &made);

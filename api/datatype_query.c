@@ -343,10 +343,9 @@ int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_value_index);
-    static const struct pl_arg_names value_names = { .type = "value_type" }, index_names = { .type = "index_type" };
-    call.names = &value_names;
+    call.names = &(const struct pl_arg_names){ .type = "value_type" };
     struct pl_type *value = pl_arg_type_uncommitted(&call, value_type), *pair = NULL;
-    call.names = &index_names;
+    call.names = &(const struct pl_arg_names){ .type = "index_type" };
     struct pl_type *index = pl_arg_type_uncommitted(&call, index_type);
     pl_arg_output(&call, pair_type, "pair_type");
     if (!call.err)

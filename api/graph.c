@@ -84,7 +84,7 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
                      MPI_Comm *comm_graph)
 {
     struct pl_call call = PL_CALL_TOGETHER(MPI_Graph_create);
-    call.names = &pl_old_names;
+    call.names = &(const struct pl_arg_names){ .comm = "comm_old" };
     struct pl_comm *c = pl_arg_intracomm(&call, comm_old), *made = NULL;
     arg_nodes(&call, c, nnodes, indx, edges);
     pl_arg_output(&call, comm_graph, "comm_graph");
@@ -166,7 +166,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
                                    int reorder, MPI_Comm *comm_dist_graph)
 {
     struct pl_call call = PL_CALL_TOGETHER(MPI_Dist_graph_create_adjacent);
-    call.names = &pl_old_names;
+    call.names = &(const struct pl_arg_names){ .comm = "comm_old" };
     struct pl_comm *c = pl_arg_intracomm(&call, comm_old), *made = NULL;
     arg_ends(&call, c, indegree, sources, "sources");
     arg_ends(&call, c, outdegree, destinations, "destinations");
@@ -210,7 +210,7 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
                           const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
 {
     struct pl_call call = PL_CALL_TOGETHER(MPI_Dist_graph_create);
-    call.names = &pl_old_names;
+    call.names = &(const struct pl_arg_names){ .comm = "comm_old" };
     struct pl_comm *c = pl_arg_intracomm(&call, comm_old), *made = NULL;
     arg_ends(&call, c, n, sources, "sources");
     int edges = arg_degrees(&call, n, degrees);

@@ -90,7 +90,9 @@ static int reduce_local(struct pl_call *call, const void *inbuf, void *inoutbuf,
     pl_arg_count(call, count);
     struct pl_type *t = pl_arg_type(call, datatype);
     struct pl_op *o = pl_arg_op(call, op);
+    call->names = &(const struct pl_arg_names){ .buffer = "inbuf" };
     pl_arg_buffer(call, inbuf, count, t);
+    call->names = &(const struct pl_arg_names){ .buffer = "inoutbuf" };
     pl_arg_buffer(call, inoutbuf, count, t);
     if (count > 0 && inbuf == inoutbuf && inbuf)
         pl_call_error(call, MPI_ERR_BUFFER, "inbuf and inoutbuf are the same");

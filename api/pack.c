@@ -26,6 +26,9 @@ static void position_set(struct position position, MPI_Count value)
         *position.narrow = (int)value; /* within the buffer, whose size is an int */
 }
 
+static const struct pl_arg_names in_names = { .buffer = "inbuf", .count = "incount" };
+static const struct pl_arg_names out_names = { .buffer = "outbuf", .count = "outcount" };
+
 /* Bytes of `count` elements of `size` bytes. */
 static MPI_Count mpi_pack_bytes_of(struct pl_call *call, MPI_Count count, MPI_Count size)
 {
@@ -61,6 +64,7 @@ static int mpi_pack_do(struct pl_call *call, const void *inbuf, MPI_Count incoun
                        MPI_Count outsize, struct position position, MPI_Comm comm)
 {
     pl_arg_comm(call, comm);
+    call->names = &in_names;
     pl_arg_count(call, incount);
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_buffer(call, inbuf, incount, t);
@@ -93,6 +97,7 @@ static int mpi_pack_unpack(struct pl_call *call, const void *inbuf, MPI_Count in
                            void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     pl_arg_comm(call, comm);
+    call->names = &out_names;
     pl_arg_count(call, outcount);
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_buffer(call, outbuf, outcount, t);
@@ -127,6 +132,7 @@ static MPI_Count mpi_pack_size(struct pl_call *call, MPI_Count incount, MPI_Data
                                const void *size)
 {
     pl_arg_comm(call, comm);
+    call->names = &in_names;
     pl_arg_count(call, incount);
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_output(call, size, "size");
@@ -168,6 +174,7 @@ static int pack_external(struct pl_call *call, const char *datarep, const void *
 {
     struct position at = { .wide = position };
     arg_datarep(call, datarep);
+    call->names = &in_names;
     pl_arg_count(call, incount);
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_buffer(call, inbuf, incount, t);
@@ -201,6 +208,7 @@ static int unpack_external(struct pl_call *call, const char *datarep, const void
 {
     struct position at = { .wide = position };
     arg_datarep(call, datarep);
+    call->names = &out_names;
     pl_arg_count(call, outcount);
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_buffer(call, outbuf, outcount, t);
@@ -233,6 +241,7 @@ static int pack_external_size(struct pl_call *call, const char *datarep, MPI_Cou
                               MPI_Count *size)
 {
     arg_datarep(call, datarep);
+    call->names = &in_names;
     pl_arg_count(call, incount);
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_output(call, size, "size");

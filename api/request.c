@@ -191,7 +191,7 @@ int MPI_Startall(int count, MPI_Request requests[])
 {
     struct pl_call call = PL_CALL(MPI_Startall);
     char why[PL_DETAIL_MAX];
-    pl_arg_requests(&call, count, requests);
+    pl_arg_requests(&call, count, requests, "count");
     for (int i = 0; i < count && !call.err; i++)
         if (!mpi_request_startable(&call, requests[i]))
             pl_call_element(&call, "array_of_requests", i);

@@ -129,10 +129,10 @@ static inline int pl_request_leave_held(struct pl_call *call, const struct pl_re
     return pl_call_leave(call);
 }
 
-static inline void pl_arg_requests(struct pl_call *call, int count, const void *requests)
+static inline void pl_arg_requests(struct pl_call *call, int count, const void *requests, const char *count_name)
 {
     if (count < 0)
-        pl_call_error(call, MPI_ERR_ARG, "count is %d; it must not be negative", count);
+        pl_call_error(call, MPI_ERR_ARG, "%s is %d; it must not be negative", count_name, count);
     if (count > 0)
         pl_arg_output(call, requests, "array_of_requests");
 }

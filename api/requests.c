@@ -215,7 +215,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     struct failure first;
     int late; /* the first incomplete request */
     failure_init(&first);
-    pl_arg_requests(&call, count, requests);
+    pl_arg_requests(&call, count, requests, "count");
     int looked = requests_look(call.err ? 0 : count, requests, &late);
     if (looked < count && !call.err)
         mpi_requests_live(&call, requests, looked); /* says what is wrong with it */
@@ -238,7 +238,7 @@ int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuse
     struct failure failure;
     int live = 0, first, done = 0;
     failure_init(&failure);
-    pl_arg_requests(&call, count, requests);
+    pl_arg_requests(&call, count, requests, "count");
     pl_arg_output(&call, flag, "flag");
     if (!call.err)
         done = requests_test(&call, count, requests, &live, &first);
@@ -263,7 +263,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
 {
     struct pl_call call = PL_CALL(MPI_Waitany);
     int live;
-    pl_arg_requests(&call, count, requests);
+    pl_arg_requests(&call, count, requests, "count");
     pl_arg_output(&call, index, "index");
     if (!call.err)
         mpi_requests_wait_for(&call, count, requests, 1, &live, index);
@@ -279,7 +279,7 @@ static bool mpi_requests_any(struct pl_call *call, int count, const MPI_Request 
                              MPI_Status *status)
 {
     int live = 0;
-    pl_arg_requests(call, count, requests);
+    pl_arg_requests(call, count, requests, "count");
     pl_arg_output(call, index, "index");
     pl_arg_output(call, flag, "flag");
     if (!call->err)
@@ -306,7 +306,7 @@ static int mpi_requests_some(struct pl_call *call, bool wait, int count, MPI_Req
     struct failure failure;
     int live = 0, first;
     failure_init(&failure);
-    pl_arg_requests(call, count, requests);
+    pl_arg_requests(call, count, requests, "incount");
     pl_arg_output(call, outcount, "outcount");
     if (count > 0)
         pl_arg_output(call, indices, "array_of_indices");
@@ -363,7 +363,7 @@ int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *fla
     struct failure failure;
     int live = 0, first, done = 0;
     failure_init(&failure);
-    pl_arg_requests(&call, count, requests);
+    pl_arg_requests(&call, count, requests, "count");
     pl_arg_output(&call, flag, "flag");
     if (!call.err)
         done = requests_test(&call, count, requests, &live, &first);
@@ -387,7 +387,7 @@ int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *
     struct failure failure;
     int live = 0, first, given = 0;
     failure_init(&failure);
-    pl_arg_requests(&call, incount, requests);
+    pl_arg_requests(&call, incount, requests, "incount");
     pl_arg_output(&call, outcount, "outcount");
     if (incount > 0)
         pl_arg_output(&call, indices, "array_of_indices");

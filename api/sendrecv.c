@@ -5,17 +5,21 @@
 #include "core/engine/p2p.h"
 #include "core/engine/p2p_blocking.h"
 
+/* The replacing forms have one buffer. */
+static const struct pl_arg_names replace_send_names = { "buf", "count", "datatype", "sendtag", NULL };
+static const struct pl_arg_names replace_recv_names = { "buf", "count", "datatype", "recvtag", NULL };
+
 static struct pl_comm *mpi_sendrecv_check(struct pl_call *call, struct pl_transfer *t, MPI_Datatype sendtype,
                                           MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct pl_comm *c = pl_arg_comm(call, comm);
-    call->names = &pl_send_names;
+    call->names = t->replace ? &replace_send_names : &pl_send_names;
     t->sendtype = pl_arg_type(call, sendtype);
     pl_arg_count(call, t->sendcount);
     pl_arg_buffer(call, t->sendbuf, t->sendcount, t->sendtype);
     pl_arg_dest(call, c, t->dest);
     pl_arg_tag(call, t->sendtag);
-    call->names = &pl_recv_names;
+    call->names = t->replace ? &replace_recv_names : &pl_recv_names;
     t->recvtype = pl_arg_type(call, recvtype);
     pl_arg_count(call, t->recvcount);
     pl_arg_buffer(call, t->recvbuf, t->recvcount, t->recvtype);

@@ -115,7 +115,7 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
                     MPI_Comm *comm_cart)
 {
     struct pl_call call = PL_CALL_TOGETHER(MPI_Cart_create);
-    call.names = &pl_old_names;
+    call.names = &(const struct pl_arg_names){ .comm = "comm_old" };
     struct pl_comm *c = pl_arg_intracomm(&call, comm_old), *made = NULL;
     arg_grid(&call, c, ndims, dims, periods);
     pl_arg_output(&call, comm_cart, "comm_cart");

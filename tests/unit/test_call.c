@@ -46,7 +46,7 @@ START_TEST(communicators)
            "comm is an intercommunicator; it must be an intracommunicator (MPI_ERR_COMM)");
     ACCEPT(pl_arg_dest(&call, comm, 8)); /* of the remote group */
     EXPECT(pl_arg_dest(&call, comm, 9), MPI_ERR_RANK,
-           "rank 9 is not in communicator \"ocean\" of 9 processes (MPI_ERR_RANK)");
+           "rank 9 is not in intercommunicator \"ocean\" with a remote group of 9 processes (MPI_ERR_RANK)");
     comm->inter.remote = NULL;
     fake_comm_free(comm);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
 /*
- * Functions with two sides, of a send and a receive or of origin and target: the text of an error names the argument
- * that is wrong, as the function's prototype does.
+ * The text of an error names the argument that is wrong, as the function's prototype does. Of functions with two sides,
+ * of a send and a receive or of origin and target, it says which.
  */
 #include "mtest.h"
 
@@ -31,9 +31,12 @@ static void check_collectives(void)
     SAYS(MPI_Allgather(in, 1, null, out, 1, MPI_INT, world), "sendtype is MPI_DATATYPE_NULL");
     SAYS(MPI_Allgather(in, 1, MPI_INT, out, 1, null, world), "recvtype is MPI_DATATYPE_NULL");
     SAYS(MPI_Allgather(in, 1, fresh, out, 1, MPI_INT, world), "sendtype is not committed");
-    SAYS(MPI_Allgather(NULL, 1, MPI_INT, out, 1, MPI_INT, world), "sendbuf is NULL, with 1 elements");
+    SAYS(MPI_Allgather(NULL, 1, MPI_INT, out, 1, MPI_INT, world), "sendbuf is NULL, with 1 element of");
     SAYS(MPI_Allgather(in, 1, MPI_INT, NULL, 1, MPI_INT, world), "recvbuf is NULL, with ");
     SAYS(MPI_Alltoall(in, 1, MPI_INT, out, -3, MPI_INT, world), "recvcount is -3");
+    SAYS(MPI_Alltoallv(in, counts, NULL, MPI_INT, out, counts, displs, MPI_INT, world), ": sdispls is NULL");
+    SAYS(MPI_Alltoallv(in, counts, displs, MPI_INT, out, counts, NULL, MPI_INT, world), ": rdispls is NULL");
+    SAYS(MPI_Allgatherv(in, 1, MPI_INT, out, counts, NULL, MPI_INT, world), ": displs is NULL");
     SAYS(MPI_Alltoallv(in, counts, displs, MPI_INT, out, counts, displs, null, world), "recvtype is MPI_DATATYPE_NULL");
     SAYS(MPI_Gather(in, -4, MPI_INT, out, 1, MPI_INT, 0, world), "sendcount is -4");
     SAYS(MPI_Scatter(in, 1, MPI_INT, NULL, 1, MPI_INT, 0, world), "recvbuf is NULL");
@@ -58,6 +61,10 @@ static void check_sendrecv(void)
     SAYS(MPI_Sendrecv(in, 1, MPI_INT, 0, 0, out, 1, null, 0, 0, self, MPI_STATUS_IGNORE),
          "recvtype is MPI_DATATYPE_NULL");
     SAYS(MPI_Sendrecv(in, 1, MPI_INT, 0, 0, NULL, 1, MPI_INT, 0, 0, self, MPI_STATUS_IGNORE), "recvbuf is NULL");
+    SAYS(MPI_Sendrecv_replace(in, -1, MPI_INT, 0, 0, 0, 0, self, MPI_STATUS_IGNORE), ": count is -1");
+    SAYS(MPI_Sendrecv_replace(in, 1, null, 0, 0, 0, 0, self, MPI_STATUS_IGNORE), ": datatype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Sendrecv_replace(NULL, 2, MPI_INT, 0, 0, 0, 0, self, MPI_STATUS_IGNORE), ": buf is NULL, with 2 elements");
+    SAYS(MPI_Sendrecv_replace(in, 1, MPI_INT, 0, 0, 0, -9, self, MPI_STATUS_IGNORE), ": recvtag is -9");
     SAYS(MPI_Send(in, -1, MPI_INT, 0, 0, self), ": count is -1");
     SAYS(MPI_Send(in, 1, MPI_INT, 0, -9, self), ": tag is -9");
 }
@@ -83,6 +90,62 @@ static void check_onesided(void)
     CHECK_OK(MPI_Win_free(&win));
 }
 
+static void check_local(void)
+{
+    int place = 0, size = sizeof out;
+    MPI_Request none = MPI_REQUEST_NULL;
+    MPI_Datatype pair;
+    SAYS(MPI_Pack(in, -1, MPI_INT, out, size, &place, MPI_COMM_SELF), ": incount is -1");
+    SAYS(MPI_Pack(NULL, 1, MPI_INT, out, size, &place, MPI_COMM_SELF), ": inbuf is NULL");
+    SAYS(MPI_Unpack(in, size, &place, out, -1, MPI_INT, MPI_COMM_SELF), ": outcount is -1");
+    SAYS(MPI_Unpack(in, size, &place, NULL, 1, MPI_INT, MPI_COMM_SELF), ": outbuf is NULL");
+    SAYS(MPI_Pack_size(-1, MPI_INT, MPI_COMM_SELF, &size), ": incount is -1");
+    SAYS(MPI_Reduce_local(NULL, out, 1, MPI_INT, MPI_SUM), ": inbuf is NULL");
+    SAYS(MPI_Reduce_local(in, NULL, 1, MPI_INT, MPI_SUM), ": inoutbuf is NULL");
+    SAYS(MPI_Waitsome(-1, &none, out, in, MPI_STATUSES_IGNORE), ": incount is -1");
+    SAYS(MPI_Testsome(-1, &none, out, in, MPI_STATUSES_IGNORE), ": incount is -1");
+    SAYS(MPI_Waitall(-1, &none, MPI_STATUSES_IGNORE), ": count is -1");
+    SAYS(MPI_Type_get_value_index(MPI_DATATYPE_NULL, MPI_INT, &pair), ": value_type is MPI_DATATYPE_NULL");
+    SAYS(MPI_Type_get_value_index(MPI_INT, MPI_DATATYPE_NULL, &pair), ": index_type is MPI_DATATYPE_NULL");
+    SAYS(MPI_Type_create_f90_real(MPI_UNDEFINED, MPI_UNDEFINED, &pair), "p and r are MPI_UNDEFINED");
+    SAYS(MPI_Type_create_f90_real(200, MPI_UNDEFINED, &pair), "no REAL has a precision of 200 decimal digits");
+    SAYS(MPI_Type_create_f90_integer(-3, &pair), ": r is -3");
+    SAYS(MPI_Type_create_f90_integer(40, &pair), "no INTEGER has a range of 40 decimal digits");
+}
+
+/* Communicators that a prototype calls otherwise than `comm`. */
+static void check_communicators(void)
+{
+    const MPI_Comm null = MPI_COMM_NULL, world = MPI_COMM_WORLD;
+    MPI_Comm made;
+    int one = 1;
+    SAYS(MPI_Comm_compare(null, world, &one), ": comm1 is MPI_COMM_NULL");
+    SAYS(MPI_Comm_compare(world, null, &one), ": comm2 is MPI_COMM_NULL");
+    SAYS(MPI_Intercomm_create(null, 0, world, 0, 0, &made), ": local_comm is MPI_COMM_NULL");
+    SAYS(MPI_Intercomm_create(MPI_COMM_SELF, 0, null, 0, 0, &made), ": peer_comm is MPI_COMM_NULL");
+    SAYS(MPI_Intercomm_merge(null, 0, &made), ": intercomm is MPI_COMM_NULL");
+    SAYS(MPI_Intercomm_merge(world, 0, &made), ": intercomm is an intracommunicator");
+    SAYS(MPI_Cart_create(null, 1, &one, &one, 0, &made), ": comm_old is MPI_COMM_NULL");
+    SAYS(MPI_Graph_create(null, 0, NULL, NULL, 0, &made), ": comm_old is MPI_COMM_NULL");
+    SAYS(MPI_Dist_graph_create(null, 0, NULL, NULL, NULL, NULL, MPI_INFO_NULL, 0, &made),
+         ": comm_old is MPI_COMM_NULL");
+}
+
+/* The ranks of an intercommunicator are those of the remote group. */
+static void check_remote(void)
+{
+    MPI_Comm half, inter;
+    const int low = mtest_rank < 1;
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, low, 0, &half));
+    CHECK_OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? 1 : 0, 0, &inter));
+    CHECK_OK(MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Comm_set_name(inter, "pair"));
+    SAYS(MPI_Send(in, 1, MPI_INT, 77, 0, inter),
+         "rank 77 is not in intercommunicator \"pair\" with a remote group of ");
+    CHECK_OK(MPI_Comm_free(&inter));
+    CHECK_OK(MPI_Comm_free(&half));
+}
+
 static void check_constructors(void)
 {
     MPI_Datatype type;
@@ -103,6 +166,9 @@ int main(int argc, char **argv)
         check_collectives(); /* wrong arguments of one rank: the others need not take part */
     check_sendrecv();
     check_constructors();
+    check_local();
+    check_communicators();
+    check_remote();
     check_onesided();
     CHECK_OK(MPI_Comm_free(&ring));
     CHECK_OK(MPI_Type_free(&fresh));
