@@ -25,17 +25,17 @@ static struct pl_coll mpi_coll_neighbor_begin(struct pl_call *call, enum pl_coll
 
 /* Counts and displacements of n blocks; the largest count. */
 static MPI_Count arg_lists(struct pl_call *call, struct pl_counts counts, struct pl_displs displs, int n,
-                           const char *side)
+                           const char *counts_name, const char *displs_name)
 {
     MPI_Count most = 0;
     if (n > 0 && !counts.narrow && !counts.wide)
-        pl_call_error(call, MPI_ERR_ARG, "the counts to %s are NULL", side);
+        pl_call_error(call, MPI_ERR_ARG, "%s is NULL", counts_name);
     if (n > 0 && !displs.narrow && !displs.wide)
-        pl_call_error(call, MPI_ERR_ARG, "the displacements of blocks to %s are NULL", side);
+        pl_call_error(call, MPI_ERR_ARG, "%s is NULL", displs_name);
     for (int i = 0; !call->err && i < n; i++) {
         MPI_Count count = pl_count_at(counts, i);
         if (count < 0)
-            pl_call_error(call, MPI_ERR_COUNT, "the count to %s at %d is %lld; it must not be negative", side, i,
+            pl_call_error(call, MPI_ERR_COUNT, "%s[%d] is %lld; it must not be negative", counts_name, i,
                           (long long)count);
         if (count > most)
             most = count;
@@ -81,7 +81,7 @@ int pl_do_neighbor_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Cou
     coll.recvdispls = displs;
     call->names = &pl_send_names;
     coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
-    MPI_Count most = arg_lists(call, recvcounts, displs, in_of(topology), "receive");
+    MPI_Count most = arg_lists(call, recvcounts, displs, in_of(topology), "recvcounts", "displs");
     call->names = &pl_recv_names;
     coll.recvtype = pl_arg_blocks(call, recvbuf, most, recvtype, 1);
     return pl_coll_leave(call, &coll, &form);
@@ -113,8 +113,8 @@ int pl_do_neighbor_alltoallv(struct pl_call *call, const void *sendbuf, struct p
     coll.senddispls = sdispls;
     coll.recvcounts = recvcounts;
     coll.recvdispls = rdispls;
-    MPI_Count sent = arg_lists(call, sendcounts, sdispls, out_of(topology), "send");
-    MPI_Count received = arg_lists(call, recvcounts, rdispls, in_of(topology), "receive");
+    MPI_Count sent = arg_lists(call, sendcounts, sdispls, out_of(topology), "sendcounts", "sdispls");
+    MPI_Count received = arg_lists(call, recvcounts, rdispls, in_of(topology), "recvcounts", "rdispls");
     call->names = &pl_send_names;
     coll.sendtype = pl_arg_blocks(call, sendbuf, sent, sendtype, 1);
     call->names = &pl_recv_names;
@@ -135,9 +135,9 @@ int pl_do_neighbor_alltoallw(struct pl_call *call, const void *sendbuf, struct p
     coll.recvcounts = recvcounts;
     coll.recvdispls = rdispls;
     coll.recvtypes = recvtypes;
-    arg_lists(call, sendcounts, sdispls, out_of(topology), "send");
+    arg_lists(call, sendcounts, sdispls, out_of(topology), "sendcounts", "sdispls");
     pl_arg_types(call, sendbuf, sendcounts, sdispls, sendtypes, out_of(topology), "sendtypes");
-    arg_lists(call, recvcounts, rdispls, in_of(topology), "receive");
+    arg_lists(call, recvcounts, rdispls, in_of(topology), "recvcounts", "rdispls");
     pl_arg_types(call, recvbuf, recvcounts, rdispls, recvtypes, in_of(topology), "recvtypes");
     return pl_coll_leave(call, &coll, &form);
 }

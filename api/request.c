@@ -133,7 +133,7 @@ int MPI_Cancel(MPI_Request *request)
                    : r->engine && !pl_request_done(r) ? pl_cancel(r)
                                                       : MPI_SUCCESS;
     else if (r->kind != PL_REQ_COMPLETE)
-        pl_call_error(&call, MPI_ERR_REQUEST, "only point-to-point and generalized requests can be cancelled");
+        pl_call_error(&call, MPI_ERR_REQUEST, "only sends, receives and generalized requests can be cancelled");
     return pl_call_leave(&call);
 }
 

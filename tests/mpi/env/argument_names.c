@@ -26,6 +26,7 @@ static void check_collectives(void)
 {
     const MPI_Comm world = MPI_COMM_WORLD;
     const MPI_Datatype null = MPI_DATATYPE_NULL;
+    const int negative[] = { 0, -8 };
     SAYS(MPI_Allgather(in, -1, MPI_INT, out, 1, MPI_INT, world), "sendcount is -1; it must not be negative");
     SAYS(MPI_Allgather(in, 1, MPI_INT, out, -2, MPI_INT, world), "recvcount is -2; it must not be negative");
     SAYS(MPI_Allgather(in, 1, null, out, 1, MPI_INT, world), "sendtype is MPI_DATATYPE_NULL");
@@ -47,6 +48,9 @@ static void check_collectives(void)
     SAYS(MPI_Allreduce(in, out, -6, MPI_INT, MPI_SUM, world), ": count is -6");
     SAYS(MPI_Reduce_scatter_block(in, out, -7, MPI_INT, MPI_SUM, world), "recvcount is -7");
     SAYS(MPI_Neighbor_alltoall(in, 1, MPI_INT, out, 1, null, ring), "recvtype is MPI_DATATYPE_NULL");
+    SAYS(MPI_Neighbor_alltoallv(in, NULL, displs, MPI_INT, out, counts, displs, MPI_INT, ring), ": sendcounts is NULL");
+    SAYS(MPI_Neighbor_alltoallv(in, counts, displs, MPI_INT, out, counts, NULL, MPI_INT, ring), ": rdispls is NULL");
+    SAYS(MPI_Neighbor_allgatherv(in, 1, MPI_INT, out, negative, displs, MPI_INT, ring), ": recvcounts[1] is -8;");
     SAYS(MPI_Neighbor_allgather(NULL, 1, MPI_INT, out, 1, MPI_INT, ring), "sendbuf is NULL");
 }
 

@@ -137,12 +137,11 @@ static void check_collectives(void)
 static void check_neighbors(void)
 {
     static const struct operation all[] = {
-        { "MPI_Neighbor_allgatherv", near_allgatherv, RECVCOUNTS, MPI_ERR_COUNT, "the count to receive at %d is -3",
-          0 },
-        { "MPI_Neighbor_alltoallv", near_alltoallv, SENDCOUNTS, MPI_ERR_COUNT, "the count to send at %d is -3", 0 },
-        { "MPI_Neighbor_alltoallv", near_alltoallv, RECVCOUNTS, MPI_ERR_COUNT, "the count to receive at %d is -3", 0 },
-        { "MPI_Neighbor_alltoallw", near_alltoallw, SENDCOUNTS, MPI_ERR_COUNT, "the count to send at %d is -3", 0 },
-        { "MPI_Neighbor_alltoallw", near_alltoallw, RECVCOUNTS, MPI_ERR_COUNT, "the count to receive at %d is -3", 0 },
+        { "MPI_Neighbor_allgatherv", near_allgatherv, RECVCOUNTS, MPI_ERR_COUNT, "recvcounts[%d] is -3", 0 },
+        { "MPI_Neighbor_alltoallv", near_alltoallv, SENDCOUNTS, MPI_ERR_COUNT, "sendcounts[%d] is -3", 0 },
+        { "MPI_Neighbor_alltoallv", near_alltoallv, RECVCOUNTS, MPI_ERR_COUNT, "recvcounts[%d] is -3", 0 },
+        { "MPI_Neighbor_alltoallw", near_alltoallw, SENDCOUNTS, MPI_ERR_COUNT, "sendcounts[%d] is -3", 0 },
+        { "MPI_Neighbor_alltoallw", near_alltoallw, RECVCOUNTS, MPI_ERR_COUNT, "recvcounts[%d] is -3", 0 },
         { "MPI_Neighbor_alltoallw", near_alltoallw, SENDTYPES, MPI_ERR_TYPE,
           "sendtypes[%d]: datatype is MPI_DATATYPE_NULL", 0 },
         { "MPI_Neighbor_alltoallw", near_alltoallw, RECVTYPES, MPI_ERR_TYPE,
