@@ -22,6 +22,7 @@ static void gather_append_linear(struct pl_schedule *schedule, const struct pl_c
 static void gather_append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit;
+    schedule->exact = true; /* a block of another length moves those that follow it */
     struct pl_block own = me == 0 && pl_coll_in_place(coll) ? pl_recv_block(coll, coll->root) : pl_coll_sent(coll);
     size_t each = pl_block_size(own);
     int below = me == 0 ? size : me & -me;

@@ -21,6 +21,7 @@ static void scatter_append_linear(struct pl_schedule *schedule, const struct pl_
 static void scatter_append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit;
+    schedule->exact = true; /* a rank that gets less than it expects passes on less */
     bool root = me == 0, in_place = coll->recvbuf == MPI_IN_PLACE;
     size_t each = root ? pl_block_size(pl_send_block(coll, 0)) : pl_block_size(pl_coll_received(coll));
     int below = root ? size : me & -me, parent = pl_rank_back(coll->root, me & (me - 1), size);

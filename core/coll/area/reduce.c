@@ -139,6 +139,16 @@ int pl_area_reduce_scatter(struct pl_area_call *call, size_t at, size_t bytes)
     return rc;
 }
 
+/* Waits for what another rank gives: as many bytes as this rank has, else MPI_ERR_TRUNCATE. */
+static inline int area_reduce_wait(const struct pl_area_call *call, int rank, size_t bytes, const void **data)
+{
+    size_t written = bytes;
+    int rc = pl_area_wait(call, rank, &written, data);
+    if (pl_unlikely(rc == MPI_SUCCESS && written != bytes))
+        return pl_area_fail_amount(call->area, rank, written, bytes);
+    return rc;
+}
+
 /* The root publishes nothing: with MPI_IN_PLACE its slot keeps its operand while the result is written over it. */
 int pl_area_reduce(struct pl_area_call *call, size_t at, size_t bytes)
 {
@@ -155,11 +165,9 @@ int pl_area_reduce(struct pl_area_call *call, size_t at, size_t bytes)
         pl_area_publish(call->area, call->root);
         return rc;
     }
-    for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
-        size_t written = bytes;
+    for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++)
         if (i != call->rank)
-            rc = pl_area_wait(call, i, &written, &data);
-    }
+            rc = area_reduce_wait(call, i, bytes, &data);
     if (rc == MPI_SUCCESS)
         combine_all(call, bytes, 0, pl_area_reduce_input(call, at), pl_area_reduce_output(call, at), bytes);
     return rc;
@@ -174,20 +182,19 @@ int pl_area_chain(struct pl_area_call *call, size_t at, size_t bytes)
     bool first = from_rank == end, last = rank == end;
     const void *before = NULL;
     char *to = pl_area_reduce_output(call, at);
-    size_t written = bytes;
     void *slot = NULL;
     int rc = last ? MPI_SUCCESS : pl_area_reserve(call->area, bytes, &slot);
     if (rc == MPI_SUCCESS && !first)
-        rc = pl_area_wait(call, from_rank, &written, &before);
+        rc = area_reduce_wait(call, from_rank, bytes, &before);
     if (rc)
         return rc;
     if (kind == PL_COLL_SCAN || (kind == PL_COLL_REDUCE && last))
-        area_reduce_combine(call, pl_area_reduce_input(call, at), before, to, slot, written);
+        area_reduce_combine(call, pl_area_reduce_input(call, at), before, to, slot, bytes);
     else if (!last)
-        area_reduce_combine(call, pl_area_reduce_input(call, at), before, slot, NULL, written);
+        area_reduce_combine(call, pl_area_reduce_input(call, at), before, slot, NULL, bytes);
     if (!last)
         pl_area_publish(call->area, to_rank);
     if (kind == PL_COLL_EXSCAN && !first)
-        pl_copy_bytes(to, before, written);
+        pl_copy_bytes(to, before, bytes);
     return rc;
 }

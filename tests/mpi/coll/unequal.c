@@ -44,6 +44,39 @@ static void gather_all(int most, int fewer, int odd)
     MPI_Comm_free(&comm);
 }
 
+static bool any_rank(int mine)
+{
+    int any = 0;
+    CHECK_OK(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+    return any != 0;
+}
+
+/* The root has blocks of other lengths than the others: a rank has an error, or what was moved is in its place. */
+static void rooted(int roots, int others)
+{
+    MPI_Comm comm = fresh();
+    const int count = mtest_rank == 0 ? roots : others, least = roots < others ? roots : others;
+    bool misplaced = false;
+    memset(buffer, mtest_rank + 1, MOST);
+    memset(other, 0, MOST);
+    int rc = MPI_Scatter(buffer, count, MPI_BYTE, other, count, MPI_BYTE, 0, comm);
+    for (int i = 0; i < count; i++)
+        misplaced |= other[i] != 1 && (other[i] != 0 || i < least);
+    CHECK(any_rank(rc != MPI_SUCCESS) || !misplaced);
+    MPI_Barrier(comm); /* it may succeed */
+    MPI_Comm_free(&comm);
+
+    comm = fresh();
+    misplaced = false;
+    memset(other, 0, MOST);
+    rc = MPI_Gather(buffer, count, MPI_BYTE, other, count, MPI_BYTE, 0, comm);
+    for (int i = 0; mtest_rank == 0 && i < count * mtest_size; i++)
+        misplaced |= other[i] != i / count + 1 && (other[i] != 0 || i % count < least);
+    CHECK(any_rank(rc != MPI_SUCCESS) || !misplaced);
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
+}
+
 /* Rank 0 sends to rank 1, and only one of them has the other as a neighbor. */
 static void neighbors(int bytes, bool sender_knows)
 {
@@ -73,6 +106,7 @@ static void reduction(int form, int most, int fewer, int odd)
     case 4: rc = MPI_Scan(buffer, other, count, type, MPI_MAX, comm); break;
     case 5: rc = MPI_Ireduce_scatter_block(buffer, other, count / mtest_size, type, MPI_MAX, comm, &request); break;
     case 6: rc = MPI_Ibcast(buffer, count, type, 0, comm, &request); break;
+    case 7: rc = MPI_Exscan(buffer, other, count, type, MPI_MAX, comm); break;
     }
     failed = rc != MPI_SUCCESS;
     failed |= MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
@@ -93,10 +127,15 @@ int main(int argc, char **argv)
             broadcast(amounts[i][0], amounts[i][1], odd);
         gather_all(amounts[i][0], amounts[i][1], (int)i % mtest_size);
     }
-    static const int lengths[][2] = { { 70000, 20000 }, { 20000, 70000 }, { 200000, 100 }, { 100, 200000 } };
+    static const int lengths[][2] = { { 70000, 20000 }, { 20000, 70000 }, { 200000, 100 }, { 100, 200000 },
+                                      { 32, 16 },       { 16, 32 },       { 6000, 3000 } };
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-        for (int form = 0; form < 7; form++)
+        for (int form = 0; form < 8; form++)
             reduction(form, lengths[i][0], lengths[i][1], (int)(i + (size_t)form) % mtest_size);
+    rooted(16, 32);
+    rooted(32, 16);
+    rooted(1000, 2000);
+    rooted(2000, 1000);
     for (int i = 0; i < 4; i++)
         neighbors(i % 2 ? 400000 : 10, i / 2 == 0);
     free(buffer);
