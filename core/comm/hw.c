@@ -17,6 +17,7 @@
 #include "core/comm/create.h"
 #include "core/comm/intercomm.h"
 #include "core/comm/topology_hw.h"
+#include "core/engine/instance.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
 #include "core/object/plugin.h"
@@ -43,17 +44,41 @@ static struct node_key node_key(void)
     return key;
 }
 
+struct node_report {
+    struct node_key key;
+    uint64_t shares; /* a transport in use shares memory: not with PLENUM_TRANSPORT=ucx */
+};
+
+/* Colors: the lowest rank on the same node, and the lowest rank that shares memory with this process. */
+struct node_colors {
+    int node, memory;
+};
+
+static int hw_find_node(struct pl_comm *parent, struct node_colors *colors)
+{
+    void *self;
+    struct node_report own = { .key = node_key() };
+    struct node_report *all = pl_malloc((size_t)parent->size * sizeof *all);
+    if (!all)
+        return pl_fail_memory("the nodes of a communicator");
+    own.shares = pl_engine_find_sharing(&parent->instance->engine, &self) != NULL;
+    int rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, all, sizeof own, PL_TYPE_BYTE);
+    colors->memory = parent->rank;
+    for (int i = parent->size - 1; rc == MPI_SUCCESS && i >= 0; i--)
+        if (memcmp(&all[i].key, &own.key, sizeof own.key) == 0) {
+            colors->node = i;
+            if (own.shares && all[i].shares)
+                colors->memory = i;
+        }
+    free(all);
+    return rc;
+}
+
 int pl_comm_node_color(struct pl_comm *parent, int *color)
 {
-    struct node_key own = node_key();
-    struct node_key *keys = pl_malloc((size_t)parent->size * sizeof *keys);
-    if (!keys)
-        return pl_fail_memory("the nodes of a communicator");
-    int rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, keys, sizeof own, PL_TYPE_BYTE);
-    for (int i = parent->size - 1; rc == MPI_SUCCESS && i >= 0; i--)
-        if (memcmp(&keys[i], &own, sizeof own) == 0)
-            *color = i;
-    free(keys);
+    struct node_colors colors = { .node = 0 };
+    int rc = hw_find_node(parent, &colors);
+    *color = colors.node;
     return rc;
 }
 
@@ -127,10 +152,10 @@ static int hw_unguided(struct pl_comm *parent, int node, struct pl_info *info, i
 }
 
 /* `*color` stays as it is for a type that is not known here. */
-static void hw_guided(const char *type, int node, int *color)
+static void hw_guided(const char *type, const struct node_colors *colors, int *color)
 {
     if (strcmp(type, "mpi_shared_memory") == 0) {
-        *color = node;
+        *color = colors->memory;
         return;
     }
     const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
@@ -138,7 +163,7 @@ static void hw_guided(const char *type, int node, int *color)
     if (!topology)
         pl_error_clear();
     if (index >= 0)
-        *color = node << INDEX_BITS | index;
+        *color = colors->node << INDEX_BITS | index;
 }
 
 /* --- process sets ------------------------------------------------------------------------------------------------- */
@@ -183,24 +208,24 @@ static int hw_find_color(struct pl_comm *parent, int type, struct pl_info *info,
                          const struct pl_group *members, int *color)
 {
     struct wish wish = hw_wish_of(parent, type, pset, members);
-    int node = 0;
+    struct node_colors colors = { .node = 0 };
     bool any_unguided = false;
-    int rc = pl_comm_node_color(parent, &node);
+    int rc = hw_find_node(parent, &colors);
     if (rc == MPI_SUCCESS)
         rc = hw_exchange_wishes(parent, &wish, color, &any_unguided);
     if (rc)
         return rc;
     if (any_unguided)
-        rc = hw_unguided(parent, type == MPI_COMM_TYPE_HW_UNGUIDED ? node : -1, info, color);
+        rc = hw_unguided(parent, type == MPI_COMM_TYPE_HW_UNGUIDED ? colors.memory : -1, info, color);
     char *resource = NULL;
     rc = rc ? rc : pl_info_get(info, RESOURCE_KEY, &resource);
     bool is_guided = type == MPI_COMM_TYPE_HW_GUIDED || type == MPI_COMM_TYPE_RESOURCE_GUIDED;
     if (type == MPI_COMM_TYPE_SHARED)
-        *color = node;
+        *color = colors.memory;
     else if (is_guided && resource && pset)
         rc = pl_fail(MPI_ERR_INFO, RESOURCE_KEY " and mpi_pset_name are both given; only one of them may be");
     else if (is_guided && resource)
-        hw_guided(resource, node, color);
+        hw_guided(resource, &colors, color);
     free(resource);
     return rc;
 }

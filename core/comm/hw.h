@@ -7,7 +7,7 @@
 
 struct pl_info;
 
-/* A color that is the same for processes that can share memory: the lowest rank among them. */
+/* A color that is the same for processes of a node, in one pid and user namespace: the lowest rank among them. */
 int pl_comm_node_color(struct pl_comm *parent, int *color);
 
 /* MPI_Comm_split_type. `info` (may be NULL) names the resource for the guided types, and receives the one that was

@@ -223,6 +223,16 @@ int pl_engine_progress(struct pl_engine *engine)
     return events;
 }
 
+const struct pl_transport_ops *pl_engine_find_sharing(struct pl_engine *engine, void **self)
+{
+    for (int i = 0; i < engine->transports; i++)
+        if (engine->transport[i].ops->share) {
+            *self = engine->transport[i].self;
+            return engine->transport[i].ops;
+        }
+    return NULL;
+}
+
 void pl_engine_run_deferred(struct pl_list *deferred)
 {
     struct pl_list *node;

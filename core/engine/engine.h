@@ -212,6 +212,9 @@ void pl_engine_run_deferred(struct pl_list *deferred);
 /* One round: transports, pending sends, hooks. Lock held. Returns the number of events. */
 int pl_engine_progress(struct pl_engine *engine);
 
+/* The transport that shares memory with other processes, and its state; NULL: none is open. */
+const struct pl_transport_ops *pl_engine_find_sharing(struct pl_engine *engine, void **self);
+
 /* Sends a control message with `bytes` of data, which are copied. Lock held. MPI_ERR_NO_MEM. */
 int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data,
                       size_t bytes);

@@ -36,17 +36,6 @@ size_t pl_win_memory_alignment(const struct pl_win *win)
     return win->hints.alignment > PL_WIN_CTL ? win->hints.alignment : PL_WIN_CTL;
 }
 
-/* The transport that shares memory; NULL: none. */
-static const struct pl_transport_ops *memory_find_transport(struct pl_engine *engine, void **self)
-{
-    for (int i = 0; i < engine->transports; i++)
-        if (engine->transport[i].ops->share) {
-            *self = engine->transport[i].self;
-            return engine->transport[i].ops;
-        }
-    return NULL;
-}
-
 /* Bytes of this process's area behind the control block. Collective where they depend on the other ranks. */
 static int memory_own_bytes(struct pl_win *win, struct pl_comm *parent, size_t *bytes)
 {
@@ -78,7 +67,7 @@ static int memory_make_shared(struct pl_win *win, size_t bytes, struct pl_win_ca
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     void *self;
-    win->memory.ops = memory_find_transport(engine, &self);
+    win->memory.ops = pl_engine_find_sharing(engine, &self);
     if (!win->memory.ops && win->flavor == MPI_WIN_FLAVOR_SHARED)
         return pl_fail(MPI_ERR_RMA_SHARED, "no transport in use shares memory between processes");
     if (!win->memory.ops || (!memory_is_allocated(win) && !win->memory.ops->cma))
@@ -297,7 +286,7 @@ void pl_win_memory_release(struct pl_win *win, bool reuse)
     if (win->memory.shared.memory) {
         void *self = NULL;
         pl_engine_enter(engine);
-        if (engine->state != PL_ENGINE_CLOSED && memory_find_transport(engine, &self) == win->memory.ops)
+        if (engine->state != PL_ENGINE_CLOSED && pl_engine_find_sharing(engine, &self) == win->memory.ops)
             win->memory.ops->unshare(self, &win->memory.shared, reuse);
         pl_engine_leave(engine);
         win->memory.shared.memory = NULL;

@@ -18,14 +18,13 @@ struct window {
  * Collective over `comm`. */
 static inline int window_can_share(MPI_Comm comm)
 {
-    const char *transport = getenv("PLENUM_TRANSPORT");
     int ranks, here;
     MPI_Comm node;
     MPI_Comm_size(comm, &ranks);
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &here);
     MPI_Comm_free(&node);
-    return ranks == 1 || (here == ranks && (!transport || strcmp(transport, "ucx") != 0));
+    return here == ranks;
 }
 
 /* Do windows of MPI_Win_create use messages in any case? Collective over the World. */
