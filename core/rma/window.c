@@ -67,8 +67,7 @@ static int window_exchange(struct pl_win *win, struct pl_comm *parent, const str
         return rc ? rc : pl_error_agreed(own->error);
     for (int i = 0; i < win->comm->size; i++) {
         if (cards[i].error)
-            return pl_error_agreed(pl_fail(cards[i].error, "rank %d could not make its part of the window (%s)", i,
-                                           pl_error_class_name(cards[i].error)));
+            return pl_error_agreed(pl_fail(cards[i].error, "rank %d could not make its part of the window", i));
         if (cards[i].size < 0 || cards[i].disp_unit <= 0)
             return pl_fail(MPI_ERR_INTERN, "what rank %d says of its part of the window is damaged", i);
         win->targets[i].size = (MPI_Aint)cards[i].size;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * contained [spawn]: a sum, and a shared window of the processes that MPI_COMM_TYPE_SHARED names, which must exist.
- * Rank 0 prints the size of its part. "spawn": another process is spawned, too. Errors are fatal.
+ * Where these are not all, one of all fails, in words that name the class once. Rank 0 prints the size of its part.
+ * "spawn": another process is spawned, too. Errors are fatal.
  */
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 
 static void fail(const char *what)
 {
@@ -34,6 +36,21 @@ static int share(void)
     return size;
 }
 
+static void share_with_all(void)
+{
+    MPI_Win win;
+    int *own, class, length, rc;
+    char words[MPI_MAX_ERROR_STRING], *name;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    rc = MPI_Win_allocate_shared(sizeof *own, sizeof *own, MPI_INFO_NULL, MPI_COMM_WORLD, &own, &win);
+    MPI_Error_class(rc, &class);
+    MPI_Error_string(rc, words, &length);
+    name = strstr(words, "MPI_ERR_RMA_SHARED");
+    if (class != MPI_ERR_RMA_SHARED || !name || strstr(name + 1, "MPI_ERR_RMA_SHARED"))
+        fail(words);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 int main(int argc, char *argv[])
 {
     MPI_Comm parents, children;
@@ -51,6 +68,8 @@ int main(int argc, char *argv[])
     if (sum != size * (size - 1) / 2)
         fail("a sum");
     shared = share();
+    if (shared < size) /* on each rank or on none */
+        share_with_all();
     if (argc > 1) {
         MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
         MPI_Comm_disconnect(&children);
