@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives of a communicator with one member: its contribution is the result. */
+/* Collectives of a communicator with one member: what it gives is the result, if there is one. */
 #include "core/coll/alone.h"
 
 #include "core/datatype/cursor.h"

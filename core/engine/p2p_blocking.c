@@ -18,8 +18,9 @@
 #include "core/engine/wait.h"
 
 enum {
-    FAST_POLLS = 100, /* of the peer's next message, some 30 ns each; then the general path yields and sleeps */
-    FAST_RUN = 512,   /* one receive of that many takes the general path: other operations must progress too */
+    FAST_POLLS = 100,  /* of the peer's next message, some 30 ns each; then the general path yields and sleeps */
+    FAST_RUN = 512,    /* one receive of that many takes the general path: other operations must progress too, ... */
+    FAST_RUN_FAR = 64, /* ... more often where there is a network */
 };
 
 /* A request on the stack of a blocking call: only the fields that are read are set. */
@@ -127,7 +128,7 @@ static inline bool may_be_fast(struct pl_engine *engine, const struct pl_type *t
 {
     unsigned turn = atomic_load_explicit(&engine->rounds, memory_order_relaxed) + 1;
     atomic_store_explicit(&engine->rounds, turn, memory_order_relaxed);
-    return (source | tag) >= 0 && type->dense && turn % FAST_RUN != 0;
+    return (source | tag) >= 0 && type->dense && turn % (engine->transports > 2 ? FAST_RUN_FAR : FAST_RUN) != 0;
 }
 
 static inline ptrdiff_t take_next(struct pl_engine *engine, const struct pl_comm *comm, void *buf, MPI_Count count,

@@ -74,7 +74,8 @@ struct pl_request_flags {
     bool acked;        /* a synchronous send that was acknowledged before the transport was done with it */
 };
 
-/* The operation's arguments, which persistent requests keep. */
+/* The operation's arguments, which persistent requests keep. Those of a receive that took its message at once are not
+ * set. */
 struct pl_request_args {
     const void *buf;
     MPI_Count count;

@@ -117,8 +117,8 @@ static void region_add_vacant(struct pl_shm_region *region, const struct pl_shm_
         *vacant = (struct pl_shm_span){ .offset = span->offset, .bytes = span->bytes };
 }
 
-/* The machine has less memory than that: the kernel gives it all the same, and kills a process that uses it. It refuses
- * private memory by the same rule. */
+/* The machine has less memory than that: the kernel gives it all the same, and kills a process that uses it. Unless it
+ * is told otherwise, it refuses private memory by the same rule. */
 static bool region_is_too_much(size_t bytes, uint64_t *there)
 {
     struct sysinfo info;

@@ -188,7 +188,7 @@ static inline void read_start_streak(struct pl_shm_peer *peer, uint32_t records)
 static inline bool read_is_stream(const struct pl_shm_peer *peer)
 {
     const struct pl_shm_in *in = &peer->in;
-    return in->streak >= STREAM && (peer->out.tail - in->sent_before) * STREAM_SHARE <= in->streak;
+    return in->streak >= STREAM && (uint64_t)(peer->out.tail - in->sent_before) * STREAM_SHARE <= in->streak;
 }
 
 /* Advances by one record of this many lines. Returns `size`. */

@@ -78,7 +78,7 @@ struct pl_shm_in {
     struct pl_shm_peer *same_bit; /* next peer with the same ready bit */
     uint32_t heat;                /* rough count of recent records: the hottest rings are polled */
     unsigned idle;                /* shm->idle when pl_shm_read() last found a record */
-    uint32_t streak;              /* records that were found without an idle round between them */
+    uint32_t streak;              /* records in a row; begins anew after an idle round or a receive in vain */
     uint32_t sent_before;         /* out.tail when the streak began */
 };
 

@@ -24,7 +24,7 @@
 
 static int mtest_rank = -1, mtest_size = 0;
 static _Atomic int mtest_checks, mtest_failures;
-static unsigned long mtest_kept; /* objects that the test keeps beyond MPI_Finalize */
+static unsigned long mtest_kept; /* objects that the test keeps to its end */
 
 /* The first failures are shown, all are counted. */
 static inline int mtest_check(int passed, const char *file, int line, const char *what, const char *detail)
@@ -97,24 +97,26 @@ static inline unsigned long mtest_live(const char *variable)
     return level;
 }
 
-/* After MPI_Finalize no other object exists: neither the test nor the library has kept a reference. */
+/* When MPI has ended no other object exists: neither the test nor the library has kept a reference. Returns the number
+ * of failures. */
 static inline int mtest_left(const char *file)
 {
-    int provided, variables;
+    int provided, variables = 0, before = mtest_failures;
     unsigned long left = 0;
-    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) || MPI_T_pvar_get_num(&variables))
-        return 1;
+    CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS);
+    CHECK(MPI_T_pvar_get_num(&variables) == MPI_SUCCESS && variables > 0);
     for (int i = 0; i < variables; i++) {
         char name[64] = "";
         int length = sizeof name, any;
         MPI_T_pvar_get_info(i, name, &length, &any, &any, NULL, NULL, NULL, NULL, &any, &any, &any, &any);
         unsigned long live = strncmp(name, "live_", 5) == 0 ? mtest_level(i) : 0;
-        if (live > mtest_kept)
-            fprintf(stderr, "%s: rank %d: %s is %lu after MPI_Finalize\n", file, mtest_rank, name, live);
+        if (live > 0 && mtest_kept == 0)
+            fprintf(stderr, "%s: rank %d: %s is %lu at the end\n", file, mtest_rank, name, live);
         left += live;
     }
-    MPI_T_finalize();
-    return left != mtest_kept;
+    CHECK(MPI_T_finalize() == MPI_SUCCESS);
+    CHECK(left == mtest_kept);
+    return mtest_failures - before;
 }
 
 static inline int mtest_end(const char *file)
@@ -127,8 +129,8 @@ static inline int mtest_end(const char *file)
         int code = MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         all[0] += !mtest_check_code(code, MPI_SUCCESS, file, __LINE__, "the last MPI_Allreduce");
         all[0] += !mtest_check_code(MPI_Finalize(), MPI_SUCCESS, file, __LINE__, "MPI_Finalize");
-        all[0] += mtest_left(file);
     }
+    all[0] += mtest_left(file);
     if (mtest_rank <= 0)
         printf("%s: %d checks, %d failed\n", file, all[1], all[0]);
     return all[0] || !all[1] ? EXIT_FAILURE : EXIT_SUCCESS;

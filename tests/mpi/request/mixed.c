@@ -13,7 +13,7 @@
 
 enum { KINDS = 9, COUNT = 150, ROUNDS = 40, MOST = 9000, SENTINEL = 4711 };
 
-enum kind { SEND, RECEIVE, SEND_OTHER, RECEIVE_OTHER, PERSISTENT, INACTIVE, NONE, NOBODY, COLLECTIVE };
+enum kind { SEND, RECEIVE, SEND_OTHER, RECEIVE_OTHER, PERSISTENT, INACTIVE, NONE, TO_NONE, COLLECTIVE };
 
 static MPI_Comm other;
 static MPI_Datatype gaps; /* every second byte */
@@ -103,7 +103,7 @@ static void start(int i, int round)
         break;
     case INACTIVE: request[i] = inactive; break;
     case NONE: break;
-    case NOBODY: CHECK_OK(MPI_Irecv(in[i], 1, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request[i])); break;
+    case TO_NONE: CHECK_OK(MPI_Irecv(in[i], 1, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request[i])); break;
     case COLLECTIVE: CHECK_OK(MPI_Iallreduce(&one, &sum[i], 1, MPI_INT, MPI_SUM, other, &request[i])); break;
     }
 }
@@ -127,7 +127,7 @@ static void check_finished(int i, int round)
     CHECK(status[i].MPI_ERROR == (empty ? MPI_SUCCESS : SENTINEL));
     if (item[i].kind == RECEIVE || item[i].kind == RECEIVE_OTHER)
         check_received(i, round);
-    else if (item[i].kind == NOBODY)
+    else if (item[i].kind == TO_NONE)
         CHECK(status[i].MPI_SOURCE == MPI_PROC_NULL && status[i].MPI_TAG == MPI_ANY_TAG);
     else if (empty)
         CHECK(status[i].MPI_SOURCE == MPI_ANY_SOURCE && status[i].MPI_TAG == MPI_ANY_TAG);
