@@ -4,7 +4,7 @@
  *
  * A user's buffer holds segments in the order of their addresses, each with a header in the buffer itself. A new
  * message takes the gap behind the last one, or else the first gap that is large enough. With automatic buffering each
- * segment is allocated. A segment is freed when its message has been sent.
+ * segment is allocated. A segment is freed when its message has been sent. A message that goes at once takes none.
  *
  * Locking: the lock of the place where a buffer is attached protects the pointer to it; a thread that uses the buffer
  * holds a reference. A buffer's lock protects its segments and flushes. It is taken with or without an engine's lock
@@ -21,6 +21,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/life.h"
 #include "core/engine/p2p.h"
+#include "core/engine/p2p_blocking.h"
 #include "core/engine/wait.h"
 
 enum { SEGMENT_ALIGN = 64 };
@@ -222,9 +223,14 @@ static PL_COLD int bsend_fail_space(struct pl_bsend *bsend, size_t data)
                    data, data + MPI_BSEND_OVERHEAD, (long long)bsend->size, space.free, space.longest);
 }
 
+static size_t segment_bytes(size_t data)
+{
+    return (sizeof(struct segment) + data + SEGMENT_ALIGN - 1) & ~(size_t)(SEGMENT_ALIGN - 1);
+}
+
 static int make_segment(struct pl_bsend *bsend, struct pl_engine *engine, size_t data, struct segment **segment)
 {
-    size_t bytes = (sizeof **segment + data + SEGMENT_ALIGN - 1) & ~(size_t)(SEGMENT_ALIGN - 1);
+    size_t bytes = segment_bytes(data);
     bool automatic = bsend->buffer == MPI_BUFFER_AUTOMATIC;
     struct segment *allocated = automatic ? pl_malloc(bytes) : NULL;
     if (automatic && !allocated)
@@ -285,11 +291,21 @@ static struct pl_bsend *bsend_buffer_of(struct pl_comm *comm)
     return bsend ? bsend : bsend_acquire(pl_bsend_of_process());
 }
 
+/* Would the buffer have room for this message if it were empty? A longer one is an error, even if it could go at once. */
+static bool fits(const struct pl_bsend *bsend, size_t data)
+{
+    return bsend->buffer == MPI_BUFFER_AUTOMATIC || (MPI_Count)segment_bytes(data) <= bsend->size;
+}
+
 int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag)
 {
     struct pl_bsend *bsend = bsend_buffer_of(comm);
     if (!bsend)
         return pl_fail(MPI_ERR_BUFFER, "no buffer is attached to the communicator, its session or the process");
+    if (fits(bsend, (size_t)count * (size_t)type->size) && pl_send_fast(comm, buf, count, type, dest, tag)) {
+        bsend_release(bsend);
+        return MPI_SUCCESS;
+    }
     struct pl_cursor cursor;
     struct segment *segment = NULL;
     struct pl_request *request = pl_request_create(PL_REQ_SEND, comm, PL_TYPE_BYTE, true);
