@@ -59,21 +59,43 @@ static size_t signature_put_item(struct pl_signature_item *items, size_t n, stru
     return n + 1;
 }
 
+/* Is it replaced by the items of its signature while the whole is small? */
+static bool is_spliced(const struct pl_signature_item *item)
+{
+    return item->nested && item->repeat == 1 && item->nested->count <= SPLICE_ITEMS;
+}
+
 static size_t signature_put_type(struct pl_signature_item *items, size_t n, const struct pl_type *type, MPI_Count count)
 {
     struct pl_signature_item item = signature_item(type, count);
-    if (!item.nested || item.repeat != 1 || item.nested->count > SPLICE_ITEMS || n > FLAT_ITEMS)
+    if (!is_spliced(&item) || n > FLAT_ITEMS)
         return signature_put_item(items, n, item);
     for (size_t i = 0; i < item.nested->count; i++)
         n = signature_put_item(items, n, item.nested->items[i]);
     return n;
 }
 
-/* The items of a struct; at most SPLICE_ITEMS for each type up to the limit, one for each after it. */
+static bool has_data(const struct pl_type *type, MPI_Count count)
+{
+    return count > 0 && type->size > 0;
+}
+
+/* The items of a struct at most: SPLICE_ITEMS for each type up to the limit, one for each after it. */
+static size_t signature_capacity(size_t count, const MPI_Count counts[], struct pl_type *const types[])
+{
+    size_t most = count + FLAT_ITEMS + SPLICE_ITEMS + 1, capacity = 0;
+    for (size_t i = 0; i < count && capacity < most; i++)
+        if (has_data(types[i], counts[i])) {
+            struct pl_signature_item item = signature_item(types[i], counts[i]);
+            capacity += is_spliced(&item) ? item.nested->count : 1;
+        }
+    return capacity < most ? capacity : most;
+}
+
 static struct pl_type_signature *signature_collect(size_t count, const MPI_Count counts[],
                                                    struct pl_type *const types[])
 {
-    size_t capacity = count + FLAT_ITEMS + SPLICE_ITEMS + 1;
+    size_t capacity = signature_capacity(count, counts, types);
     struct pl_type_signature *signature = pl_malloc(sizeof *signature + capacity * sizeof signature->items[0]);
     if (!signature) {
         pl_fail_memory("the signature of a datatype");
@@ -81,11 +103,13 @@ static struct pl_type_signature *signature_collect(size_t count, const MPI_Count
     }
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
-        if (counts[i] > 0 && types[i]->size > 0)
+        if (has_data(types[i], counts[i]))
             n = signature_put_type(signature->items, n, types[i], counts[i]);
     atomic_init(&signature->refs, 1);
     signature->count = n;
     signature->size = signature->elements = 0;
+    if (n == capacity)
+        return signature;
     struct pl_type_signature *fitting = pl_realloc(signature, sizeof *signature + n * sizeof signature->items[0]);
     return fitting ? fitting : signature;
 }
