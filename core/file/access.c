@@ -14,9 +14,9 @@
 enum {
     MOST = 1 << 30,      /* bytes in one call of the system */
     BOUNCE = 1 << 20,    /* bytes of the buffer for scattered memory */
-    SIEVE = 1 << 19,     /* bytes that are read at once if they contain small runs ... */
-    SIEVE_RUN = 8 << 10, /* ... of at most this many bytes on average ... */
-    SIEVE_SHARE = 4,     /* ... and at least a fourth of the bytes is wanted */
+    SIEVE = 1 << 19,     /* bytes that are read at once if they contain small runs, ... */
+    SIEVE_RUN = 8 << 10, /* ... of at most this many bytes on average, ... */
+    SIEVE_GAP = 4 << 10, /* ... and gaps of at most this many, which take the time of one more call */
 };
 
 /* --- one range of the file ---------------------------------------------------------------------------------------- */
@@ -61,53 +61,78 @@ static int file_access_move_runs(struct pl_file *file, bool write, struct pl_run
     return MPI_SUCCESS;
 }
 
-/* The next runs that are worth reading at once, with the gaps between them; at least one. */
+/* A range of the file that is read at once, and the bytes of the stream in it. */
 struct sieve {
     MPI_Offset low;
-    size_t bytes, count;
+    size_t bytes, wanted;
 };
 
+/* The next runs, with the gaps between them, up to a gap that is too long. */
 static struct sieve next_sieve(const struct pl_runs *runs)
 {
     struct pl_runs ahead = *runs;
-    struct sieve sieve = { 0 }, first = { 0 };
-    size_t length, wanted = 0;
+    struct sieve sieve = { 0 };
+    size_t length;
     MPI_Offset at;
     while ((length = pl_runs_next(&ahead, SIEVE, &at)) > 0) {
-        if (sieve.count == 0)
+        if (sieve.wanted == 0)
             sieve.low = at;
-        if (at < sieve.low || at + (MPI_Offset)length - sieve.low > SIEVE)
+        MPI_Offset from = at - sieve.low, end = from + (MPI_Offset)length;
+        if (from < 0 || from > (MPI_Offset)sieve.bytes + SIEVE_GAP || end > SIEVE)
             break;
-        size_t end = (size_t)(at - sieve.low) + length;
-        sieve.bytes = end > sieve.bytes ? end : sieve.bytes;
-        wanted += length;
-        if (sieve.count++ == 0)
-            first = sieve;
+        sieve.bytes = (size_t)end > sieve.bytes ? (size_t)end : sieve.bytes;
+        sieve.wanted += length;
     }
-    return sieve.count > 1 && wanted < sieve.bytes / SIEVE_SHARE ? first : sieve;
+    return sieve;
+}
+
+/* All runs, if they are near each other and the gaps are short on average. */
+static struct sieve whole_sieve(const struct pl_view *view, const struct pl_span *span)
+{
+    size_t bytes = (size_t)(span->high - span->low), runs = span->bytes / (size_t)(view->run > 0 ? view->run : 1) + 1;
+    bool worth = view->ascending && bytes <= SIEVE && (bytes - span->bytes) / runs <= SIEVE_GAP;
+    return worth ? (struct sieve){ span->low, bytes, span->bytes } : (struct sieve){ 0 };
+}
+
+/* Moves what the file has of the runs in a sieve, of which `there` bytes were read. Returns the bytes moved. */
+static size_t move_sieved(const struct sieve *sieve, const char *window, size_t there, struct pl_runs *runs,
+                          struct pl_cursor *memory)
+{
+    char *direct = pl_cursor_direct(memory);
+    size_t moved = 0, length, given;
+    if (direct && there == sieve->bytes) {
+        pl_runs_take(runs, window, sieve->low, direct + memory->done, sieve->wanted);
+        memory->done += sieve->wanted;
+        return sieve->wanted;
+    }
+    do {
+        MPI_Offset at;
+        length = pl_runs_next(runs, sieve->wanted - moved, &at);
+        size_t from = (size_t)(at - sieve->low);
+        given = there <= from ? 0 : there - from < length ? there - from : length;
+        pl_cursor_unpack(memory, window + from, given);
+        moved += given;
+    } while (given == length && moved < sieve->wanted);
+    return moved;
 }
 
 /* Reads small runs many at a time. */
-static int read_sieved(struct pl_file *file, struct pl_runs *runs, struct pl_cursor *memory, size_t bytes,
+static int read_sieved(struct pl_file *file, const struct pl_span *span, struct pl_runs *runs, struct pl_cursor *memory,
                        size_t *moved)
 {
-    char *window = pl_malloc(SIEVE);
+    struct sieve whole = whole_sieve(&file->view, span);
+    bool ended = false;
+    char *window = pl_malloc(whole.wanted ? whole.bytes : SIEVE);
     if (!window)
         return pl_fail_memory("the buffer for reading a file");
     int rc = MPI_SUCCESS;
-    bool ended = false;
-    for (*moved = 0; *moved < bytes && !ended && !rc;) {
-        struct sieve sieve = next_sieve(runs);
-        size_t there;
+    for (*moved = 0; *moved < span->bytes && !ended && !rc;) {
+        struct sieve sieve = whole.wanted ? whole : next_sieve(runs);
+        size_t there, done;
         rc = pl_access_run(file, false, sieve.low, window, sieve.bytes, &there);
-        for (; sieve.count > 0 && !rc && !ended; sieve.count--) {
-            MPI_Offset at;
-            size_t length = pl_runs_next(runs, SIEVE, &at), from = (size_t)(at - sieve.low);
-            size_t given = there <= from ? 0 : there - from < length ? there - from : length;
-            pl_cursor_unpack(memory, window + from, given);
-            *moved += given;
-            ended = given < length;
-        }
+        done = rc ? 0 : move_sieved(&sieve, window, there, runs, memory);
+        *moved += done;
+        ended = done < sieve.wanted;
     }
     free(window);
     return rc;
@@ -144,7 +169,7 @@ static int file_access_move(struct pl_file *file, const struct pl_access *access
     char *direct = pl_cursor_direct(&memory);
     pl_runs_init(&runs, &file->view, &access->span);
     if (!access->write && file->view.run <= SIEVE_RUN)
-        return read_sieved(file, &runs, &memory, access->span.bytes, moved);
+        return read_sieved(file, &access->span, &runs, &memory, moved);
     if (direct)
         return file_access_move_runs(file, access->write, &runs, direct, access->span.bytes, moved);
     return move_bounced(file, access->write, &runs, &memory, access->span.bytes, moved);

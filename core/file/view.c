@@ -300,3 +300,11 @@ size_t pl_runs_next(struct pl_runs *runs, size_t max, MPI_Offset *offset)
     *offset = (MPI_Offset)(address - BIAS);
     return length;
 }
+
+void pl_runs_take(struct pl_runs *runs, const char *window, MPI_Offset low, void *to, size_t bytes)
+{
+    struct pl_cursor from = runs->cursor;
+    from.base = (char *)((uintptr_t)from.base - BIAS - (uintptr_t)low + (uintptr_t)window);
+    pl_cursor_pack(&from, to, bytes);
+    runs->cursor.done = from.done;
+}

@@ -58,4 +58,7 @@ void pl_runs_init(struct pl_runs *runs, const struct pl_view *view, const struct
 /* The next run, at most `max` bytes of it; adjacent runs are merged. 0: the end. */
 size_t pl_runs_next(struct pl_runs *runs, size_t max, MPI_Offset *offset);
 
+/* Copies the next `bytes` bytes out of memory that holds the file's bytes from `low` on. */
+void pl_runs_take(struct pl_runs *runs, const char *window, MPI_Offset low, void *to, size_t bytes);
+
 #endif
