@@ -84,13 +84,26 @@ static int free_keyval(struct pl_call *call, enum pl_kind kind, int *keyval)
     return pl_call_leave(call);
 }
 
-static int set_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, const void *handle, int keyval,
+/* Ends a call that has kept the object: a delete callback may have freed it, or finalized its session. Then it has no
+ * attributes either. */
+static int leave_kept(struct pl_call *call, struct pl_attrs **attrs, void *object)
+{
+    struct pl_object *o = object;
+    if (o && atomic_load(&o->handles) <= 0)
+        pl_attrs_forget(attrs);
+    int rc = pl_call_leave(call);
+    pl_object_release(o);
+    return rc;
+}
+
+static int set_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, void *object, int keyval,
                     void *value, bool fortran)
 {
     refuse_predefined(call, kind, keyval);
+    void *kept = call->err ? NULL : pl_object_retain(object);
     if (!call->err)
-        call->err = pl_attr_set(attrs, kind, keyval, handle, value, fortran);
-    return pl_call_leave(call);
+        call->err = pl_attr_set(attrs, kind, keyval, pl_object_handle(object), value, fortran);
+    return leave_kept(call, attrs, kept);
 }
 
 static int get_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, int keyval, void *value,
@@ -125,12 +138,13 @@ static int get_comm_attr(struct pl_call *call, MPI_Comm comm, int keyval, void *
     return get_attr(call, c ? &c->attrs : NULL, PL_COMM, keyval, value, flag, fortran);
 }
 
-static int delete_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, const void *handle, int keyval)
+static int delete_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, void *object, int keyval)
 {
     refuse_predefined(call, kind, keyval);
+    void *kept = call->err ? NULL : pl_object_retain(object);
     if (!call->err)
-        call->err = pl_attr_delete(attrs, kind, keyval, handle);
-    return pl_call_leave(call);
+        call->err = pl_attr_delete(attrs, kind, keyval, pl_object_handle(object));
+    return leave_kept(call, attrs, kept);
 }
 
 /* --- communicators ------------------------------------------------------------------------------------------- */
@@ -155,7 +169,7 @@ int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     struct pl_call call = PL_CALL(MPI_Comm_set_attr);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return set_attr(&call, c ? &c->attrs : NULL, PL_COMM, comm, comm_keyval, attribute_val, false);
+    return set_attr(&call, c ? &c->attrs : NULL, PL_COMM, c, comm_keyval, attribute_val, false);
 }
 
 int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
@@ -168,7 +182,7 @@ int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     struct pl_call call = PL_CALL(MPI_Comm_delete_attr);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return delete_attr(&call, c ? &c->attrs : NULL, PL_COMM, comm, comm_keyval);
+    return delete_attr(&call, c ? &c->attrs : NULL, PL_COMM, c, comm_keyval);
 }
 
 int MPIX_Comm_create_keyval_x(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
@@ -186,7 +200,7 @@ int MPIX_Comm_set_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribut
 {
     struct pl_call call = PL_CALL(MPIX_Comm_set_attr_as_fortran);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return set_attr(&call, c ? &c->attrs : NULL, PL_COMM, comm, comm_keyval, attribute_val, true);
+    return set_attr(&call, c ? &c->attrs : NULL, PL_COMM, c, comm_keyval, attribute_val, true);
 }
 
 int MPIX_Comm_get_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
@@ -214,7 +228,7 @@ int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     struct pl_call call = PL_CALL(MPI_Attr_put);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return set_attr(&call, c ? &c->attrs : NULL, PL_COMM, comm, keyval, attribute_val, false);
+    return set_attr(&call, c ? &c->attrs : NULL, PL_COMM, c, keyval, attribute_val, false);
 }
 
 int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
@@ -227,7 +241,7 @@ int MPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     struct pl_call call = PL_CALL(MPI_Attr_delete);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return delete_attr(&call, c ? &c->attrs : NULL, PL_COMM, comm, keyval);
+    return delete_attr(&call, c ? &c->attrs : NULL, PL_COMM, c, keyval);
 }
 
 /* --- datatypes ----------------------------------------------------------------------------------------------- */
@@ -252,7 +266,7 @@ int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_va
 {
     struct pl_call call = PL_CALL(MPI_Type_set_attr);
     struct pl_type *t = pl_arg_type_uncommitted(&call, datatype);
-    return set_attr(&call, t ? &t->attrs : NULL, PL_DATATYPE, datatype, type_keyval, attribute_val, false);
+    return set_attr(&call, t ? &t->attrs : NULL, PL_DATATYPE, t, type_keyval, attribute_val, false);
 }
 
 int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
@@ -266,7 +280,7 @@ int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     struct pl_call call = PL_CALL(MPI_Type_delete_attr);
     struct pl_type *t = pl_arg_type_uncommitted(&call, datatype);
-    return delete_attr(&call, t ? &t->attrs : NULL, PL_DATATYPE, datatype, type_keyval);
+    return delete_attr(&call, t ? &t->attrs : NULL, PL_DATATYPE, t, type_keyval);
 }
 
 int MPIX_Type_create_keyval_x(MPI_Type_copy_attr_function *type_copy_attr_fn,
@@ -284,7 +298,7 @@ int MPIX_Type_set_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *
 {
     struct pl_call call = PL_CALL(MPIX_Type_set_attr_as_fortran);
     struct pl_type *t = pl_arg_type_uncommitted(&call, datatype);
-    return set_attr(&call, t ? &t->attrs : NULL, PL_DATATYPE, datatype, type_keyval, attribute_val, true);
+    return set_attr(&call, t ? &t->attrs : NULL, PL_DATATYPE, t, type_keyval, attribute_val, true);
 }
 
 int MPIX_Type_get_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
@@ -316,7 +330,7 @@ int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
     struct pl_call call = PL_CALL(MPI_Win_set_attr);
     struct pl_win *w = pl_arg_win(&call, win);
-    return set_attr(&call, w ? &w->attrs : NULL, PL_WIN, win, win_keyval, attribute_val, false);
+    return set_attr(&call, w ? &w->attrs : NULL, PL_WIN, w, win_keyval, attribute_val, false);
 }
 
 /* C gets the base itself and pointers to the others, Fortran their values. */
@@ -351,7 +365,7 @@ int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
     struct pl_call call = PL_CALL(MPI_Win_delete_attr);
     struct pl_win *w = pl_arg_win(&call, win);
-    return delete_attr(&call, w ? &w->attrs : NULL, PL_WIN, win, win_keyval);
+    return delete_attr(&call, w ? &w->attrs : NULL, PL_WIN, w, win_keyval);
 }
 
 int MPIX_Win_create_keyval_x(MPI_Win_copy_attr_function *win_copy_attr_fn,
@@ -369,7 +383,7 @@ int MPIX_Win_set_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_va
 {
     struct pl_call call = PL_CALL(MPIX_Win_set_attr_as_fortran);
     struct pl_win *w = pl_arg_win(&call, win);
-    return set_attr(&call, w ? &w->attrs : NULL, PL_WIN, win, win_keyval, attribute_val, true);
+    return set_attr(&call, w ? &w->attrs : NULL, PL_WIN, w, win_keyval, attribute_val, true);
 }
 
 int MPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val, int *flag)

@@ -163,9 +163,13 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     struct pl_call call = PL_CALL_TOGETHER(MPI_Comm_dup);
     struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     pl_arg_output(&call, newcomm, "newcomm");
+    if (c)
+        pl_object_retain(c); /* a copy callback may free it */
     if (!call.err)
         call.err = pl_comm_dup(c, NULL, &made);
-    return pl_comm_leave(&call, made, newcomm);
+    int rc = pl_comm_leave(&call, made, newcomm);
+    pl_object_release(c);
+    return rc;
 }
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
@@ -175,9 +179,13 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
     pl_arg_output(&call, newcomm, "newcomm");
+    if (c)
+        pl_object_retain(c);
     if (!call.err)
         call.err = pl_comm_dup(c, i, &made);
-    return give_handled(&call, made, chosen, newcomm);
+    int rc = give_handled(&call, made, chosen, newcomm);
+    pl_object_release(c);
+    return rc;
 }
 
 static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, MPI_Comm *newcomm,
@@ -188,6 +196,8 @@ static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *in
     struct pl_request *r;
     pl_arg_output(call, newcomm, "newcomm");
     pl_arg_output(call, request, "request");
+    if (c)
+        pl_object_retain(c);
     if (!call->err)
         call->err = pl_comm_idup(c, info, &made, &r);
     if (!call->err) {
@@ -197,7 +207,9 @@ static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *in
         *request = pl_object_handle(r);
     }
     pl_object_release(chosen);
-    return pl_call_leave(call);
+    int rc = pl_call_leave(call);
+    pl_object_release(c);
+    return rc;
 }
 
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
@@ -335,13 +347,17 @@ int MPI_Comm_free(MPI_Comm *comm)
     if (c && c->obj.predefined)
         pl_call_error(&call, MPI_ERR_COMM, "%s belongs to the library and cannot be freed", pl_comm_label(c));
     bool parent = c && c == pl_parent_comm;
+    if (c)
+        pl_object_retain(c); /* a callback may free it and fail: its handler handles the error */
     if (!call.err)
         call.err = pl_comm_free(c);
     if (!call.err)
         *comm = MPI_COMM_NULL;
     if (!call.err && parent)
         pl_parent_comm = NULL;
-    return pl_call_leave(&call);
+    int rc = pl_call_leave(&call);
+    pl_object_release(c);
+    return rc;
 }
 
 /* --- info --------------------------------------------------------------------------------------------------------- */

@@ -363,13 +363,20 @@ int MPI_Type_free(MPI_Datatype *datatype)
     struct pl_type *t = call.err ? NULL : pl_arg_type_uncommitted(&call, *datatype);
     if (t && (t->obj.predefined || t->permanent))
         pl_call_error(&call, MPI_ERR_TYPE, "datatype is predefined (%s) and cannot be freed", pl_type_label(t, label));
-    if (!call.err && atomic_load(&t->obj.handles) == 1)
+    if (call.err)
+        return pl_call_leave(&call);
+    pl_object_retain(t); /* a callback may free it: then this drops no handle */
+    if (atomic_load(&t->obj.handles) == 1)
         call.err = pl_attrs_delete(&t->attrs, *datatype);
     if (!call.err) {
         pl_handle_drop(t);
         *datatype = MPI_DATATYPE_NULL;
+    } else if (atomic_load(&t->obj.handles) <= 0) {
+        pl_attrs_forget(&t->attrs); /* that of a callback which has freed it and failed */
     }
-    return pl_call_leave(&call);
+    int rc = pl_call_leave(&call);
+    pl_object_release(t);
+    return rc;
 }
 
 PL_NAMES_DATATYPE(PL_PMPI)

@@ -110,13 +110,17 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
     if (c && c->obj.predefined)
         pl_call_error(&call, MPI_ERR_COMM, "%s belongs to the library and cannot be disconnected", pl_comm_label(c));
     bool parent = c && c == pl_parent_comm;
+    if (c)
+        pl_object_retain(c); /* as in MPI_Comm_free() */
     if (!call.err)
         call.err = pl_comm_disconnect(c);
     if (!call.err)
         *comm = MPI_COMM_NULL;
     if (!call.err && parent)
         pl_parent_comm = NULL;
-    return pl_call_leave(&call);
+    int rc = pl_call_leave(&call);
+    pl_object_release(c);
+    return rc;
 }
 
 int MPI_Comm_get_parent(MPI_Comm *parent)

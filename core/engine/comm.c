@@ -226,6 +226,8 @@ int pl_comm_free(struct pl_comm *comm)
         pl_handle_drop(comm);
         pl_request_free_spares(comm);
     }
+    if (atomic_load(&comm->obj.handles) <= 0)
+        pl_attrs_forget(&comm->attrs); /* that of a callback which has freed it and failed */
     pl_object_release(comm);
     return rc;
 }

@@ -229,6 +229,10 @@ int pl_win_free(struct pl_win *win)
     int rc = window_check_free(win);
     if (rc == MPI_SUCCESS)
         rc = pl_attrs_delete(&win->attrs, pl_object_handle(win));
+    if (atomic_load(&win->obj.handles) <= 0) { /* a callback has freed it */
+        pl_attrs_forget(&win->attrs);
+        return rc;
+    }
     if (rc)
         return rc;
     pl_coll_make_do(win->comm);
