@@ -4,6 +4,20 @@
 
 #include "core/coll/agree.h"
 
+/* While the call waits, the function of the operation, or another thread, may free the operation and the datatypes. */
+static int coll_run_keeping(const struct pl_coll *coll)
+{
+    void *const kept[] = { (struct pl_op *)coll->op, (struct pl_type *)coll->sendtype,
+                           (struct pl_type *)coll->recvtype };
+    for (int i = 0; i < 3; i++)
+        if (kept[i])
+            pl_object_retain(kept[i]);
+    int rc = pl_coll_run(coll);
+    for (int i = 0; i < 3; i++)
+        pl_object_release(kept[i]);
+    return rc;
+}
+
 /* In the checking mode. A single process has nothing to compare. */
 static PL_COLD int coll_leave_agreed(struct pl_call *call, const struct pl_coll *coll, const struct pl_form *form)
 {
@@ -15,7 +29,7 @@ static PL_COLD int coll_leave_agreed(struct pl_call *call, const struct pl_coll 
         enum pl_coll_form kind = form->kind == PL_FORM_RUN ? PL_COLL_BLOCKING : PL_COLL_PERSISTENT;
         call->err = alone ? MPI_SUCCESS : pl_agree(coll, kind, call->function);
         if (!call->err)
-            call->err = form->kind == PL_FORM_RUN ? pl_coll_run(coll) : pl_coll_prepare(coll, &request);
+            call->err = form->kind == PL_FORM_RUN ? coll_run_keeping(coll) : pl_coll_prepare(coll, &request);
     }
     if (!call->err && form->kind != PL_FORM_RUN)
         *form->request = pl_object_handle(request);
@@ -34,7 +48,7 @@ int pl_coll_leave(struct pl_call *call, const struct pl_coll *coll, const struct
     if (pl_unlikely(pl_coll_agreeing))
         return coll_leave_agreed(call, coll, form);
     if (form->kind == PL_FORM_RUN) {
-        call->err = pl_coll_run(coll);
+        call->err = coll_run_keeping(coll);
         return pl_call_leave(call);
     }
     call->err = form->kind == PL_FORM_START ? pl_coll_start(coll, &request) : pl_coll_prepare(coll, &request);

@@ -366,7 +366,11 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
             return MPI_ERR_NO_MEM;
         made->comm = pl_object_retain(comm);
     }
+    if (wait) /* another thread may free it meanwhile */
+        pl_object_retain(comm);
     int rc = probe_run(comm, source, tag, wait, found, outcome, made);
+    if (wait && (rc == MPI_SUCCESS || atomic_load(&comm->obj.handles) > 0)) /* an error is yet to be raised on it */
+        pl_object_release(comm);
     if (made && !*found) {
         pl_handle_drop(made);
         made = NULL;

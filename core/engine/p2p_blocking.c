@@ -37,6 +37,22 @@ static inline void caller_owned(struct pl_request *request, int kind, struct pl_
     pl_list_init(&request->link);
 }
 
+/* While this call waits, another thread, or a callback, may free the communicator and the datatype. */
+static inline void caller_keeps(struct pl_comm *comm, struct pl_type *type)
+{
+    pl_object_retain(comm);
+    pl_object_retain(type);
+}
+
+/* An error of the communicator is yet to be raised on it: if it is freed, it stays. */
+static inline int caller_leaves(int rc, struct pl_comm *comm, struct pl_type *type)
+{
+    pl_object_release(type);
+    if (pl_likely(rc == MPI_SUCCESS) || atomic_load(&comm->obj.handles) > 0)
+        pl_object_release(comm);
+    return rc;
+}
+
 /* --- sends ------------------------------------------------------------------------------------------------------- */
 
 /* Every PL_AHEAD_MOST-th message of collectives takes the general path, which waits for its match (engine.c). */
@@ -82,11 +98,12 @@ static PL_NOINLINE int send_by_request(struct pl_comm *comm, const void *buf, MP
 {
     struct pl_request request;
     caller_owned(&request, PL_REQ_SEND, comm, buf, count, type, dest, tag);
+    caller_keeps(comm, type);
     request.mode = (uint8_t)mode;
     pl_engine_enter(request.engine);
     pl_send_locked(&request);
     pl_engine_leave(request.engine);
-    return pl_request_wait(&request);
+    return caller_leaves(pl_request_wait(&request), comm, type);
 }
 
 int pl_send_standard(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag)
@@ -234,12 +251,13 @@ static PL_NOINLINE int recv_by_request(struct pl_comm *comm, void *buf, MPI_Coun
 {
     struct pl_request request;
     caller_owned(&request, PL_REQ_RECV, comm, buf, count, type, source, tag);
+    caller_keeps(comm, type);
     pl_engine_enter(request.engine);
     pl_recv_locked(&request);
     pl_engine_leave(request.engine);
     int rc = pl_request_wait(&request);
     pl_status_set(status, &request.outcome);
-    return rc;
+    return caller_leaves(rc, comm, type);
 }
 
 int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
