@@ -37,7 +37,7 @@ static bool spawn_read_triplet(const char **at, long triplet[3])
     do {
         char *end;
         triplet[parts] = strtol(*at, &end, 10);
-        if (end == *at || labs(triplet[parts]) > INT_MAX)
+        if (end == *at || triplet[parts] > INT_MAX || triplet[parts] < -INT_MAX)
             return false;
         *at = end + strspn(end, " ");
         parts++;
