@@ -98,6 +98,13 @@ void pmpi_session_init_(const MPI_Fint *info, const MPI_Fint *errhandler, MPI_Fi
 
 /* --- Info and process sets: the length of a Fortran string has no place for a terminator ------------------------- */
 
+/* The length of a string that is asked for. A text has fewer than `most` bytes, so more space is not necessary, and
+ * might not fit an int. */
+static int string_length(MPI_Fint wanted, int most)
+{
+    return wanted < most ? wanted : most;
+}
+
 PLF_NAMES(info_create_env)
 void pmpi_info_create_env_(MPI_Fint *info, MPI_Fint *ierror)
 {
@@ -113,10 +120,10 @@ void pmpi_info_get_(const MPI_Fint *info, const char *key, const MPI_Fint *value
                     MPI_Fint *ierror, size_t key_len, size_t value_len)
 {
     struct plf_string name;
-    int code, found = 0;
-    char *text = malloc(*valuelen > 0 ? (size_t)*valuelen + 1 : 1);
+    int code, found = 0, length = string_length(*valuelen, MPI_MAX_INFO_VAL);
+    char *text = malloc(length > 0 ? (size_t)length + 1 : 1);
     if (plf_word(&name, key, key_len) && text)
-        code = MPI_Info_get(MPI_Info_fromint(*info), name.text, *valuelen, text, &found);
+        code = MPI_Info_get(MPI_Info_fromint(*info), name.text, length, text, &found);
     else
         code = plf_raise_none("MPI_Info_get", MPI_ERR_NO_MEM);
     if (code == MPI_SUCCESS) {
@@ -134,7 +141,7 @@ void pmpi_info_get_string_(const MPI_Fint *info, const char *key, MPI_Fint *bufl
                            MPI_Fint *ierror, size_t key_len, size_t value_len)
 {
     struct plf_string name;
-    int code, found = 0, length = *buflen > 0 ? *buflen + 1 : 0;
+    int code, found = 0, length = *buflen > 0 ? string_length(*buflen, MPI_MAX_INFO_VAL) + 1 : 0;
     char *text = malloc((size_t)length + 1);
     if (plf_word(&name, key, key_len) && text)
         code = MPI_Info_get_string(MPI_Info_fromint(*info), name.text, &length, text, &found);
@@ -156,7 +163,7 @@ PLF_NAMES(session_get_nth_pset)
 void pmpi_session_get_nth_pset_(const MPI_Fint *session, const MPI_Fint *info, const MPI_Fint *n, MPI_Fint *pset_len,
                                 char *pset_name, MPI_Fint *ierror, size_t pset_name_len)
 {
-    int code, length = *pset_len > 0 ? *pset_len + 1 : 0;
+    int code, length = *pset_len > 0 ? string_length(*pset_len, MPI_MAX_PSET_NAME_LEN) + 1 : 0;
     MPI_Session opened = MPI_Session_fromint(*session);
     char *text = malloc((size_t)length + 1);
     if (text)

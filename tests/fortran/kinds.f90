@@ -83,6 +83,9 @@ contains
     value = repeat('x', len(value))
     call MPI_Info_get(info, 'plenum_key', 7, value, found)
     call expect(found .and. value(1:7) == 'a value', 'a value by MPI_Info_get')
+    length = huge(length); short = 'xxx'
+    call MPI_Info_get_string(info, 'plenum_key', length, short, found)
+    call expect(found .and. length == 7 .and. short == 'a v', 'the largest length')
     call MPI_Info_get_string(info, 'another', length, value, found)
     call expect(.not. found, 'a key that does not exist')
     call MPI_Info_free(info)
