@@ -252,14 +252,16 @@ void pl_win_orphan(struct pl_comm *comm)
     struct pl_win *win = comm->win;
     if (!win)
         return;
+    pl_object_retain(win);
     if (comm->instance->world)
         pl_attrs_discard(&win->attrs, pl_object_handle(win));
     else
         pl_attrs_forget(&win->attrs); /* as for communicators */
-    pl_win_settle(win);
-    window_detach(win);
-    pl_win_memory_release(win, false);
-    pl_object_retain(win);
+    if (comm->win) {                  /* no callback has freed it */
+        pl_win_settle(win);
+        window_detach(win);
+        pl_win_memory_release(win, false);
+    }
     while (atomic_load(&win->obj.handles) > 0)
         pl_handle_drop(win);
     pl_object_release(win);
