@@ -20,6 +20,7 @@
 #include "core/coll/rules_file.h"
 #include "core/coll/schedule.h"
 #include "core/comm/agreement.h"
+#include "core/comm/create.h"
 #include "core/comm/neighbor.h"
 #include "core/comm/topology.h"
 #include "core/datatype/datatype.h"
@@ -82,7 +83,7 @@ const struct pl_message_ops pl_message_ops[PL_MSG_KINDS] = {
 const struct pl_request_ops pl_request_ops[PL_REQ_KINDS] = {
     [PL_REQ_SEND] = { .what = PL_WHAT_SEND },
     [PL_REQ_RECV] = { .what = PL_WHAT_RECV },
-    [PL_REQ_COLL] = { .report = pl_agree_report,
+    [PL_REQ_COLL] = { .report = pl_comm_idup_report,
                       .recycle = pl_schedule_recycle,
                       .what = PL_WHAT_COLLECTIVE,
                       .describe = pl_schedule_describe },

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/coll/agree.h"
 #include "core/coll/collective.h"
 #include "core/comm/intercomm.h"
 #include "core/comm/topology.h"
@@ -115,6 +116,16 @@ static void idup_destroyed(struct pl_request *request)
         pl_handle_drop(idup->local);
     pl_object_release(idup->comm);
     free(idup);
+}
+
+int pl_comm_idup_report(const struct pl_request *request, int error)
+{
+    if (request->on.destroyed != idup_destroyed)
+        return pl_agree_report(request, error);
+    const struct idup *idup = request->on.owner;
+    return idup->error ? error
+                       : pl_error_agreed(pl_fail(error, "the duplicate failed on another process, which reports the "
+                                                        "reason"));
 }
 
 static int idup_prepare_reduction(struct idup *idup, struct pl_comm *comm, struct words *result,

@@ -11,12 +11,16 @@
 #include "core/engine/comm.h"
 
 struct pl_info;
+struct pl_request;
 
 /* A duplicate; copies attributes and topology. The hints come from `info`, which may be NULL, not from the parent. */
 int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **comm);
 
 /* The same without waiting: *comm may be used once the request is complete. */
 int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **comm, struct pl_request **request);
+
+/* Records why a request of a collective, or of a duplicate, has failed, and returns the error class. */
+int pl_comm_idup_report(const struct pl_request *request, int error);
 
 /* By color and key; *comm is NULL for MPI_UNDEFINED. For intercommunicators see pl_intercomm_split(). */
 int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm);

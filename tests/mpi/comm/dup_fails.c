@@ -33,8 +33,12 @@ static void nonblocking(MPI_Comm parent)
         CHECK(rc == fails_with);
         return;
     }
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
     CHECK_OK(rc);
-    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+    rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK_OK(MPI_Error_string(rc, text, &length));
+    CHECK(rc != MPI_SUCCESS && strstr(text, "failed on another process"));
     CHECK_OK(MPI_Comm_free(&child));
 }
 
