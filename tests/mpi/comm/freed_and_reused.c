@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Callbacks of attributes that free the object of the call which runs them, and make another one, which would take the
- * place of one that is gone: the call goes on with the object that it was given.
+ * Callbacks of attributes that free the object of the call which runs them. They make another one, which would take the
+ * place of one that is gone. The call goes on with the object that it was given.
  */
 #include "mtest.h"
 

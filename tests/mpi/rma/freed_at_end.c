@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows that are left at MPI_Finalize, and freed there by the callbacks of their attributes, or of MPI_COMM_SELF's. */
+/* Windows that are left at MPI_Finalize, and freed there by callbacks of their attributes, or of MPI_COMM_SELF's. */
 #include "mtest.h"
 
 enum { WINDOWS = 4, WORDS = 4096 };

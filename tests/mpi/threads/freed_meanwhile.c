@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A blocking call goes on with what it was given, although that is freed meanwhile, and other objects are made in its
- * place: by another thread, which knows from the peer that the call has begun, or by the function of the operation.
+ * place. Another thread does that, which knows from the peer that the call has begun, or the function of the operation.
  */
 /* ranks: 2 3 */
 #include "mtest.h"
