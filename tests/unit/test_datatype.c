@@ -186,6 +186,26 @@ START_TEST(normal_form)
 }
 END_TEST
 
+/* A struct whose data is of one kind is that kind, as accumulates ask: other kinds without elements do not count. */
+START_TEST(one_kind)
+{
+    const int lengths[] = { 0, 2, 1, 0 };
+    const MPI_Aint places[] = { 0, 8, 40, 64 };
+    MPI_Datatype types[] = { MPI_INT, MPI_DOUBLE, MPI_DOUBLE, MPI_CHAR }, type;
+    typemap_errors_return();
+    ck_assert_int_eq(MPI_Type_create_struct(4, lengths, places, types, &type), MPI_SUCCESS);
+    ck_assert_ptr_eq(pl_type_handle(pl_type_from(type)->element), MPI_DOUBLE);
+    ck_assert_int_eq(pl_type_from(type)->basic, PL_F64);
+    ck_assert_int_eq(pl_type_elements(pl_type_from(type), 24), 3);
+    ck_assert_int_eq(pl_type_element_bytes(pl_type_from(type), INT64_MAX), -1); /* more than there are bytes */
+    MPI_Type_free(&type);
+    ck_assert_int_eq(MPI_Type_create_struct(1, lengths, places, types, &type), MPI_SUCCESS);
+    ck_assert_int_eq(pl_type_elements(pl_type_from(type), 0), 0);
+    ck_assert_int_eq(pl_type_elements(pl_type_from(type), 4), MPI_UNDEFINED);
+    MPI_Type_free(&type);
+}
+END_TEST
+
 /* Data that no memory could hold: only its description is handled. */
 START_TEST(huge)
 {
@@ -273,4 +293,4 @@ START_TEST(deep)
 }
 END_TEST
 
-UNIT_MAIN("datatype", contents, normal_form, huge, deep)
+UNIT_MAIN("datatype", contents, normal_form, one_kind, huge, deep)

@@ -143,7 +143,7 @@ END_TEST
 
 /* --- every length of a run --------------------------------------------------------------------------------------- */
 
-enum lay { EVERY_OTHER, BACKWARDS, ANYWHERE, TOUCHING, ANY_LENGTH, RECORDS, LAYS };
+enum lay { EVERY_OTHER, BACKWARDS, ANYWHERE, TOUCHING, ANY_LENGTH, EVEN_STARTS, RECORDS, LAYS };
 enum { RUNS = 40, LENGTHS = 140 };
 
 /* RUNS runs of bytes, as long as `length` says (ANY_LENGTH: up to that). */
@@ -156,7 +156,10 @@ static struct sample sample_runs(enum lay lay, int length, uint64_t *seed)
         int gap = lay == EVERY_OTHER ? length : lay == TOUCHING && i % 5 == 4 ? 0 : 1 + unit_below(seed, 9);
         bool record = lay == RECORDS && i % 2; /* a record has two runs, the second of which is another length */
         lengths[i] = lay == ANY_LENGTH ? 1 + unit_below(seed, length) : record ? 1 + length % 19 : length;
-        if (lay == RECORDS)
+        if (lay == EVEN_STARTS) { /* the starts are as far apart as those of equal runs */
+            lengths[i] = (1 + i % 2) * length;
+            places[i] = i * (2 * length + 9);
+        } else if (lay == RECORDS)
             places[i] = i / 2 * (length + 30) + (record ? length + 3 : 0);
         else
             places[i] = lay == BACKWARDS ? -i * (length + 3) : end + gap;
@@ -193,11 +196,97 @@ START_TEST(all_lengths)
 }
 END_TEST
 
+/* Runs between nested layouts, all of one size. */
+START_TEST(mixed_parts)
+{
+    enum { BYTES = 9 };
+    uint64_t seed = 5;
+    struct sample sample = { 0 };
+    MPI_Datatype gaps, types[RUNS];
+    int ones[RUNS];
+    MPI_Aint places[RUNS];
+    typemap_errors_return();
+    MPI_Type_vector(BYTES, 1, 2, MPI_BYTE, &gaps);
+    for (int turn = 0; turn < 2; turn++) {
+        MPI_Datatype run;
+        MPI_Type_contiguous(BYTES, MPI_BYTE, &run);
+        for (int i = 0; i < RUNS; i++) {
+            bool nested = turn ? i % 3 == 1 : i + 1 < RUNS;
+            ones[i] = 1;
+            places[i] = i * 2 * (BYTES + 1);
+            types[i] = nested ? gaps : run;
+            for (int b = 0; b < BYTES; b++)
+                typemap_entry(&sample.map, MPI_BYTE, (long)places[i] + (nested ? 2 * b : b));
+        }
+        ck_assert_int_eq(MPI_Type_create_struct(RUNS, ones, places, types, &sample.type), MPI_SUCCESS);
+        struct arena arena = arena_create(&sample, 2, &seed);
+        check_pack(&sample, 2, &arena, &seed);
+        check_runs(&sample, 2, &arena, &seed);
+        check_copy(&sample, 2, &arena);
+        check_unpack(&sample, 2, &arena, &seed);
+        arena_free(&arena);
+        sample_free(&sample);
+        MPI_Type_free(&run);
+    }
+    MPI_Type_free(&gaps);
+}
+END_TEST
+
+/* Elements that are longer than what is moved at a time, but have few runs. */
+START_TEST(long_elements)
+{
+    enum { BYTES = 5000, GAP = 7 };
+    uint64_t seed = 6;
+    struct sample sample = { 0 };
+    typemap_errors_return();
+    MPI_Type_create_hvector(2, BYTES, BYTES + GAP, MPI_BYTE, &sample.type);
+    for (int i = 0; i < 2; i++) {
+        typemap_entry(&sample.map, MPI_BYTE, i * (BYTES + GAP));
+        sample.map.entries[i].size = BYTES;
+    }
+    for (int count = 1; count <= COUNT_MAX; count++) {
+        struct arena arena = arena_create(&sample, count, &seed);
+        check_copy(&sample, count, &arena);
+        check_unpack(&sample, count, &arena, &seed);
+        arena_free(&arena);
+    }
+    sample_free(&sample);
+}
+END_TEST
+
+/* A copy ends with the shorter of the two: nothing behind it is touched. */
+START_TEST(shorter_target)
+{
+    enum { LONG = 30000, SHORT = 20000, ALL = 2 * LONG };
+    static unsigned char from[ALL], to[ALL];
+    MPI_Datatype spread;
+    MPI_Type_create_resized(MPI_BYTE, 0, 2, &spread);
+    for (int i = 0; i < ALL; i++)
+        from[i] = (unsigned char)(i % 251);
+    for (int form = 0; form < 8; form++) {
+        int apart = 1 + form % 2, away = 1 + form / 2 % 2, given = form / 4 ? SHORT : LONG;
+        memset(to, 0xfe, sizeof to);
+        pl_type_copy(from, given, pl_type_from(apart == 2 ? spread : MPI_BYTE), to, LONG + SHORT - given,
+                     pl_type_from(away == 2 ? spread : MPI_BYTE));
+        int wrong = 0;
+        for (int i = 0; i < ALL; i++) {
+            bool taken = i % away == 0 && i / away < SHORT;
+            wrong += to[i] != (taken ? from[i / away * apart] : 0xfe);
+        }
+        ck_assert_int_eq(wrong, 0);
+    }
+    MPI_Type_free(&spread);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("datatype_cursor");
     TCase *all = unit_case(suite);
     tcase_add_loop_test(all, random_types, 0, 4);
     tcase_add_loop_test(all, all_lengths, 0, LAYS);
+    tcase_add_test(all, mixed_parts);
+    tcase_add_test(all, long_elements);
+    tcase_add_test(all, shorter_target);
     return unit_end(suite);
 }

@@ -218,6 +218,7 @@ static void check_f90(MPI_Datatype type, int combiner, int first, int size, int 
 START_TEST(fortran_kinds)
 {
     MPI_Datatype type, again;
+    int size;
     typemap_errors_return();
     ck_assert_int_eq(MPI_Type_create_f90_real(6, MPI_UNDEFINED, &type), MPI_SUCCESS);
     check_f90(type, MPI_COMBINER_F90_REAL, 6, 4, PL_F32);
@@ -231,6 +232,17 @@ START_TEST(fortran_kinds)
     check_f90(again, MPI_COMBINER_F90_REAL, 30, 16, LDBL_MANT_DIG == 106 ? PL_F80 : PL_F128);
     ck_assert_int_eq(MPI_Type_create_f90_complex(10, 10, &again), MPI_SUCCESS);
     check_f90(again, MPI_COMBINER_F90_COMPLEX, 10, 16, PL_C128);
+    static const struct {
+        int range, size;
+    } reals[] = { { 37, 4 }, { 38, 8 }, { 307, 8 }, { 308, 16 } };
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) { /* with the same numbers, and not the same type */
+        ck_assert_int_eq(MPI_Type_create_f90_real(6, reals[i].range, &again), MPI_SUCCESS);
+        MPI_Type_size(again, &size);
+        ck_assert_int_eq(size, reals[i].size);
+        ck_assert_int_eq(MPI_Type_create_f90_complex(6, reals[i].range, &again), MPI_SUCCESS);
+        MPI_Type_size(again, &size);
+        ck_assert_int_eq(size, 2 * reals[i].size);
+    }
     static const struct {
         int range, size, basic;
     } integers[] = {
@@ -449,6 +461,7 @@ START_TEST(bad_arrays)
     ck_assert_int_eq(DARRAY(2, 0, 0, MPI_DISTRIBUTE_BLOCK, 4, 2, MPI_ORDER_C), MPI_ERR_ARG);
     ck_assert_int_eq(DARRAY(2, 0, 8, 55, 4, 2, MPI_ORDER_C), MPI_ERR_ARG);
     ck_assert_int_eq(DARRAY(2, 0, 8, MPI_DISTRIBUTE_BLOCK, 3, 2, MPI_ORDER_C), MPI_ERR_ARG); /* 6 of 8 */
+    ck_assert_int_eq(DARRAY(2, 0, 7, MPI_DISTRIBUTE_BLOCK, 3, 2, MPI_ORDER_C), MPI_ERR_ARG); /* 6 of 7 */
     ck_assert_int_eq(DARRAY(2, 0, 8, MPI_DISTRIBUTE_CYCLIC, 0, 2, MPI_ORDER_C), MPI_ERR_ARG);
     ck_assert_int_eq(DARRAY(2, 0, 8, MPI_DISTRIBUTE_NONE, 0, 2, MPI_ORDER_C), MPI_ERR_ARG);
     ck_assert_int_eq(DARRAY(3, 0, 8, MPI_DISTRIBUTE_BLOCK, 4, 2, MPI_ORDER_C), MPI_ERR_ARG);

@@ -56,6 +56,12 @@ START_TEST(known_bytes)
         int index;
     } pair = { 7, 8 };
     check_bytes(&pair, MPI_SHORT_INT, "000700000008");
+
+    unsigned long whole = 0x89abcdef, back = 0; /* its highest bit there is no sign */
+    unsigned char packed[4];
+    pl_external_pack(&whole, 1, pl_type_from(MPI_UNSIGNED_LONG), packed);
+    pl_external_unpack(packed, &back, 1, pl_type_from(MPI_UNSIGNED_LONG));
+    ck_assert_uint_eq(back, whole);
 }
 END_TEST
 
@@ -218,6 +224,43 @@ START_TEST(long_doubles)
 }
 END_TEST
 
+/* Bits that random numbers do not have: a fraction of ones, which rounds up to another exponent, and a number that is
+ * none by its lowest bits alone. */
+START_TEST(rare_long_doubles)
+{
+    static const struct {
+        unsigned char head[2], fraction, lowest;
+    } patterns[] = {
+        { { 0x3f, 0xff }, 0xff, 0xff }, { { 0xbf, 0xfe }, 0xff, 0xff }, { { 0x7f, 0xfe }, 0xff, 0xff },
+        { { 0x00, 0x00 }, 0xff, 0xff }, { { 0x80, 0x00 }, 0xff, 0xff }, { { 0x7f, 0xff }, 0x00, 0x01 },
+        { { 0x7f, 0xff }, 0x00, 0x00 }, { { 0x00, 0x01 }, 0x00, 0x00 },
+    };
+    for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+        unsigned char packed[16], native[16];
+        unit_quad wide;
+        long double back;
+        memset(packed, patterns[i].fraction, sizeof packed);
+        memcpy(packed, patterns[i].head, 2);
+        packed[15] = patterns[i].lowest;
+        reorder(native, packed);
+        memcpy(&wide, native, 16);
+        pl_external_unpack(packed, &back, 1, pl_type_from(MPI_LONG_DOUBLE));
+        ck_assert_int_eq(class_of(back), class_of((long double)wide));
+        ck_assert(back == (long double)wide || wide != wide);
+    }
+#if LDBL_MANT_DIG == 64
+    const uint64_t significand = (uint64_t)1 << 63; /* a normal number in the form of a denormal one */
+    long double value = 0;
+    unsigned char packed[16];
+    memcpy(&value, &significand, sizeof significand);
+    pl_external_pack(&value, 1, pl_type_from(MPI_LONG_DOUBLE), packed);
+    ck_assert_int_eq(packed[1], 1);
+    for (int i = 0; i < 16; i++)
+        ck_assert_int_eq(packed[i], i == 1);
+#endif
+}
+END_TEST
+
 /* --- arguments --------------------------------------------------------------------------------------------------- */
 
 START_TEST(arguments)
@@ -256,4 +299,4 @@ START_TEST(arguments)
 }
 END_TEST
 
-UNIT_MAIN("pack", known_bytes, random_types, long_doubles, arguments)
+UNIT_MAIN("pack", known_bytes, random_types, long_doubles, rare_long_doubles, arguments)
