@@ -481,6 +481,26 @@ static const char *const names[PL_COLL_KINDS] = {
     "reduce_scatter", "scan",     "exscan",
 };
 
+/* No rank leaves a barrier before the last one has begun it. */
+static void check_barrier_late(const struct pl_coll *coll, int size)
+{
+    struct pl_request *requests[RANKS_MAX];
+    int late = (int)random_below((unsigned)size);
+    for (int i = 1; i <= size; i++) {
+        int rank = (late + i) % size; /* `late` is the last */
+        while (rank == late && ranks_step())
+            ;
+        for (int other = 0; rank == late && other < size; other++)
+            EXPECT(other == late || !pl_request_done(requests[other]), "rank %d of %d does not wait for rank %d", other,
+                   size, late);
+        EXPECT(pl_coll_start(&coll[rank], &requests[rank]) == MPI_SUCCESS, "rank %d cannot start", rank);
+    }
+    for (int rank = 0; rank < size; rank++) {
+        EXPECT(ranks_wait(requests[rank]) == MPI_SUCCESS, "rank %d fails", rank);
+        pl_handle_drop(requests[rank]);
+    }
+}
+
 static void check_barrier(const struct pl_algorithm *algorithm, int size)
 {
     struct pl_coll coll[RANKS_MAX];
@@ -490,6 +510,7 @@ static void check_barrier(const struct pl_algorithm *algorithm, int size)
         coll[rank] = (struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = &ranks_comm[rank] };
     ranks_algorithm = !algorithm->fits || algorithm->fits(&coll[0]) ? algorithm : NULL;
     ranks_run(coll, errors);
+    check_barrier_late(coll, size);
 }
 
 START_TEST(test_algorithms)

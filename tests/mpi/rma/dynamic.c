@@ -63,6 +63,28 @@ static void regions(void)
     }
 }
 
+/* All adjacent regions at once; and the first byte of them by a type whose data lies far behind its displacement. */
+static void reach_all(MPI_Aint there, int next, int last, const int array[100])
+{
+    int all[100], one = -mtest_rank - 1, wrong = 0;
+    MPI_Datatype behind;
+    for (int i = 0; i < 100; i++)
+        all[i] = 5000 * mtest_rank + i;
+    MPI_Type_create_hindexed_block(1, 1, (MPI_Aint[]){ 4096 }, MPI_INT, &behind);
+    MPI_Type_commit(&behind);
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_OK(MPI_Put(all, 100, MPI_INT, next, there, 100, MPI_INT, win));
+    CHECK_OK(MPI_Win_fence(0, win));
+    for (int i = 0; i < 100; i++)
+        wrong += array[i] != 5000 * last + i;
+    CHECK(wrong == 0);
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_OK(MPI_Put(&one, 1, MPI_INT, next, MPI_Aint_add(there, -4096), 1, behind, win));
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK(array[0] == -last - 1 && array[1] == 5000 * last + 1);
+    MPI_Type_free(&behind);
+}
+
 /* Adjacent regions of one array. */
 static void neighbours(void)
 {
@@ -83,6 +105,7 @@ static void neighbours(void)
     CHECK_OK(MPI_Win_fence(0, win));
     CHECK(array[9] == 1000 * last + 9 && array[20] == 1000 * last && array[49] == 1000 * last + 29);
     CHECK(array[99] == 1000 * last && array[50] == 0);
+    reach_all(there, next, last, array);
     CHECK_OK(MPI_Win_detach(win, array));
     CHECK_OK(MPI_Win_detach(win, array + 50));
     CHECK_OK(MPI_Win_detach(win, array + 20));

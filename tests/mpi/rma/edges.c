@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Edge cases: MPI_PROC_NULL, no data, windows without memory, displacement units that differ between ranks, the first
  * and the last byte. */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pattern.h"
@@ -73,6 +74,32 @@ static void borders(const struct window *w, int bytes)
     free(in);
 }
 
+/* Data that begins behind the address, here and there, without gaps. */
+static void displaced(const struct window *w)
+{
+    enum { AT = 5, COUNT = 20 };
+    int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
+    unsigned char out[AT + COUNT], in[AT + COUNT + 1];
+    MPI_Datatype moved;
+    MPI_Type_create_hindexed_block(1, 1, (MPI_Aint[]){ AT }, MPI_BYTE, &moved);
+    MPI_Type_commit(&moved);
+    pattern_fill(out, sizeof out, (uint64_t)mtest_rank + 50);
+    memset(in, 0xee, sizeof in);
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    memset(w->base, 0xcc, 2 * AT + COUNT);
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    CHECK_OK(MPI_Put(out, COUNT, moved, next, w->offset[next], COUNT, moved, w->win));
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    for (int i = 0; i < 2 * AT + COUNT; i++) {
+        bool written = i >= AT && i < AT + COUNT;
+        CHECK((unsigned char)w->base[i] == (written ? pattern_byte((uint64_t)last + 50, (size_t)i) : 0xcc));
+    }
+    CHECK_OK(MPI_Get(in, COUNT, moved, next, w->offset[next], COUNT, moved, w->win));
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    CHECK(memcmp(in + AT, out + AT, COUNT) == 0 && in[AT - 1] == 0xee && in[AT + COUNT] == 0xee);
+    MPI_Type_free(&moved);
+}
+
 /* Each rank has its own displacement unit; every third has no memory. */
 static void units(int allocate)
 {
@@ -112,6 +139,8 @@ int main(int argc, char **argv)
             to_proc_null(&w);
             nothing(&w, sizes[i]);
             borders(&w, sizes[i]);
+            if (sizes[i] > 100)
+                displaced(&w);
             window_close(&w, MPI_COMM_WORLD);
         }
     units(0);

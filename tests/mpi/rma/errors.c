@@ -104,6 +104,37 @@ static void no_epoch(MPI_Win win)
     CHECK(result == -1 && !done);
 }
 
+/* A fence that no operation has followed ends nothing and begins nothing; one that has begun an epoch does. */
+static void after_fence(MPI_Win win, MPI_Group group)
+{
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_OK(MPI_Win_post(group, 0, win));
+    CHECK_OK(MPI_Win_start(group, 0, win));
+    CHECK_OK(put(win, target, 0, 1));
+    CHECK_OK(MPI_Win_complete(win));
+    CHECK_OK(MPI_Win_wait(win));
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_OK(put(win, target, 0, 1));
+    CHECK_CLASS(MPI_Win_post(group, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_start(group, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+}
+
+/* An epoch for this rank is none for another. */
+static void own_alone(MPI_Win win, MPI_Group group)
+{
+    MPI_Group own;
+    CHECK_OK(MPI_Group_incl(group, 1, &mtest_rank, &own));
+    CHECK_OK(MPI_Win_post(own, 0, win));
+    CHECK_OK(MPI_Win_start(own, 0, win));
+    CHECK_OK(put(win, mtest_rank, 0, 1));
+    if (mtest_size > 1)
+        CHECK_CLASS(put(win, target, 0, 1), MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Win_complete(win));
+    CHECK_OK(MPI_Win_wait(win));
+    CHECK_OK(MPI_Group_free(&own));
+}
+
 /* Epochs within epochs. */
 static void wrong_epoch(MPI_Win *win)
 {
@@ -141,7 +172,10 @@ static void wrong_epoch(MPI_Win *win)
     CHECK_CLASS(MPI_Win_fence(0, *win), MPI_ERR_RMA_SYNC);
     CHECK_OK(MPI_Win_complete(*win));
     CHECK_CLASS(MPI_Win_free(&copy), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_fence(0, *win), MPI_ERR_RMA_SYNC); /* it is still exposed */
     CHECK_OK(MPI_Win_wait(*win));
+    after_fence(*win, group);
+    own_alone(*win, group);
     CHECK_OK(MPI_Group_free(&group));
 }
 
@@ -149,13 +183,16 @@ static void arguments(MPI_Win win)
 {
     int mixed_lengths[] = { 1, 1 };
     MPI_Aint mixed_places[] = { 0, 4 };
-    MPI_Datatype mixed_types[] = { MPI_INT, MPI_FLOAT }, mixed, pair, early;
+    MPI_Datatype mixed_types[] = { MPI_INT, MPI_FLOAT }, mixed, pair, early, apart;
+    const int zeros[2] = { 0 };
     MPI_Op mine;
     MPI_Type_create_struct(2, mixed_lengths, mixed_places, mixed_types, &mixed);
     MPI_Type_commit(&mixed);
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_create_hindexed_block(1, 1, (MPI_Aint[]){ -8 }, MPI_INT, &early);
     MPI_Type_commit(&early);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &apart);
+    MPI_Type_commit(&apart);
     MPI_Op_create(user_op, 1, &mine);
     CHECK_CLASS(MPI_Win_lock(77, target, 0, win), MPI_ERR_LOCKTYPE);
     CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, target, 1 << 30, win), MPI_ERR_ASSERT);
@@ -175,6 +212,13 @@ static void arguments(MPI_Win win)
     CHECK_CLASS(put(win, target, -1, 1), MPI_ERR_DISP);
     CHECK_CLASS(put(win, target, INTPTR_MAX, 1), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(put(win, target, INTPTR_MIN, 1), MPI_ERR_DISP);
+    CHECK_CLASS(put(win, target, (MPI_Aint)1 << 62, 1), MPI_ERR_RMA_RANGE); /* 0 in 64 bits, in units of 4 bytes */
+    CHECK_OK(MPI_Put(zeros, 2, MPI_INT, target, WORDS - 3, 1, apart, win));
+    CHECK_CLASS(MPI_Put(zeros, 2, MPI_INT, target, WORDS - 2, 1, apart, win), MPI_ERR_RMA_RANGE);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, target, 0, 2, MPI_INT, win), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Get(&result, 1, MPI_INT, target, 0, 2, MPI_INT, win), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Get_accumulate(&value, 1, MPI_INT, &result, 2, MPI_INT, target, 0, 1, MPI_INT, MPI_SUM, win),
+                MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, target, 1, 1, early, win), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(MPI_Get(&result, 1, MPI_INT, target, WORDS, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(MPI_Fetch_and_op(&value, &result, MPI_INT, target, WORDS, MPI_SUM, win), MPI_ERR_RMA_RANGE);
@@ -205,6 +249,7 @@ static void arguments(MPI_Win win)
     MPI_Type_free(&mixed);
     MPI_Type_free(&pair);
     MPI_Type_free(&early);
+    MPI_Type_free(&apart);
 }
 
 /* An active request of an operation must not be freed or cancelled. (That of a completed operation is not active.) */
@@ -253,6 +298,12 @@ static void flavors(MPI_Win fixed)
     CHECK_OK(MPI_Win_set_errhandler(dynamic, MPI_ERRORS_RETURN));
     CHECK_CLASS(MPI_Win_shared_query(dynamic, 0, &size, &unit, &base), MPI_ERR_RMA_FLAVOR);
     CHECK_CLASS(MPI_Win_attach(dynamic, memory, -1), MPI_ERR_SIZE);
+    CHECK_CLASS(MPI_Win_detach(dynamic, memory), MPI_ERR_RMA_ATTACH);
+    CHECK_CLASS(MPI_Win_attach(dynamic, (void *)(UINTPTR_MAX - 15), 4096), MPI_ERR_RMA_ATTACH);
+    CHECK_OK(MPI_Win_attach(dynamic, memory, 0)); /* no memory overlaps none */
+    CHECK_OK(MPI_Win_attach(dynamic, memory, 0));
+    CHECK_OK(MPI_Win_detach(dynamic, memory));
+    CHECK_OK(MPI_Win_detach(dynamic, memory));
     CHECK_CLASS(MPI_Win_detach(dynamic, memory), MPI_ERR_RMA_ATTACH);
     CHECK_OK(MPI_Win_attach(dynamic, memory, 50));
     CHECK_CLASS(MPI_Win_attach(dynamic, memory + 20, 50), MPI_ERR_RMA_ATTACH);

@@ -65,6 +65,51 @@ static void sums(const struct window *w, int next)
     CHECK(wrong == 0);
 }
 
+/* Accumulates of one origin are executed in order, also a short one behind a long one. */
+static void in_order(const struct window *w, int next)
+{
+    int words = BYTES / 8 / 3, wrong = 0;
+    int64_t *values = (void *)out, *mine = (void *)w->base, last = -5, before = 0;
+    for (int i = 0; i < words; i++)
+        values[i] = 3 * i + 7;
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    CHECK_OK(
+        MPI_Accumulate(values, words, MPI_INT64_T, next, w->offset[next], words, MPI_INT64_T, MPI_REPLACE, w->win));
+    CHECK_OK(MPI_Get_accumulate(&last, 1, MPI_INT64_T, &before, 1, MPI_INT64_T, next, w->offset[next], 1, MPI_INT64_T,
+                                MPI_REPLACE, w->win));
+    CHECK_OK(MPI_Accumulate(values, words, MPI_INT64_T, next, w->offset[next], words, MPI_INT64_T, MPI_SUM, w->win));
+    CHECK_OK(MPI_Accumulate(&last, 1, MPI_INT64_T, next, w->offset[next] + 8, 1, MPI_INT64_T, MPI_REPLACE, w->win));
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    CHECK(before == values[0] && mine[0] == last + values[0] && mine[1] == last);
+    for (int i = 2; i < words; i++)
+        wrong += mine[i] != 2 * values[i];
+    CHECK(wrong == 0);
+}
+
+/* Pairs have gaps, and many of them do not fit the memory in which they are combined at a time. */
+static void many_pairs(const struct window *w, int next)
+{
+    enum { PAIRS = 3000 };
+    struct pair {
+        double value;
+        int index;
+    } *values = (void *)out, *mine = (void *)w->base;
+    int wrong = 0;
+    for (int i = 0; i < PAIRS; i++) {
+        mine[i].value = i;
+        values[i].value = i % 3 ? i + 1 : i - 1;
+        mine[i].index = 1;
+        values[i].index = 2;
+    }
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    CHECK_OK(MPI_Accumulate(values, PAIRS, MPI_DOUBLE_INT, next, w->offset[next], PAIRS, MPI_DOUBLE_INT, MPI_MAXLOC,
+                            w->win));
+    CHECK_OK(MPI_Win_fence(0, w->win));
+    for (int i = 0; i < PAIRS; i++)
+        wrong += mine[i].value != (i % 3 ? i + 1 : i) || mine[i].index != (i % 3 ? 2 : 1);
+    CHECK(wrong == 0);
+}
+
 /* All ranks send small operations of many lengths to rank 0. */
 static void flood(const struct window *w)
 {
@@ -100,6 +145,8 @@ int main(int argc, char **argv)
         whole(&w, next, last);
         strided(&w, next, last);
         sums(&w, next);
+        in_order(&w, next);
+        many_pairs(&w, next);
         flood(&w);
         window_close(&w, MPI_COMM_WORLD);
     }

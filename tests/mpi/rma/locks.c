@@ -272,6 +272,55 @@ static void crosswise(const struct window *w)
     CHECK(mtest_size == 1 || all == ROUNDS * (mtest_size + mtest_size / 2));
 }
 
+/* While rank 1 is in MPI_Win_lock_all() and has accessed rank 0, no rank gets an exclusive lock there. */
+static void all_excludes(const struct window *w)
+{
+    enum { GO = 7, DONE = 8 };
+    int value = 1, got = -1, early = 0;
+    MPI_Aint at = (MPI_Aint)((WORDS + 2) * sizeof(int));
+    MPI_Status status;
+    if (mtest_rank == 0)
+        memset(w->base + at, 0, sizeof value);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (mtest_rank == 0 && mtest_size > 1) {
+        CHECK_OK(MPI_Recv(NULL, 0, MPI_INT, 1, GO, MPI_COMM_WORLD, &status));
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w->win));
+        CHECK_OK(MPI_Put(&value, 1, MPI_INT, 0, w->offset[0] + at, 1, MPI_INT, w->win));
+        CHECK_OK(MPI_Win_unlock(0, w->win));
+        CHECK_OK(MPI_Send(NULL, 0, MPI_INT, 1, DONE, MPI_COMM_WORLD));
+    } else if (mtest_rank == 1) {
+        CHECK_OK(MPI_Win_lock_all(0, w->win));
+        CHECK_OK(MPI_Get(&got, 1, MPI_INT, 0, w->offset[0] + at, 1, MPI_INT, w->win));
+        CHECK_OK(MPI_Win_flush(0, w->win));
+        CHECK(got == 0);
+        CHECK_OK(MPI_Send(NULL, 0, MPI_INT, 0, GO, MPI_COMM_WORLD));
+        for (double end = MPI_Wtime() + 0.02; MPI_Wtime() < end && !early;)
+            CHECK_OK(MPI_Iprobe(0, DONE, MPI_COMM_WORLD, &early, &status));
+        CHECK(!early);
+        CHECK_OK(MPI_Get(&got, 1, MPI_INT, 0, w->offset[0] + at, 1, MPI_INT, w->win));
+        CHECK_OK(MPI_Win_unlock_all(w->win));
+        CHECK(got == 0);
+        CHECK_OK(MPI_Recv(NULL, 0, MPI_INT, 0, DONE, MPI_COMM_WORLD, &status));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* To give one of two locks back does not end the epoch of the other. */
+static void one_of_two(const struct window *w)
+{
+    int other = (mtest_rank + 1) % mtest_size, value = -1;
+    if (mtest_size == 1)
+        return;
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, mtest_rank, 0, w->win));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, other, 0, w->win));
+    CHECK_OK(MPI_Win_unlock(mtest_rank, w->win));
+    CHECK_OK(MPI_Get(&value, 1, MPI_INT, other, w->offset[other], 1, MPI_INT, w->win));
+    CHECK_OK(MPI_Win_flush_all(w->win));
+    CHECK_CLASS(MPI_Win_lock_all(0, w->win), MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Win_unlock(other, w->win));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -284,6 +333,8 @@ int main(int argc, char **argv)
         all_and_one(&w);
         all_and_several(&w);
         crosswise(&w);
+        all_excludes(&w);
+        one_of_two(&w);
         window_close(&w, MPI_COMM_WORLD);
         w = window_open(kind, MPI_COMM_WORLD, (MPI_Aint)(LONG * sizeof(int)));
         long_reads(&w);
