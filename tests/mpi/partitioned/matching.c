@@ -221,6 +221,41 @@ static void ahead(void)
     CHECK_OK(MPI_Request_free(&receive));
 }
 
+/* Rank 0 receives from all others at once, with one tag: messages of one must not complete the channel of another. */
+static void many_senders(void)
+{
+    enum { PARTS = 3, TIMES = 4 };
+    int out[PARTS], (*in)[PARTS] = malloc((size_t)mtest_size * sizeof *in);
+    MPI_Request *requests = malloc((size_t)mtest_size * sizeof *requests);
+    int first = mtest_rank == 0 ? 1 : mtest_rank, end = mtest_rank == 0 ? mtest_size : mtest_rank + 1;
+    for (int i = first; i < end; i++)
+        CHECK_OK(mtest_rank == 0
+                     ? MPI_Precv_init(in[i], PARTS, 1, MPI_INT, i, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[i])
+                     : MPI_Psend_init(out, PARTS, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[i]));
+    for (int time = 0; time < TIMES; time++) {
+        for (int i = 0; i < PARTS; i++)
+            out[i] = mtest_rank * 1000 + time * PARTS + i;
+        if (time % 2 && mtest_rank > 0) /* behind the receives, or before them */
+            CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+        for (int i = first; i < end; i++)
+            CHECK_OK(MPI_Start(&requests[i]));
+        for (int i = PARTS - 1; i >= 0 && mtest_rank > 0; i--)
+            CHECK_OK(MPI_Pready(i, requests[mtest_rank]));
+        if (time % 2 && mtest_rank == 0)
+            CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+        for (int i = first; i < end; i++)
+            CHECK_OK(MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
+        for (int i = 1; i < mtest_size && mtest_rank == 0; i++)
+            for (int k = 0; k < PARTS; k++)
+                CHECK(in[i][k] == i * 1000 + time * PARTS + k);
+        CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    }
+    for (int i = first; i < end; i++)
+        CHECK_OK(MPI_Request_free(&requests[i]));
+    free(requests);
+    free(in);
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -233,5 +268,6 @@ int main(int argc, char **argv)
     datatypes();
     ragged();
     ahead();
+    many_senders();
     MTEST_END;
 }

@@ -153,6 +153,24 @@ static void check(const struct edge *edges, int n)
     CHECK_OK(MPI_Comm_free(&comm));
 }
 
+/* Processes that name no edges do not say whether there are weights: those with edges do. */
+static void silent(void)
+{
+    int sources[] = { 0 }, degrees[] = { 2 }, destinations[] = { mtest_size - 1, 0 }, weights[] = { 70, 80 };
+    struct edge edges[] = { { 0, mtest_size - 1, 70, 0 }, { 0, 0, 80, 0 } };
+    for (int weighted = 0; weighted < 2; weighted++) {
+        MPI_Comm comm;
+        int *others = weighted ? unweighted : weights_empty, n = mtest_rank == 0;
+        CHECK_OK(MPI_Dist_graph_create(MPI_COMM_WORLD, n, sources, degrees, destinations,
+                                       !n         ? others
+                                       : weighted ? weights
+                                                  : unweighted,
+                                       MPI_INFO_NULL, 0, &comm));
+        check_neighbors(comm, edges, 2, weighted);
+        CHECK_OK(MPI_Comm_free(&comm));
+    }
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -170,5 +188,6 @@ int main(int argc, char **argv)
         check(edges, time == 0 ? 0 : n);
     }
     free(edges);
+    silent();
     MTEST_END;
 }
