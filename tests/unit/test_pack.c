@@ -224,8 +224,8 @@ START_TEST(long_doubles)
 }
 END_TEST
 
-/* Bits that random numbers do not have: a fraction of ones, which rounds up to another exponent, and a number that is
- * none by its lowest bits alone. */
+/* Bits that random numbers do not have: a fraction of ones, which rounds up to another exponent, and not-a-number by
+ * the lowest bits alone. */
 START_TEST(rare_long_doubles)
 {
     static const struct {

@@ -84,6 +84,16 @@ static void gap(void)
     memset(back, 1, sizeof back);
     CHECK_OK(MPI_File_read_at(other, 99996, back, 11, MPI_CHAR, MPI_STATUS_IGNORE));
     CHECK(back[0] == 0 && memcmp(&back[1], "abcdefg", 7) == 0);
+    MPI_Datatype every; /* memory in pieces, of which the file has not all */
+    MPI_Status status;
+    MPI_Type_vector(3, 1, 2, MPI_INT, &every);
+    MPI_Type_commit(&every);
+    memset(back, 1, sizeof back);
+    CHECK_OK(MPI_File_read_at(other, 99996, back, 1, every, &status));
+    CHECK(files_count(&status, MPI_BYTE) == 11);
+    CHECK(back[0] == 0 && back[1] == 0x01010101 && memcmp(&back[2], "abcd", 4) == 0 && back[3] == 0x01010101);
+    CHECK(memcmp(&back[4], "efg\1", 4) == 0);
+    MPI_Type_free(&every);
     CHECK_OK(MPI_File_close(&other));
 }
 

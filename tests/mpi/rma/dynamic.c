@@ -64,7 +64,7 @@ static void regions(void)
 }
 
 /* All adjacent regions at once; and the first byte of them by a type whose data lies far behind its displacement. */
-static void reach_all(MPI_Aint there, int next, int last, const int array[100])
+static void span_all(MPI_Aint there, int next, int last, const int array[100])
 {
     int all[100], one = -mtest_rank - 1, wrong = 0;
     MPI_Datatype behind;
@@ -105,7 +105,7 @@ static void neighbours(void)
     CHECK_OK(MPI_Win_fence(0, win));
     CHECK(array[9] == 1000 * last + 9 && array[20] == 1000 * last && array[49] == 1000 * last + 29);
     CHECK(array[99] == 1000 * last && array[50] == 0);
-    reach_all(there, next, last, array);
+    span_all(there, next, last, array);
     CHECK_OK(MPI_Win_detach(win, array));
     CHECK_OK(MPI_Win_detach(win, array + 50));
     CHECK_OK(MPI_Win_detach(win, array + 20));

@@ -120,7 +120,7 @@ static void after_fence(MPI_Win win, MPI_Group group)
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
 }
 
-/* An epoch for this rank is none for another. */
+/* An epoch for this rank does not serve for another. */
 static void own_alone(MPI_Win win, MPI_Group group)
 {
     MPI_Group own;
