@@ -39,6 +39,7 @@ static void nothing(const struct window *w, MPI_Aint bytes)
     CHECK_OK(MPI_Put(NULL, 0, MPI_INT, next, w->offset[next], 0, MPI_INT, w->win));
     CHECK_OK(MPI_Put(NULL, 0, MPI_INT, next, w->offset[next] + bytes, 0, MPI_DOUBLE, w->win));
     CHECK_OK(MPI_Put(w->base, 5, empty, next, w->offset[next], 3, empty, w->win));
+    CHECK_OK(MPI_Accumulate(w->base, 5, empty, next, w->offset[next], 3, empty, MPI_SUM, w->win));
     CHECK_OK(MPI_Get(NULL, 0, MPI_INT, next, w->offset[next] + bytes, 0, MPI_INT, w->win));
     CHECK_OK(MPI_Accumulate(NULL, 0, MPI_INT, next, w->offset[next] + bytes, 0, MPI_INT, MPI_SUM, w->win));
     CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, next, w->offset[next] + bytes, 0, MPI_INT, MPI_SUM,

@@ -331,6 +331,26 @@ static void flavors(MPI_Win fixed)
     CHECK_OK(MPI_Win_free(&dynamic));
 }
 
+/* A window that was promised to see no locks. */
+static void without_locks(void)
+{
+    int memory[WORDS] = { 0 };
+    MPI_Info info;
+    MPI_Win win;
+    CHECK_OK(MPI_Info_create(&info));
+    CHECK_OK(MPI_Info_set(info, "no_locks", "true"));
+    CHECK_OK(MPI_Win_create(memory, BYTES, sizeof(int), info, MPI_COMM_WORLD, &win));
+    CHECK_OK(MPI_Info_free(&info));
+    CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
+    CHECK_OK(MPI_Win_fence(0, win));
+    CHECK_OK(MPI_Put(&value, 1, MPI_INT, target, 2, 1, MPI_INT, win));
+    CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+    CHECK(memory[2] == value);
+    CHECK_OK(MPI_Win_free(&win));
+}
+
 /* Each error calls the window's handler once. */
 static void handler(MPI_Win win)
 {
@@ -352,6 +372,7 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     target = (mtest_rank + 1) % mtest_size;
     creation();
+    without_locks();
     no_window(MPI_WIN_NULL);
     no_window((MPI_Win)(uintptr_t)0x7654321080);
     for (int allocate = 0; allocate < 2; allocate++) {

@@ -65,13 +65,17 @@ static void sums(const struct window *w, int next)
     CHECK(wrong == 0);
 }
 
-/* Accumulates of one origin are executed in order, also a short one behind a long one. */
+/* Accumulates of one origin are executed in order, also shorter ones behind a long one. */
 static void in_order(const struct window *w, int next)
 {
+    enum { MIDDLE = 1200 };
+    static int64_t middle[MIDDLE];
     int words = BYTES / 8 / 3, wrong = 0;
     int64_t *values = (void *)out, *mine = (void *)w->base, last = -5, before = 0;
     for (int i = 0; i < words; i++)
         values[i] = 3 * i + 7;
+    for (int i = 0; i < MIDDLE; i++)
+        middle[i] = -i;
     CHECK_OK(MPI_Win_fence(0, w->win));
     CHECK_OK(
         MPI_Accumulate(values, words, MPI_INT64_T, next, w->offset[next], words, MPI_INT64_T, MPI_REPLACE, w->win));
@@ -79,10 +83,12 @@ static void in_order(const struct window *w, int next)
                                 MPI_REPLACE, w->win));
     CHECK_OK(MPI_Accumulate(values, words, MPI_INT64_T, next, w->offset[next], words, MPI_INT64_T, MPI_SUM, w->win));
     CHECK_OK(MPI_Accumulate(&last, 1, MPI_INT64_T, next, w->offset[next] + 8, 1, MPI_INT64_T, MPI_REPLACE, w->win));
+    CHECK_OK(MPI_Accumulate(middle, MIDDLE, MPI_INT64_T, next, w->offset[next] + 16, MIDDLE, MPI_INT64_T, MPI_REPLACE,
+                            w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
     CHECK(before == values[0] && mine[0] == last + values[0] && mine[1] == last);
     for (int i = 2; i < words; i++)
-        wrong += mine[i] != 2 * values[i];
+        wrong += mine[i] != (i < 2 + MIDDLE ? middle[i - 2] : 2 * values[i]);
     CHECK(wrong == 0);
 }
 
