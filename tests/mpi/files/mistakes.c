@@ -61,6 +61,11 @@ static void views(void)
     fails(MPI_File_set_view(fh, 0, good, good, wrong ? "runes" : "native", MPI_INFO_NULL), MPI_ERR_UNSUPPORTED_DATAREP);
     fails(MPI_File_set_view(fh, 0, good, good, wrong ? NULL : "native", MPI_INFO_NULL), MPI_ERR_ARG);
     fails(MPI_File_set_view(fh, 0, good, good, "native", wrong ? freed : MPI_INFO_NULL), MPI_ERR_INFO);
+    if (mtest_size > 1) {
+        CHECK_CLASS(MPI_File_set_view(fh, 0, good, good, wrong ? "external32" : "native", MPI_INFO_NULL),
+                    MPI_ERR_NOT_SAME);
+        CHECK_CLASS(MPI_File_seek_shared(fh, 0, wrong ? MPI_SEEK_END : MPI_SEEK_SET), MPI_ERR_NOT_SAME);
+    }
     MPI_Offset disp = -1;
     MPI_Datatype etype, filetype;
     char datarep[MPI_MAX_DATAREP_STRING];
@@ -77,13 +82,13 @@ static void expect(int code, int class)
 }
 
 /* Each writes a block, and reads it; with the mistakes that a call can have. */
-static void access_all(char *datarep)
+static void access_all(char *datarep, MPI_Info info)
 {
     char out[BLOCK], in[BLOCK];
     MPI_Status status;
     int count = -1;
     MPI_Offset at = (MPI_Offset)mtest_rank * BLOCK;
-    CHECK_OK(MPI_File_set_view(fh, 0, MPI_CHAR, MPI_CHAR, datarep, MPI_INFO_NULL));
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_CHAR, MPI_CHAR, datarep, info));
     memset(out, 'a' + mtest_rank, BLOCK);
     expect(MPI_File_write_at_all(fh, at, out, wrong ? -3 : BLOCK, MPI_CHAR, &status), MPI_ERR_COUNT);
     expect(MPI_File_write_at_all(fh, wrong ? -1 : at, out, BLOCK, MPI_CHAR, &status), MPI_ERR_ARG);
@@ -112,6 +117,10 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     files_begin();
     MPI_Type_contiguous(3, MPI_INT, &uncommitted);
+    MPI_Info buffering; /* before the one whose handle is to stay that of no info */
+    MPI_Info_create(&buffering);
+    MPI_Info_set(buffering, "romio_cb_write", "enable");
+    MPI_Info_set(buffering, "romio_cb_read", "enable");
     MPI_Info_create(&freed);
     MPI_Info again = freed;
     MPI_Info_free(&again);
@@ -119,11 +128,13 @@ int main(int argc, char **argv)
         wrong = mtest_rank == who;
         opening();
         views();
-        access_all(native);
-        access_all(external);
+        access_all(native, MPI_INFO_NULL);
+        access_all(external, MPI_INFO_NULL);
+        access_all(native, buffering);
         CHECK_OK(MPI_File_close(&fh));
         files_remove();
     }
+    MPI_Info_free(&buffering);
     MPI_Type_free(&uncommitted);
     files_end();
     MTEST_END;

@@ -168,8 +168,59 @@ static void far(void)
     files_store(model, FILE_BYTES);
 }
 
-/* Overlapping views may be read together, also when their runs begin at the same offsets (`step` 0). */
-static void overlapping(int step)
+/* A file opened for collective buffering by one process. */
+static MPI_File open_buffered(int amode, const char *buffer)
+{
+    MPI_Info info;
+    MPI_File fh;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "romio_cb_write", "enable");
+    MPI_Info_set(info, "romio_cb_read", "enable");
+    MPI_Info_set(info, "cb_nodes", "1");
+    MPI_Info_set(info, "cb_buffer_size", buffer);
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, files_name, amode, info, &fh));
+    MPI_Info_free(&info);
+    return fh;
+}
+
+/* One run of each process, many buffers apart, in the order of the ranks or against it. Then two runs in one buffer:
+ * the file ends amid the first, long before the second. */
+static void separate(int upwards)
+{
+    enum { RUN = 5000, APART = 200000, SHORT = 1000 };
+    static unsigned char data[RUN], back[RUN];
+    const int lengths[] = { 2 * SHORT, SHORT }, places[] = { 0, APART / 2 };
+    MPI_Offset at = (MPI_Offset)APART * (upwards ? mtest_rank : mtest_size - 1 - mtest_rank);
+    MPI_Datatype type;
+    MPI_Status status;
+    MPI_File fh = open_buffered(MPI_MODE_RDWR, "4096");
+    for (int i = 0; i < RUN; i++)
+        data[i] = byte_of(upwards, mtest_rank, i);
+    CHECK_OK(MPI_File_set_size(fh, 0));
+    CHECK_OK(MPI_File_write_at_all(fh, at, data, RUN, MPI_BYTE, &status));
+    CHECK(files_count(&status, MPI_BYTE) == RUN);
+    CHECK_OK(MPI_File_read_at_all(fh, at, back, RUN, MPI_BYTE, &status));
+    CHECK(files_count(&status, MPI_BYTE) == RUN && memcmp(data, back, RUN) == 0);
+    CHECK_OK(MPI_File_close(&fh));
+
+    fh = open_buffered(MPI_MODE_RDWR, "1048576");
+    MPI_Type_indexed(2, lengths, places, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    CHECK_OK(MPI_File_set_view(fh, (MPI_Offset)APART * (mtest_size - 1) + RUN - SHORT, MPI_BYTE, type, "native",
+                               MPI_INFO_NULL));
+    MPI_Type_free(&type);
+    memset(back, 0x77, RUN);
+    CHECK_OK(MPI_File_read_all(fh, back, 3 * SHORT, MPI_BYTE, &status));
+    CHECK(files_count(&status, MPI_BYTE) == SHORT);
+    for (int i = 0; i < RUN; i++)
+        CHECK(back[i] == (i < SHORT ? byte_of(upwards, upwards ? mtest_size - 1 : 0, RUN - SHORT + i) : 0x77));
+    CHECK_OK(MPI_File_close(&fh));
+    files_store(model, FILE_BYTES);
+}
+
+/* Overlapping views may be read together, also when their runs begin at the same offsets (`step` 0). The runs are of
+ * one filetype, or each is one. */
+static void overlapping(int step, int tiles)
 {
     MPI_Datatype type;
     MPI_Info info;
@@ -180,7 +231,14 @@ static void overlapping(int step)
     MPI_Info_set(info, "romio_cb_read", "enable");
     CHECK_OK(MPI_File_open(MPI_COMM_WORLD, files_name, MPI_MODE_RDONLY, info, &fh));
     MPI_Info_free(&info);
-    MPI_Type_create_hvector(10, 6, 4, MPI_BYTE, &type);
+    if (tiles) {
+        MPI_Datatype run;
+        MPI_Type_contiguous(6, MPI_BYTE, &run);
+        MPI_Type_create_resized(run, 0, 4, &type);
+        MPI_Type_free(&run);
+    } else {
+        MPI_Type_create_hvector(10, 6, 4, MPI_BYTE, &type);
+    }
     MPI_Type_commit(&type);
     CHECK_OK(MPI_File_set_view(fh, step * mtest_rank, MPI_BYTE, type, "native", MPI_INFO_NULL));
     MPI_Type_free(&type);
@@ -204,8 +262,12 @@ int main(int argc, char **argv)
     with("enable", "100", "4096");
     with("disable", NULL, "4096");
     far();
-    overlapping(1);
-    overlapping(0);
+    separate(0);
+    separate(1);
+    for (int tiles = 0; tiles < 2; tiles++) {
+        overlapping(1, tiles);
+        overlapping(0, tiles);
+    }
     files_end();
     MTEST_END;
 }
