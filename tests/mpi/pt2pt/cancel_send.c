@@ -72,11 +72,45 @@ static void received_already(start_function *start, int bytes, int to, int from,
     CHECK(!cancel(&send));
 }
 
+/* All others send to rank 0, and the last rank cancels: none of the messages of other ranks may go. */
+static void of_one_alone(void)
+{
+    enum { MESSAGES = 40 };
+    MPI_Request sends[MESSAGES];
+    int values[MESSAGES], given[MESSAGES], left = 0, last = mtest_size - 1;
+    for (int i = 0; i < MESSAGES && mtest_rank > 0; i++) {
+        values[i] = mtest_rank * 1000 + i;
+        CHECK_OK(MPI_Issend(&values[i], 1, MPI_INT, 0, 9, MPI_COMM_WORLD, &sends[i]));
+    }
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (mtest_rank > 0 && mtest_rank == last) {
+        for (int i = 0; i < MESSAGES; i++)
+            if (!cancel(&sends[i]))
+                given[left++] = values[i];
+        CHECK_OK(MPI_Send(given, left, MPI_INT, 0, 10, MPI_COMM_WORLD)); /* that are to be received */
+    } else if (mtest_rank == 0 && last > 0) {
+        MPI_Status status;
+        CHECK_OK(MPI_Recv(given, MESSAGES, MPI_INT, last, 10, MPI_COMM_WORLD, &status));
+        MPI_Get_count(&status, MPI_INT, &left);
+        CHECK(left == 0);
+        for (int rank = 1; rank < last; rank++)
+            for (int i = 0; i < MESSAGES; i++) {
+                int got = -1;
+                CHECK_OK(MPI_Recv(&got, 1, MPI_INT, rank, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+                CHECK(got == rank * 1000 + i);
+            }
+    } else if (mtest_rank > 0) {
+        CHECK_OK(MPI_Waitall(MESSAGES, sends, MPI_STATUSES_IGNORE));
+    }
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     int right = (mtest_rank + 1) % mtest_size, left = (mtest_rank + mtest_size - 1) % mtest_size;
     unsigned char *out = malloc(LONGEST), *in = malloc(LONGEST);
+    of_one_alone();
     for (int round = 0; round < ROUNDS; round++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             for (int s = 0; s < 2; s++) {
