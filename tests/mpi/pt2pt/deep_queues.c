@@ -208,6 +208,53 @@ static void synchronous(void)
     CHECK(bad == 0);
 }
 
+/* A wildcard behind so many receives, or for a source behind so many messages, that these are not searched one by one. */
+static void wildcards_behind(void)
+{
+    enum { BEHIND = 500, UNUSED = 77 };
+    static int values[BEHIND];
+    const int tags[] = { MPI_ANY_TAG, MPI_ANY_TAG, UNUSED }, sources[] = { mtest_rank, MPI_ANY_SOURCE, MPI_ANY_SOURCE };
+    int right = (mtest_rank + 1) % mtest_size, left = (mtest_rank + mtest_size - 1) % mtest_size;
+    MPI_Request requests[BEHIND], wild, send;
+    MPI_Status status;
+    MPI_Comm comm;
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    for (int i = 0; i < BEHIND; i++)
+        CHECK_OK(MPI_Irecv(&values[i], 1, MPI_INT, mtest_rank, 1000 + i, comm, &requests[i]));
+    for (int i = BEHIND - 1; i >= 0; i--) {
+        int word = i * 3, got = -1, found = 0, kind = i % 3;
+        CHECK_OK(MPI_Irecv(&got, 1, MPI_INT, sources[kind], tags[kind], comm, &wild));
+        CHECK_OK(MPI_Send(&word, 1, MPI_INT, mtest_rank, 1000 + i, comm));
+        CHECK_OK(MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
+        CHECK(values[i] == word);
+        CHECK_OK(MPI_Isend(&i, 1, MPI_INT, mtest_rank, UNUSED, comm, &send));
+        CHECK_OK(MPI_Test(&wild, &found, MPI_STATUS_IGNORE));
+        CHECK(found && got == i);
+        if (!found) {
+            CHECK_OK(MPI_Cancel(&wild));
+            CHECK_OK(MPI_Wait(&wild, MPI_STATUS_IGNORE));
+            CHECK_OK(MPI_Recv(&got, 1, MPI_INT, mtest_rank, UNUSED, comm, MPI_STATUS_IGNORE));
+        }
+        CHECK_OK(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    }
+    for (int i = 0; i < BEHIND && mtest_size > 1; i++)
+        CHECK_OK(MPI_Isend(&values[i], 1, MPI_INT, mtest_rank, i, comm, &requests[i]));
+    for (int i = 0; i < 3 && mtest_size > 1; i++) {
+        int got = -1;
+        CHECK_OK(MPI_Isend(&i, 1, MPI_INT, right, 30 + i, comm, &send));
+        CHECK_OK(MPI_Recv(&got, 1, MPI_INT, left, MPI_ANY_TAG, comm, &status));
+        CHECK(got == i && status.MPI_SOURCE == left && status.MPI_TAG == 30 + i);
+        CHECK_OK(MPI_Wait(&send, MPI_STATUS_IGNORE));
+    }
+    for (int i = 0; i < BEHIND && mtest_size > 1; i++) {
+        int got = -1;
+        CHECK_OK(MPI_Recv(&got, 1, MPI_INT, mtest_rank, MPI_ANY_TAG, comm, &status));
+        CHECK(got == values[i] && status.MPI_TAG == i);
+        CHECK_OK(MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
+    }
+    CHECK_OK(MPI_Comm_free(&comm));
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -215,5 +262,6 @@ int main(int argc, char **argv)
     for (int way = 0; way < 4; way++)
         around_a_ring(way & 1, way >> 1);
     synchronous();
+    wildcards_behind();
     MTEST_END;
 }
