@@ -2,6 +2,9 @@
 /* The node transport's fast paths, which send and receive without queues: which messages they take. */
 #include "transport_pair.h"
 
+#include "plugins/shm/ring.h"
+#include "plugins/shm/shm_peer.h"
+
 extern const struct pl_transport_ops pl_transport_shm;
 static const struct pl_transport_ops *const ops = &pl_transport_shm;
 
@@ -125,4 +128,20 @@ START_TEST(fast_path_not_taken)
 }
 END_TEST
 
-UNIT_MAIN("shm_short", fast_paths, no_early_poll, fast_path_not_taken)
+/* The lines behind a record's first one are marked, and no others, wherever they begin and however many they are. */
+START_TEST(stale_lines)
+{
+    enum { LINES = 256 };
+    for (uint32_t line = 0; line < LINES; line++)
+        for (uint32_t count = 0; count <= LINES - line; count++) {
+            uint64_t stale[LINES / 64] = { 0 };
+            struct pl_shm_out out = { .mask = LINES - 1, .stale = stale };
+            pl_shm_mark_stale(&out, line, count);
+            for (uint32_t i = 0; i < LINES; i++)
+                if (pl_shm_is_stale(&out, i) != (i >= line && i < line + count))
+                    ck_abort_msg("line %u after %u lines from %u", i, count, line);
+        }
+}
+END_TEST
+
+UNIT_MAIN("shm_short", fast_paths, no_early_poll, fast_path_not_taken, stale_lines)
