@@ -208,7 +208,7 @@ static void synchronous(void)
     CHECK(bad == 0);
 }
 
-/* A wildcard behind so many receives, or for a source behind so many messages, that these are not searched one by one. */
+/* A wildcard behind many receives, or for a source behind many messages: they are not searched one by one. */
 static void wildcards_behind(void)
 {
     enum { BEHIND = 500, UNUSED = 77 };
