@@ -41,10 +41,10 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
 static bool mpi_request_test(struct pl_request *request)
 {
     bool done = pl_request_test(request);
-    if (!done && request->engine) {
+    if (!done && request->engine)
         pl_wait_record_poll(request->engine, request, &(struct pl_wait){ 0 });
+    if (!done)
         pl_engine_polled(request->engine);
-    }
     return done;
 }
 

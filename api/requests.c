@@ -68,12 +68,13 @@ static struct pl_waiting requests_waiting(int count, const MPI_Request requests[
 static int requests_test(struct pl_call *call, int count, const MPI_Request requests[], int *live, int *first)
 {
     int done = requests_poll(call, count, requests, live, first);
-    struct pl_engine *engine = !call->err && done < *live ? mpi_requests_engine_of(count, requests) : NULL;
-    if (engine) {
-        const struct pl_waiting what = requests_waiting(count, requests);
+    if (call->err || done == *live)
+        return done;
+    struct pl_engine *engine = mpi_requests_engine_of(count, requests);
+    const struct pl_waiting what = requests_waiting(count, requests);
+    if (engine)
         pl_wait_record_poll(engine, NULL, &(struct pl_wait){ .what = &what });
-        pl_engine_polled(engine);
-    }
+    pl_engine_polled(engine);
     return done;
 }
 

@@ -11,6 +11,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
+#include "core/engine/wait.h"
 
 bool pl_is_psend(const struct pl_request *request)
 {
@@ -327,7 +328,10 @@ bool pl_parrived(struct pl_request *request, int partition)
     pl_engine_enter(request->engine);
     pl_engine_progress(request->engine);
     pl_engine_leave(request->engine);
-    return atomic_load_explicit(&channel->missing[partition], memory_order_acquire) == 0;
+    bool arrived = atomic_load_explicit(&channel->missing[partition], memory_order_acquire) == 0;
+    if (!arrived)
+        pl_engine_polled(request->engine);
+    return arrived;
 }
 
 int pl_partitioned_report(const struct pl_request *request, int error)

@@ -127,6 +127,7 @@ enum {
     ATTEND_DOUBLINGS = 10,  /* a progress thread's: to 102 ms ... */
     ATTEND_BLIND_US = 4000, /* ... or to this, after SLEEP_DOUBLINGS sleeps */
     SLEEPS_DEPARTED = 8,    /* before a wait, 25 ms old by then, checks whether its peers have departed */
+    POLLS_NUDGE = 16,       /* rounds of progress between a polling program's rounds in the other engines */
     POLLS_VAIN = 256,       /* rounds of progress between a polling program's readings of the clock for the same ... */
     POLLED_NS = 25000000,   /* ... and the time between its checks */
 };
@@ -513,10 +514,17 @@ static void wait_end_vain_polls(struct pl_engine *engine)
 
 void pl_engine_polled(struct pl_engine *engine)
 {
+    if (!engine) {
+        pl_engine_nudge_all();
+        return;
+    }
+    /* Bit 0 aside: some calls make two rounds. */
     unsigned round = atomic_load_explicit(&engine->rounds, memory_order_relaxed);
+    if ((round & (POLLS_NUDGE - 2)) == 0)
+        pl_engine_nudge_others(engine);
     if ((round & (POLLS_VAIN - 2)) == 0)
         wait_end_vain_polls(engine);
-    if ((round & (wait_choose_policy(engine)->poll_period - 2)) == 0) /* bit 0 aside: some calls make two rounds */
+    if ((round & (wait_choose_policy(engine)->poll_period - 2)) == 0)
         wait_yield(engine);
 }
 

@@ -39,7 +39,8 @@ static inline bool pl_engine_should_yield(const struct pl_engine *engine)
     return engine->wait.oversubscribed || atomic_load_explicit(&engine->wait.contention, memory_order_relaxed) > 0;
 }
 
-/* After an unsuccessful test or probe. A program that polls in a loop waits too: it yields now and then. */
+/* After an unsuccessful test or probe. A program that polls in a loop waits too: now and then it yields, and the other
+ * engines progress. `engine` NULL: it polls for something that no engine brings. */
 void pl_engine_polled(struct pl_engine *engine);
 
 /* A counter that other threads or processes advance, and the value that it must reach (compared by difference: it may
