@@ -9,6 +9,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/error.h"
+#include "core/base/triplet.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
@@ -30,25 +31,6 @@ struct request {
 
 /* --- numbers of processes ----------------------------------------------------------------------------------------- */
 
-/* Reads "a", "a:b" or "a:b:c"; the numbers are a, a + c, ... up to b, or down to it. */
-static bool spawn_read_triplet(const char **at, long triplet[3])
-{
-    int parts = 0;
-    do {
-        char *end;
-        triplet[parts] = strtol(*at, &end, 10);
-        if (end == *at || triplet[parts] > INT_MAX || triplet[parts] < -INT_MAX)
-            return false;
-        *at = end + strspn(end, " ");
-        parts++;
-    } while (parts < 3 && **at == ':' && (*at)++);
-    if (parts == 1)
-        triplet[1] = triplet[0];
-    if (parts < 3)
-        triplet[2] = 1;
-    return triplet[2] > 0 ? triplet[1] >= triplet[0] : triplet[2] < 0 && triplet[1] <= triplet[0];
-}
-
 /* The largest number of the triplet that is not above `most`; 0: there is none. */
 static long spawn_largest(const long triplet[3], long most)
 {
@@ -64,7 +46,7 @@ int pl_spawn_soft(const char *text, int maxprocs, int *number)
     long best = 0, triplet[3];
     const char *at = text;
     do {
-        if (!spawn_read_triplet(&at, triplet) || (*at && *at != ','))
+        if (!pl_triplet_read(&at, triplet) || (*at && *at != ','))
             return pl_fail(MPI_ERR_INFO_VALUE, "info key soft is \"%.60s\": it must be triplets such as 2:8:2,16",
                            text);
         long found = spawn_largest(triplet, maxprocs);

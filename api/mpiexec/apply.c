@@ -14,6 +14,7 @@
 #include "api/mpiexec/machine.h"
 #include "api/mpiexec/options.h"
 #include "core/base/memory_libc.h"
+#include "core/base/triplet.h"
 #include "core/base/words.h"
 
 bool apply_number(struct parse *p, const char *text, long least, long most, long *value)
@@ -350,8 +351,12 @@ bool apply_launcher(struct parse *p, char *const *arg)
 /* A soft request accepts fewer processes than -n. mpiexec always starts all, so it only checks the list. */
 bool apply_soft(struct parse *p, char *const *arg)
 {
-    if (!strpbrk(arg[0], "0123456789") || arg[0][strspn(arg[0], "0123456789:,")])
-        return parse_fail(p, "%s expects triplets such as 2:8:2,16, not \"%s\"", p->name, arg[0]);
+    const char *at = arg[0];
+    long triplet[3];
+    do {
+        if (!pl_triplet_read(&at, triplet) || (*at && *at != ','))
+            return parse_fail(p, "%s expects triplets such as 2:8:2,16, not \"%s\"", p->name, arg[0]);
+    } while (*at++ == ',');
     return true;
 }
 
