@@ -17,6 +17,7 @@
 #include "api/mpiexec/handover.h"
 #include "api/mpiexec/hosts.h"
 #include "api/mpiexec/preflight.h"
+#include "api/mpiexec/rankfile.h"
 #include "api/mpiexec/run.h"
 #include "api/mpiexec/word.h"
 #include "api/plenum.h"
@@ -150,6 +151,8 @@ static int mpiexec_run_job(struct run *run, struct options *o)
         err = describe_job(run);
     if (!err && !interrupt)
         err = describe_streams(run);
+    if (!err && o->dry_run == DRY_RUN_TEXT && !run->on_hosts)
+        err = rankfile_find_cores(run->job, o);
     if (interrupt)
         code = CODE_SIGNAL + interrupt;
     else if (err)

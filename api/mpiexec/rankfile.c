@@ -195,6 +195,12 @@ int rankfile_describe(struct plenum_job *job, const struct options *o, bool on_h
     return err;
 }
 
+int rankfile_find_cores(const struct plenum_job *job, const struct options *o)
+{
+    bool named = o->places > 0 || o->cpu_list; /* then rank 0 has cores, unless those of some rank are not there */
+    return named && plenum_job_cpus(job, 0, NULL, 0) == 0 ? PLENUM_ERR_ARGUMENT : PLENUM_OK;
+}
+
 void rankfile_print(const struct options *o)
 {
     for (int i = 0; i < o->places; i++)

@@ -22,6 +22,9 @@ bool rankfile_find_hosts(struct options *o, char *error, size_t size);
 /* Binds the ranks of a job to their cores, and on_hosts puts them on theirs. Returns an enum plenum_error. */
 int rankfile_describe(struct plenum_job *job, const struct options *o, bool on_hosts);
 
+/* Whether this machine has the cores, for --dry-run; the launch checks it by itself. Returns an enum plenum_error. */
+int rankfile_find_cores(const struct plenum_job *job, const struct options *o);
+
 /* Prints the places, for --dry-run. */
 void rankfile_print(const struct options *o);
 
