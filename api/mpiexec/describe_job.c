@@ -133,16 +133,29 @@ int describe_job(struct run *run)
 
 /* --- standard streams -------------------------------------------------------------------------------------- */
 
+/* Makes a directory, unless it is there, and those above it. Returns 0 or an errno. */
+static int describe_make_directory(const char *name)
+{
+    if (mkdir(name, 0777) == 0 || errno == EEXIST)
+        return 0;
+    char *above = errno == ENOENT ? pl_strdup(name) : NULL;
+    if (!above)
+        return errno;
+    for (char *at = strchr(above + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        mkdir(above, 0777); /* an error shows in the last one */
+        *at = '/';
+    }
+    free(above);
+    return mkdir(name, 0777) == 0 || errno == EEXIST ? 0 : errno;
+}
+
 /* DIR/rank.N.out and DIR/rank.N.err, or one file for both when its name contains %r. */
 static int describe_output_files(struct run *run, const char *name)
 {
     static const char *const kind[] = { "out", "err" };
     int err = PLENUM_OK;
     bool pattern = strstr(name, "%r") != NULL;
-    if (!pattern && !run->options->dry_run && mkdir(name, 0777) != 0 && errno != EEXIST) {
-        run_say(run, "cannot create the directory \"%s\": %s", name, strerror(errno));
-        return DESCRIBE_PRINTED;
-    }
     for (int i = 0; !err && i < 2; i++) {
         char *file;
         if (pl_asprintf(&file, pattern ? "%s" : "%s/rank.%%r.%s", name, kind[i]) < 0)
@@ -150,7 +163,10 @@ static int describe_output_files(struct run *run, const char *name)
         err = plenum_job_redirect_file(run->job, PLENUM_ALL, 1 + i, file);
         free(file);
     }
-    return err;
+    int why = err || pattern || run->options->dry_run ? 0 : describe_make_directory(name);
+    if (why)
+        run_say(run, "cannot create the directory \"%s\": %s", name, strerror(why));
+    return why ? DESCRIBE_PRINTED : err;
 }
 
 /* Reads a part of standard input into a file. False: the end, or an error (errno); or a signal has come (EINTR). */
