@@ -305,6 +305,7 @@ static int launch_start_here(struct plenum_job *job)
 int pl_launch_start(struct plenum_job *job)
 {
     struct plenum_runtime *rt = job->runtime;
+    int64_t now = pl_clock_ns() / 1000; /* before its processes start, so that it does not run shorter than they */
     int err = job->launch.span && !pl_job_is_part(job) ? pl_span_start(job) : launch_start_here(job);
     if (err)
         return err;
@@ -313,7 +314,7 @@ int pl_launch_start(struct plenum_job *job)
         rt->supply.next_place = (rt->supply.next_place + job->desc.size) % (1 << 24);
     pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
-    job->launch.started_us = pl_clock_ns() / 1000;
+    job->launch.started_us = now;
     job->deadline.rouse = pl_clock_ms() + PL_ROUSE_MS;
     if (job->desc.option[PLENUM_JOB_TIME_LIMIT])
         job->deadline.limit = pl_clock_ms() + job->desc.option[PLENUM_JOB_TIME_LIMIT];
