@@ -182,6 +182,7 @@ static void part_wrong(void)
     EXPECT(plenum_job_redirect(job, 0, 1, 12345) == PLENUM_ERR_SYSTEM);
     EXPECT(plenum_job_set(job, (enum plenum_job_option)99, 1) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_set(job, PLENUM_JOB_GRACE, -1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_set(job, PLENUM_JOB_KEEP_GOING, 2) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_wdir(job, 0, "/no/such/directory") == PLENUM_OK);
     EXPECT(plenum_job_launch(job) == PLENUM_ERR_WDIR && strstr(plenum_error(), "/no/such/directory"));
     EXPECT(plenum_job_wdir(job, 0, "/") == PLENUM_OK); /* mended */

@@ -289,12 +289,12 @@ static long describe_most(enum plenum_job_option option)
     case PLENUM_JOB_PMIX: return PLENUM_PMIX_AUTO;
     case PLENUM_JOB_MAP: return PLENUM_MAP_L3CACHE;
     case PLENUM_JOB_RANK: return PLENUM_RANK_SPAN;
+    case PLENUM_JOB_KEEP_GOING:
     case PLENUM_JOB_REPORT:
     case PLENUM_JOB_STOPPED:
     case PLENUM_JOB_TERMINAL: return 1;
     case PLENUM_JOB_TIME_LIMIT:
     case PLENUM_JOB_GRACE:
-    case PLENUM_JOB_KEEP_GOING:
     case PLENUM_JOB_BIND_COUNT:
     case PLENUM_JOB_PRIORITY:
     case PLENUM_JOB_SLOTS:
