@@ -611,8 +611,8 @@ int MPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *cal
  * @param[in] rank       from 0 to `size` - 1
  * @param[in] size       processes in the pool, 1 to 4096; the same for all members
  * @retval MPI_SUCCESS     the process is attached
- * @retval MPI_ERR_ARG     `directory` is NULL, `size` is out of its range or not that of the members that are attached,
- *                         or a mistake in the configuration
+ * @retval MPI_ERR_ARG     `directory` is NULL or empty, `size` is out of its range or not that of the members that are
+ *                         attached, or a mistake in the configuration
  * @retval MPI_ERR_RANK    `rank` is out of its range
  * @retval MPI_ERR_OTHER   Another process is attached as this rank. This process is attached already. MPI is in use.
  *                         The file cannot be opened or locked, or is not of this user alone. Another member has been

@@ -74,6 +74,8 @@ static int attach_finish(int rc)
 
 int pl_attach_directory(const char *directory, int rank, int size)
 {
+    if (!directory[0])
+        return pl_fail(MPI_ERR_ARG, "directory is \"\"; the working directory is \".\"");
     int rc = attach_begin(rank, size);
     if (rc)
         return rc;

@@ -308,6 +308,7 @@ static void mistakes(int rank)
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
     EXPECT(MPIX_Attach(NULL, 0, POOL), MPI_ERR_ARG, "directory");
+    EXPECT(MPIX_Attach("", 0, POOL), MPI_ERR_ARG, "directory");
     EXPECT(MPIX_Attach_exchange(NULL, NULL, 0, POOL), MPI_ERR_ARG, "exchange");
     EXPECT(MPIX_Attach(directory, 4, POOL), MPI_ERR_RANK, "rank is 4");
     EXPECT(MPIX_Attach(directory, -1, POOL), MPI_ERR_RANK, "rank is -1");
