@@ -98,7 +98,7 @@ static int json_sets_parse_ranks(struct walk *w, const char *text)
         if (good && *at == '-') {
             at++;
             if (*at == '\0' || *at == ',')
-                last = w->file->host->size - 1;
+                last = first < w->file->host->size ? w->file->host->size - 1 : first;
             else
                 good = json_sets_read_number(&at, &last);
         }

@@ -147,6 +147,8 @@ static const struct {
     { "{ \"psets\": { \"a://x\": {\"ranks\": 9223372036854775807} } }", "is not in the job" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": 1.5} } }", "ranks must be a number" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": \"3-1\"} } }", "3-1 runs backwards" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": \"9-\"} } }", "rank 9 is not in the job: it has 8 processes, 0 to 7" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": \"0,8-\"} } }", "rank 8 is not in the job: it has 8 processes, 0 to 7" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": \"\"} } }", "is not a list of ranks" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": \"1,\"} } }", "is not a list of ranks" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": \"1-2-3\"} } }", "is not a list of ranks" },
