@@ -262,16 +262,26 @@ static struct host_option *apply_find_host(struct parse *p, const char *name, si
     return host;
 }
 
+/* Whether what follows the colon cannot belong to a name: addresses have several colons, and Open MPI knows ":*" and
+ * ":auto", which are passed on. */
+static bool apply_is_no_name(const char *host, const char *colon, size_t length)
+{
+    size_t rest = (size_t)(host + length - colon - 1);
+    return memchr(host, ':', length) == colon && !(rest == 1 && colon[1] == '*') &&
+           !(rest == 4 && strncasecmp(colon + 1, "auto", 4) == 0);
+}
+
 /* One host, optionally followed by a colon and slots. */
 static bool apply_add_host(struct parse *p, const char *host, size_t length)
 {
     size_t name = length;
     const char *colon = memrchr(host, ':', length);
-    if (colon && colon + 1 + strspn(colon + 1, "0123456789") == host + length && !machine_is_this(host, length))
+    bool number = colon && colon + 1 + strspn(colon + 1, "0123456789") == host + length;
+    if (colon && (number || apply_is_no_name(host, colon, length)) && !machine_is_this(host, length))
         name = (size_t)(colon - host);
     if (name == 0)
         return parse_fail(p, "%s expects names of hosts such as a,b:4, not \"%s\": a name is empty", p->name, p->value);
-    long slots = name < length ? strtol(host + name + 1, NULL, 10) : 1;
+    long slots = name == length ? 1 : number ? strtol(colon + 1, NULL, 10) : 0;
     if (slots < 1 || slots > 65536 - p->o->slots)
         return parse_fail(p,
                           "%s expects names of hosts such as a,b:4, not \"%s\": the number of slots of %.*s must be "
@@ -306,7 +316,8 @@ static bool apply_add_slots(struct parse *p, const char *host, size_t length)
         found = strstr(found + 1, "slots=");
     long slots = found ? strtol(found + strlen("slots="), NULL, 10) : 1;
     if (slots < 1 || slots > 65536 - p->o->slots)
-        return parse_fail(p, "%s: \"%.80s\": the number of slots must be from 1 to 65536", p->name, found);
+        return parse_fail(p, "%s: \"%.*s\": the number of slots must be from 1 to 65536", p->name,
+                          (int)strcspn(found, "\r\n"), found);
     p->o->slots += (int)slots - 1;
     if (slots > 1)
         apply_find_host(p, host, length)->slots += (int)slots - 1;
@@ -318,13 +329,14 @@ bool apply_hostfile(struct parse *p, char *const *arg)
 {
     char *line = NULL;
     size_t capacity = 0;
-    bool good = true;
+    bool good = true, empty = true;
     FILE *file = fopen(arg[0], "re");
     if (!file)
         return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(errno));
     while (good && pl_getline(&line, &capacity, file) >= 0) {
         char *word = line + strspn(line, " \t");
         size_t length = strcspn(word, " \t\r\n#");
+        empty = empty && length == 0;
         good = length == 0 || (apply_add_host(p, word, length) && apply_add_slots(p, word, length));
     }
     bool failed = good && !feof(file);
@@ -332,7 +344,9 @@ bool apply_hostfile(struct parse *p, char *const *arg)
     free(line);
     fclose(file);
     p->o->hostfile = arg[0];
-    return failed ? parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(why)) : good;
+    if (failed)
+        return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(why));
+    return empty ? parse_fail(p, "%s: \"%s\" has no line such as: alpha slots=4", p->name, arg[0]) : good;
 }
 
 bool apply_launcher(struct parse *p, char *const *arg)
