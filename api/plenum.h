@@ -783,14 +783,14 @@ PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
  *  takes more slots than the runtime has runs alone. A queued job whose start fails reports UNSTARTED and FINISHED.
  *
  *  Does not wait for the processes. May block while a PMIx server starts (plenum_runtime_want_pmix()), while the keeper
- *  takes a large job, and while a file of plenum_job_redirect_file() is opened: on a FIFO until its other end is open.
+ *  takes a large job, and while a file of plenum_job_redirect_file() is opened, but not for the other end of a FIFO.
  *  Any thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK                  the processes are being started, or the job is in the queue
  *  @retval PLENUM_ERR_ARGUMENT        there is no program; a redirection or a process set has ranks outside of the job;
  *                                     the job asks for more of a resource than the runtime has
- *  @retval PLENUM_ERR_STATE           the job was launched already
- *  @retval PLENUM_ERR_NOT_FOUND       a program does not exist
+ *  @retval PLENUM_ERR_STATE           the job was launched already, or the last host of the runtime is lost or leaving
+ *  @retval PLENUM_ERR_NOT_FOUND       a program does not exist. On hosts this, NOT_EXECUTABLE and WDIR come as UNSTARTED
  *  @retval PLENUM_ERR_NOT_EXECUTABLE  a program exists but cannot be executed, or is a directory
  *  @retval PLENUM_ERR_WDIR            a working directory does not exist or may not be entered
  *  @retval PLENUM_ERR_LIMIT           too many descriptors or processes, or a limit on the size of files (ulimit -f)
