@@ -329,14 +329,13 @@ bool apply_hostfile(struct parse *p, char *const *arg)
 {
     char *line = NULL;
     size_t capacity = 0;
-    bool good = true, empty = true;
+    bool good = true;
     FILE *file = fopen(arg[0], "re");
     if (!file)
         return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(errno));
     while (good && pl_getline(&line, &capacity, file) >= 0) {
         char *word = line + strspn(line, " \t");
         size_t length = strcspn(word, " \t\r\n#");
-        empty = empty && length == 0;
         good = length == 0 || (apply_add_host(p, word, length) && apply_add_slots(p, word, length));
     }
     bool failed = good && !feof(file);
@@ -344,9 +343,7 @@ bool apply_hostfile(struct parse *p, char *const *arg)
     free(line);
     fclose(file);
     p->o->hostfile = arg[0];
-    if (failed)
-        return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(why));
-    return empty ? parse_fail(p, "%s: \"%s\" has no line such as: alpha slots=4", p->name, arg[0]) : good;
+    return failed ? parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(why)) : good;
 }
 
 bool apply_launcher(struct parse *p, char *const *arg)
@@ -368,7 +365,7 @@ bool apply_soft(struct parse *p, char *const *arg)
     const char *at = arg[0];
     long triplet[3];
     do {
-        if (!pl_triplet_read(&at, triplet) || (*at && *at != ','))
+        if (!pl_triplet_read(&at, triplet) || triplet[0] < 0 || triplet[1] < 0 || (*at && *at != ','))
             return parse_fail(p, "%s expects triplets such as 2:8:2,16, not \"%s\"", p->name, arg[0]);
     } while (*at++ == ',');
     return true;

@@ -194,7 +194,7 @@ START_TEST(numbers)
     ck_assert(parse("-soft 2:8:2,16 p"));
     ck_assert(parse("-soft 9:1:-7 p"));
     for (const char *const *wrong =
-             (const char *const[]){ "1:", ":2", "2,", "1:4:0", "4:1", "1:4:-1", "2:3:4:5", NULL };
+             (const char *const[]){ "1:", ":2", "2,", "1:4:0", "4:1", "1:4:-1", "2:3:4:5", "-1", NULL };
          *wrong; wrong++) {
         char line[40];
         snprintf(line, sizeof line, "-soft %s p", *wrong);
