@@ -291,8 +291,8 @@ static struct pl_bsend *bsend_buffer_of(struct pl_comm *comm)
     return bsend ? bsend : bsend_acquire(pl_bsend_of_process());
 }
 
-/* Would the buffer have room for this message if it were empty? A longer one is an error, even if it could go at once. */
-static bool fits(const struct pl_bsend *bsend, size_t data)
+/* Would the empty buffer have room for this message? A longer one is an error, even if it could go at once. */
+static bool bsend_fits(const struct pl_bsend *bsend, size_t data)
 {
     return bsend->buffer == MPI_BUFFER_AUTOMATIC || (MPI_Count)segment_bytes(data) <= bsend->size;
 }
@@ -302,7 +302,7 @@ int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_t
     struct pl_bsend *bsend = bsend_buffer_of(comm);
     if (!bsend)
         return pl_fail(MPI_ERR_BUFFER, "no buffer is attached to the communicator, its session or the process");
-    if (fits(bsend, (size_t)count * (size_t)type->size) && pl_send_fast(comm, buf, count, type, dest, tag)) {
+    if (bsend_fits(bsend, (size_t)count * (size_t)type->size) && pl_send_fast(comm, buf, count, type, dest, tag)) {
         bsend_release(bsend);
         return MPI_SUCCESS;
     }

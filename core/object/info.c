@@ -246,8 +246,8 @@ int pl_info_seconds(struct pl_info *info, const char *key, long *milliseconds)
     if (read_seconds(text, &read))
         *milliseconds = read;
     else
-        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key %s is \"%.60s\": it must be a number of seconds, or 0 for no limit",
-                     key, text);
+        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key %s is \"%.60s\": it must be a number of seconds, 0 or more", key,
+                     text);
     free(text);
     return rc;
 }

@@ -193,6 +193,7 @@ void pl_win_destroy(void *object)
     free(win->targets);
     free(win->memory.maps);
     PL_VEC_FINI(&win->dynamic.regions);
+    PL_VEC_FINI(&win->dynamic.empty);
     pl_lock_fini(&win->cma.lock);
     pl_object_release(win->epoch.started);
     pl_object_release(win->epoch.exposed);

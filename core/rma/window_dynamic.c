@@ -74,6 +74,25 @@ static int regions_check_window(const struct pl_win *win)
                : pl_fail(MPI_ERR_RMA_FLAVOR, "%s was not created by MPI_Win_create_dynamic", pl_win_label(win));
 }
 
+static int empty_insert(struct pl_win_dynamic *dynamic, const void *base)
+{
+    const void **made = PL_VEC_PUSH(&dynamic->empty);
+    if (!made)
+        return pl_fail_memory("memory attached to a window");
+    *made = base;
+    return MPI_SUCCESS;
+}
+
+static bool empty_remove(struct pl_win_dynamic *dynamic, const void *base)
+{
+    for (size_t i = 0; i < dynamic->empty.count; i++)
+        if (dynamic->empty.items[i] == base) {
+            PL_VEC_REMOVE(&dynamic->empty, i);
+            return true;
+        }
+    return false;
+}
+
 int pl_win_attach(struct pl_win *win, void *base, MPI_Aint size)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
@@ -85,7 +104,7 @@ int pl_win_attach(struct pl_win *win, void *base, MPI_Aint size)
     pl_engine_enter(engine);
     regions_begin_change(win);
     if (size == 0)
-        win->dynamic.empty++;
+        rc = empty_insert(&win->dynamic, base);
     else
         rc = regions_insert(&win->dynamic.regions, base, (size_t)size);
     regions_end_change(win);
@@ -107,9 +126,8 @@ int pl_win_detach(struct pl_win *win, const void *base)
         regions_begin_change(win);
         PL_VEC_REMOVE(regions, index - 1);
         regions_end_change(win);
-    } else if (win->dynamic.empty > 0) {
-        found = true;
-        win->dynamic.empty--;
+    } else {
+        found = empty_remove(&win->dynamic, base);
     }
     pl_engine_leave(engine);
     return found ? MPI_SUCCESS

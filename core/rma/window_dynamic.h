@@ -25,7 +25,7 @@ struct pl_win_regions {
 /* This process's regions. Engine lock. */
 struct pl_win_dynamic {
     struct pl_win_regions regions;
-    int empty; /* regions of 0 bytes, which are only counted */
+    PL_VEC(const void *) empty; /* the bases of regions of 0 bytes; one may be there several times */
 };
 
 /* MPI_Win_attach(), MPI_Win_detach(). MPI_ERR_RMA_FLAVOR, MPI_ERR_RMA_ATTACH, MPI_ERR_NO_MEM. */

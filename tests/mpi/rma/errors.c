@@ -302,6 +302,7 @@ static void flavors(MPI_Win fixed)
     CHECK_CLASS(MPI_Win_attach(dynamic, (void *)(UINTPTR_MAX - 15), 4096), MPI_ERR_RMA_ATTACH);
     CHECK_OK(MPI_Win_attach(dynamic, memory, 0)); /* no memory overlaps none */
     CHECK_OK(MPI_Win_attach(dynamic, memory, 0));
+    CHECK_CLASS(MPI_Win_detach(dynamic, memory + 1), MPI_ERR_RMA_ATTACH);
     CHECK_OK(MPI_Win_detach(dynamic, memory));
     CHECK_OK(MPI_Win_detach(dynamic, memory));
     CHECK_CLASS(MPI_Win_detach(dynamic, memory), MPI_ERR_RMA_ATTACH);
