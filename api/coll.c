@@ -4,17 +4,21 @@
 
 #include "core/coll/agree.h"
 
-/* While the call waits, the function of the operation, or another thread, may free the operation and the datatypes. */
+static void *coll_keep(const void *object)
+{
+    struct pl_object *kept = (struct pl_object *)object;
+    return kept && !kept->predefined ? pl_object_retain(kept) : NULL;
+}
+
+/* While the call waits, its operation, or another thread, may free the operation and the datatypes. (Not
+ * kept: the arrays of datatypes of MPI_Alltoallw.) */
 static int coll_run_keeping(const struct pl_coll *coll)
 {
-    void *const kept[] = { (struct pl_op *)coll->op, (struct pl_type *)coll->sendtype,
-                           (struct pl_type *)coll->recvtype };
-    for (int i = 0; i < 3; i++)
-        if (kept[i])
-            pl_object_retain(kept[i]);
+    void *op = coll_keep(coll->op), *sendtype = coll_keep(coll->sendtype), *recvtype = coll_keep(coll->recvtype);
     int rc = pl_coll_run(coll);
-    for (int i = 0; i < 3; i++)
-        pl_object_release(kept[i]);
+    pl_object_release(op);
+    pl_object_release(sendtype);
+    pl_object_release(recvtype);
     return rc;
 }
 

@@ -790,7 +790,7 @@ PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
  *  @retval PLENUM_ERR_ARGUMENT        there is no program; a redirection or a process set has ranks outside of the job;
  *                                     the job asks for more of a resource than the runtime has
  *  @retval PLENUM_ERR_STATE           the job was launched already, or all hosts of the runtime are lost or leaving
- *  @retval PLENUM_ERR_NOT_FOUND       a program does not exist; on hosts an event says so, as of the next two
+ *  @retval PLENUM_ERR_NOT_FOUND       a program does not exist; on hosts an event reports it; so for the next two
  *  @retval PLENUM_ERR_NOT_EXECUTABLE  a program exists but cannot be executed, or is a directory
  *  @retval PLENUM_ERR_WDIR            a working directory does not exist or may not be entered
  *  @retval PLENUM_ERR_LIMIT           too many descriptors or processes, or a limit on the size of files (ulimit -f)

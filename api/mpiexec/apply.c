@@ -315,7 +315,7 @@ static bool apply_add_slots(struct parse *p, const char *host, size_t length)
     while (found && found > rest && found[-1] != ' ' && found[-1] != '\t') /* max_slots= */
         found = strstr(found + 1, "slots=");
     long slots = found ? strtol(found + strlen("slots="), NULL, 10) : 1;
-    if (slots < 1 || slots > 65536 - p->o->slots)
+    if (slots < 1 || slots - 1 > 65536 - p->o->slots) /* the first one is counted */
         return parse_fail(p, "%s: \"%.*s\": the number of slots must be from 1 to 65536", p->name,
                           (int)strcspn(found, "\r\n"), found);
     p->o->slots += (int)slots - 1;

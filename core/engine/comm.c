@@ -227,7 +227,7 @@ int pl_comm_free(struct pl_comm *comm)
         pl_request_free_spares(comm);
     }
     if (atomic_load(&comm->obj.handles) <= 0)
-        pl_attrs_forget(&comm->attrs); /* that of a callback which has freed it and failed */
+        pl_attrs_forget(&comm->attrs); /* the attribute of a callback that freed it and then failed */
     pl_object_release(comm);
     return rc;
 }

@@ -89,7 +89,7 @@ static struct sieve next_sieve(const struct pl_runs *runs)
 /* All runs, if they are near each other and the gaps are short on average. */
 static struct sieve whole_sieve(const struct pl_view *view, const struct pl_span *span)
 {
-    size_t bytes = (size_t)(span->high - span->low), runs = span->bytes / (size_t)(view->run > 0 ? view->run : 1) + 1;
+    size_t bytes = (size_t)(span->high - span->low), runs = span->bytes / view->run + 1;
     bool worth = view->ascending && bytes <= SIEVE && (bytes - span->bytes) / runs <= SIEVE_GAP;
     return worth ? (struct sieve){ span->low, bytes, span->bytes } : (struct sieve){ 0 };
 }

@@ -24,7 +24,7 @@
 #include "core/coll/schedule.h"
 
 /* Through an aggregator data is copied once more, as messages, which repays only where it saves a system call for every
- * few bytes: hence LONG_RUN. On one node the system has what others read in memory, and a process reads short gaps in
+ * few bytes: hence LONG_RUN. On one node what others have read is in the page cache, and a process reads short gaps in
  * less time than an exchange takes: hence SHORT_GAP. Measured with 2 to 8 processes on two cores; GAP was not. */
 enum {
     LONG_RUN = 8 << 10,      /* each process accesses runs of at least this length itself, ... */

@@ -305,6 +305,7 @@ void pl_runs_take(struct pl_runs *runs, const char *window, MPI_Offset low, void
 {
     struct pl_cursor from = runs->cursor;
     from.base = (char *)((uintptr_t)from.base - BIAS - (uintptr_t)low + (uintptr_t)window);
+    from.total = (size_t)from.count * (size_t)from.type->size; /* a cursor moves all of it as whole elements */
     pl_cursor_pack(&from, to, bytes);
     runs->cursor.done = from.done;
 }

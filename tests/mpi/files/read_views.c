@@ -102,6 +102,8 @@ static void check_layout(MPI_File fh)
     for (int i = 0; i < 6; i++)
         check_read(fh, &l, below(all), 1 + below(i < 4 ? 5000 : MOST_BYTES), i % 2);
     check_read(fh, &l, all - 1, 3 * l.each, false);
+    check_read(fh, &l, 0, 1 + below(l.each - 1), false); /* from the first byte on: a part, and tiles and a part */
+    check_read(fh, &l, 0, 2 * l.each + 1, false);
     MPI_Type_free(&filetype);
 }
 
