@@ -8,20 +8,27 @@
 
 enum { FIELD_STARTED = 22 };
 
+/* The text of a file in /proc, ended by a NUL. Returns an error number: ESRCH if the file is empty. */
+static int proc_read(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    ssize_t length = read(fd, text, size - 1);
+    int error = length < 0 ? errno : length == 0 ? ESRCH : 0;
+    close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    return error;
+}
+
 int pl_proc_stat_read(pid_t pid, struct pl_proc_stat *stat)
 {
     char path[32], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno;
-    ssize_t length = read(fd, text, sizeof text - 1);
-    int error = length < 0 ? errno : ESRCH;
-    close(fd);
-    if (length <= 0)
+    int error = proc_read(path, text, sizeof text);
+    if (error)
         return error;
-    text[length] = '\0';
-    const char *at = strrchr(text, ')'); /* the end of the name, field 2 */
+    const char *at = strrchr(text, ')'); /* the end of the name, field 2, in which anything may occur */
     if (!at || at[1] != ' ' || at[2] == '\0')
         return EINVAL;
     *stat = (struct pl_proc_stat){ .state = at[2] };
@@ -30,4 +37,14 @@ int pl_proc_stat_read(pid_t pid, struct pl_proc_stat *stat)
     if (at)
         stat->started = strtoull(at, NULL, 10);
     return 0;
+}
+
+/* Three averages, then "runnable/all". */
+int pl_proc_runnable(void)
+{
+    char text[128];
+    int runnable = 0;
+    if (proc_read("/proc/loadavg", text, sizeof text) || sscanf(text, "%*s %*s %*s %d/", &runnable) != 1)
+        return 0;
+    return runnable;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel tells of a process in /proc/PID/stat, which all users may read. The line contains the name of the
- * program, in which anything may occur. No locks. */
+/* What the kernel tells in /proc of a process and of the machine. All users may read that. No locks. */
 #ifndef PLENUM_CORE_BASE_PROC_STAT_H
 #define PLENUM_CORE_BASE_PROC_STAT_H
 
@@ -15,7 +14,7 @@ struct pl_proc_stat {
     uint64_t started; /* when it started, in ticks since the machine did; 0: not known */
 };
 
-/* 0, or an error number, which pl_proc_stat_is_absent() judges. */
+/* By /proc/PID/stat. 0, or an error number, which pl_proc_stat_is_absent() judges. */
 int pl_proc_stat_read(pid_t pid, struct pl_proc_stat *stat);
 
 /* Does this error of pl_proc_stat_read() say that there is no such process? Else nothing is known of it. */
@@ -29,5 +28,8 @@ static inline bool pl_proc_stat_is_zombie(const struct pl_proc_stat *stat)
 {
     return strchr("ZXx", stat->state) != NULL;
 }
+
+/* How many threads of the machine run or wait for a core now, this one among them. 0: not known. */
+int pl_proc_runnable(void);
 
 #endif

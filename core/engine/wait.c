@@ -15,6 +15,7 @@
  *
  * Where a round of progress calls the kernel, as over TCP, a yield takes less time than a round. Once its spins have
  * shown that, an engine with peers on other hosts spins no more, and learns early that another process needs the core.
+ * Its threads stay on their cores where all have as much to do.
  *
  * Of the threads that wait in one engine, one sleeps in the transports, where messages wake it; the others sleep beside
  * it, on `activity`. When the first one wakes up it wakes the others, so that one of them takes its place. A thread
@@ -38,6 +39,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/cpu.h"
+#include "core/base/proc_stat.h"
 #include "core/engine/comm_failures.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
@@ -369,7 +371,19 @@ static void wait_spin_phase(struct pl_engine *engine, const struct pl_wait_polic
     pl_relax();
 }
 
-/* Is it time to leave the core to the peer? */
+/* Do more threads want to run than the machine has cores, and another one? One more is an unrelated program, beside
+ * which one of two peers may run. */
+static bool is_machine_full(void)
+{
+    return pl_proc_runnable() > sysconf(_SC_NPROCESSORS_ONLN) + 1;
+}
+
+/*
+ * Is it time to leave the core to the peer? A time at which it is no use counts as a try.
+ *
+ * On a full machine all cores have as much to do as this one, and leaving it brings them out of balance. Where messages
+ * take microseconds that costs more than a peer on the same core does. Where they take a tenth of one it costs less.
+ */
 static bool should_move_apart(struct pl_engine *engine, const struct pl_wait_policy *policy)
 {
     if (!policy->moves_apart)
@@ -380,7 +394,10 @@ static bool should_move_apart(struct pl_engine *engine, const struct pl_wait_pol
     if (now - atomic_load_explicit(&engine->wait.moved_apart, memory_order_relaxed) < pause)
         return false;
     atomic_store_explicit(&engine->wait.moved_apart, now, memory_order_relaxed);
-    return true;
+    if (!is_slow(engine) || !is_machine_full())
+        return true;
+    atomic_fetch_add_explicit(&engine->wait.apart_tries, 1, memory_order_relaxed);
+    return false;
 }
 
 /* The thread goes to another one of the cores that it may use, and may then use all of them as before. */

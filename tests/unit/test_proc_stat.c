@@ -58,4 +58,11 @@ START_TEST(ended)
 }
 END_TEST
 
-UNIT_MAIN("proc_stat", own, ended)
+/* Others may come and go. */
+START_TEST(runnable)
+{
+    ck_assert_int_ge(pl_proc_runnable(), 1);
+}
+END_TEST
+
+UNIT_MAIN("proc_stat", own, ended, runnable)

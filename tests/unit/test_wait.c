@@ -16,6 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/proc_stat.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"
 #include "core/engine/request.h"
@@ -303,5 +304,51 @@ START_TEST(yields_to_another_process)
 }
 END_TEST
 
+/* How often the library asked for another core. */
+static int changes_of_core;
+
+int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *cores)
+{
+    changes_of_core++;
+    return syscall(SYS_sched_setaffinity, pid, size, cores) < 0 ? -1 : 0;
+}
+
+/* Over a network a thread that shares its core with a peer stays there while more threads want to run than there are
+ * cores. */
+START_TEST(stays_on_a_full_machine)
+{
+    enum { IDLES = 2000, MOST = 1024 };
+    static pid_t others[MOST];
+    long count = sysconf(_SC_NPROCESSORS_ONLN) + 2;
+    ck_assert_int_le(count, MOST);
+    open_engine(1, false);
+    for (long i = 0; i < count; i++) {
+        others[i] = fork();
+        ck_assert_int_ge(others[i], 0);
+        while (others[i] == 0)
+            continue;
+    }
+    while (pl_proc_runnable() < count)
+        sched_yield();
+    changes_of_core = 0;
+    for (int i = 0; i < IDLES; i++) {
+        struct pl_wait wait = { 0 };
+        atomic_store(&engine.wait.slow_spins, 2);
+        atomic_store(&engine.wait.contention, 32);
+        atomic_store(&engine.wait.apart_tries, (unsigned)i % 2);
+        atomic_store(&engine.wait.moved_apart, 0);
+        pl_engine_idle(&engine, &wait);
+    }
+    ck_assert_int_eq(changes_of_core, 0);
+    ck_assert_int_eq(bed[0].arms, 0); /* nor does it sleep, to wake up on another core */
+    for (long i = 0; i < count; i++) {
+        ck_assert_int_eq(kill(others[i], SIGKILL), 0);
+        ck_assert_int_eq(waitpid(others[i], NULL, 0), others[i]);
+    }
+    pl_engine_close(&engine);
+}
+END_TEST
+
 UNIT_MAIN("wait", yields_long_alone, yields_to_another_process, done_before, busy_transport, sleeps_alternate,
-          first_sleep_is_short, many_threads_without_sleep, many_threads_one_transport, many_threads_two_transports)
+          first_sleep_is_short, stays_on_a_full_machine, many_threads_without_sleep, many_threads_one_transport,
+          many_threads_two_transports)
