@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Scatters by a node hierarchy: gathers (gather.c) the other way round. The root sends each node's blocks to its leader
- * in one message. That of a scatterv begins with the amounts; longer blocks go to their ranks without the leader.
+ * in one message. Short ones it sends down a binomial tree of nodes, in which a leader passes on those of other nodes.
+ * The message of a scatterv begins with the amounts; longer blocks go to their ranks without the leader.
  */
 #include "core/coll/hierarchy/scatter.h"
 
@@ -35,28 +36,105 @@ static void scatter_at_root(struct pl_hierarchy_call *call)
 
 /* --- scatter ------------------------------------------------------------------------------------------------------ */
 
-static void scatter_send(struct pl_hierarchy_call *call, int tag)
+enum { TREE_BYTES = 8 << 10 }; /* of a node's blocks, up to which they go down the tree: see scatters in select.c */
+
+/* Where blocks come from and go to. Nodes are numbered from the root's, and those below a node follow it. */
+struct route {
+    const struct pl_hierarchy_call *call;
+    int nodes, home; /* how many; that of the root */
+    bool tree;       /* else all come from the root */
+    int me, parent;  /* this rank's node, and the one that it gets them from */
+    int below;       /* nodes that get theirs by this one, and itself */
+};
+
+static struct route scatter_route(const struct pl_hierarchy_call *call, size_t each)
 {
-    const struct pl_coll *coll = call->coll;
     const struct pl_hierarchy *hierarchy = call->hierarchy;
-    struct pl_schedule own, *schedule = pl_hierarchy_begin(call, &own, tag);
-    for (int node = 0; node < hierarchy->run_count; node++) {
-        int first = pl_hierarchy_first(hierarchy, node);
-        struct pl_block blocks = pl_send_block(coll, first);
-        blocks.count *= pl_hierarchy_ranks(hierarchy, node);
-        if (node != hierarchy->node)
-            pl_schedule_send(schedule, blocks, first);
-    }
-    pl_hierarchy_run(call, schedule);
+    int nodes = hierarchy->run_count, home = pl_hierarchy_node_of(hierarchy, call->coll->root);
+    int me = pl_rank_from(home, hierarchy->node, nodes), low = me & -me;
+    bool tree = (size_t)call->coll->comm->size * each <= (size_t)nodes * TREE_BYTES;
+    return (struct route){ .call = call,
+                           .nodes = nodes,
+                           .home = home,
+                           .tree = tree,
+                           .me = me,
+                           .parent = tree ? me - low : 0,
+                           .below = me == 0            ? nodes
+                                    : !tree            ? 1
+                                    : low < nodes - me ? low
+                                                       : nodes - me };
 }
 
-/* `part`: the root sends more. */
-static void scatter_receive(struct pl_hierarchy_call *call, int tag, struct pl_block blocks, bool exact, bool part)
+static int scatter_first(const struct route *route, int node)
 {
-    struct pl_schedule own, *schedule = pl_hierarchy_begin(call, &own, tag);
-    schedule->exact = exact;
-    schedule->part = part;
-    pl_schedule_recv(schedule, blocks, call->coll->root);
+    return pl_hierarchy_first(route->call->hierarchy, pl_rank_back(route->home, node, route->nodes));
+}
+
+/* The rank that gets the blocks of a node, or has those of all. */
+static int scatter_rank(const struct route *route, int node)
+{
+    return node == 0 ? route->call->coll->root : scatter_first(route, node);
+}
+
+/* The ranks of `count` nodes. */
+static size_t scatter_ranks(const struct route *route, int node, int count)
+{
+    size_t ranks = 0;
+    for (int i = node; i < node + count; i++)
+        ranks += (size_t)pl_hierarchy_ranks(route->call->hierarchy, pl_rank_back(route->home, i, route->nodes));
+    return ranks;
+}
+
+/* The root's blocks for `count` nodes. Those before and after the end of the communicator are packed. */
+static struct pl_block scatter_blocks(struct pl_schedule *schedule, const struct route *route, int node, int count)
+{
+    const struct pl_coll *coll = route->call->coll;
+    int first = scatter_first(route, node);
+    MPI_Count ranks = (MPI_Count)scatter_ranks(route, node, count), at_end = coll->comm->size - first;
+    struct pl_block blocks = pl_send_block(coll, first), rest = pl_send_block(coll, 0);
+    size_t each = pl_block_size(rest);
+    if (ranks <= at_end) {
+        blocks.count *= ranks;
+        return blocks;
+    }
+    struct pl_block packed = pl_block_bytes(pl_schedule_temp(schedule, (size_t)ranks * each), (size_t)ranks * each);
+    if (!packed.buf)
+        return pl_block_bytes(NULL, 0);
+    blocks.count *= at_end;
+    rest.count *= ranks - at_end;
+    pl_schedule_copy(schedule, blocks, pl_packed(packed.buf, each, 0, (int)at_end));
+    pl_schedule_copy(schedule, rest, pl_packed(packed.buf, each, (int)at_end, (int)(ranks - at_end)));
+    return packed;
+}
+
+/* Sends what is for the nodes below, the largest part first. `blocks`: a leader's, of its own node and of these. */
+static void scatter_send(struct pl_schedule *schedule, const struct route *route, const void *blocks, size_t each)
+{
+    int step = route->below > 1 ? route->tree ? pl_power_below(route->below - 1) : route->below - 1 : 0;
+    while (step > 0) {
+        int node = route->me + step, count = !route->tree ? 1 : step < route->below - step ? step : route->below - step;
+        int before = (int)scatter_ranks(route, route->me, step), ranks = (int)scatter_ranks(route, node, count);
+        struct pl_block out =
+            route->me == 0 ? scatter_blocks(schedule, route, node, count) : pl_packed(blocks, each, before, ranks);
+        pl_schedule_send(schedule, out, scatter_first(route, node));
+        step = route->tree ? step / 2 : step - 1;
+    }
+}
+
+/* Gets the blocks of this node, and of those below it to pass them on. Only those of this node if `blocks` is NULL. */
+static void scatter_by_leader(struct pl_hierarchy_call *call, int tag, const struct route *route, void *blocks,
+                              size_t each)
+{
+    struct pl_block own = pl_coll_received(call->coll);
+    struct pl_schedule its, *schedule = pl_hierarchy_begin(call, &its, tag);
+    schedule->exact = true; /* a leader that gets less than it expects passes on less */
+    int ranks = (int)scatter_ranks(route, route->me, route->below);
+    pl_schedule_recv(schedule, blocks ? pl_packed(blocks, each, 0, ranks) : own, scatter_rank(route, route->parent));
+    if (route->below > 1)
+        pl_schedule_wait(schedule);
+    scatter_send(schedule, route, blocks, each);
+    if (blocks && !call->hierarchy->here)
+        pl_schedule_copy(schedule, pl_packed(blocks, each, 0, 1), own);
     pl_hierarchy_run(call, schedule);
 }
 
@@ -64,21 +142,32 @@ static void scatter_at_leader(struct pl_hierarchy_call *call, int tag)
 {
     const struct pl_coll *coll = call->coll;
     const struct pl_hierarchy *hierarchy = call->hierarchy;
-    size_t each = pl_block_size(pl_coll_received(coll)), ranks = (size_t)pl_hierarchy_ranks(hierarchy, hierarchy->node);
+    size_t each = pl_block_size(pl_coll_received(coll));
+    struct route route = scatter_route(call, each);
+    bool collects = hierarchy->leaders && (hierarchy->here || route.below > 1);
     struct pl_hierarchy_buffer buffer;
     struct pl_coll out = *coll;
-    void *blocks = pl_hierarchy_borrow(call, &buffer, hierarchy->here && hierarchy->leaders ? ranks * each : 0);
+    void *blocks =
+        pl_hierarchy_borrow(call, &buffer, collects ? scatter_ranks(&route, route.me, route.below) * each : 0);
     if (!blocks)
         return;
     if (hierarchy->leaders)
-        scatter_receive(call, tag, hierarchy->here ? pl_block_bytes(blocks, ranks * each) : pl_coll_received(coll),
-                        true, false);
+        scatter_by_leader(call, tag, &route, collects ? blocks : NULL, each);
     out.root = 0;
     out.sendbuf = blocks;
     out.sendcount = (MPI_Count)each;
     out.sendtype = PL_TYPE_BYTE;
     pl_hierarchy_step(call, hierarchy->here, out);
     pl_hierarchy_return(&buffer);
+}
+
+static void scatter_from_root(struct pl_hierarchy_call *call, int tag)
+{
+    size_t each = pl_block_size(pl_send_block(call->coll, 0));
+    struct route route = scatter_route(call, each);
+    struct pl_schedule own, *schedule = pl_hierarchy_begin(call, &own, tag);
+    scatter_send(schedule, &route, NULL, each);
+    pl_hierarchy_run(call, schedule);
 }
 
 void pl_hierarchy_scatter(struct pl_hierarchy_call *call)
@@ -90,7 +179,7 @@ void pl_hierarchy_scatter(struct pl_hierarchy_call *call)
         return;
     }
     if (coll->comm->rank == coll->root)
-        scatter_send(call, tag);
+        scatter_from_root(call, tag);
     scatter_at_root(call);
 }
 
@@ -194,6 +283,15 @@ static void scatterv_unpack(const struct pl_hierarchy_call *call, uint32_t amoun
         pl_type_copy(data, amount, PL_TYPE_BYTE, block.buf, block.count, block.type);
 }
 
+/* `part`: the root sends more. */
+static void scatterv_receive(struct pl_hierarchy_call *call, int tag, struct pl_block blocks, bool part)
+{
+    struct pl_schedule own, *schedule = pl_hierarchy_begin(call, &own, tag);
+    schedule->part = part;
+    pl_schedule_recv(schedule, blocks, call->coll->root);
+    pl_hierarchy_run(call, schedule);
+}
+
 static void scatterv_at_leader(struct pl_hierarchy_call *call, int tag)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
@@ -202,7 +300,7 @@ static void scatterv_at_leader(struct pl_hierarchy_call *call, int tag)
     if (!pl_hierarchy_blocks_make(call, &blocks))
         return;
     if (hierarchy->leaders)
-        scatter_receive(call, tag, pl_block_bytes(blocks.amounts, blocks.most), false, true);
+        scatterv_receive(call, tag, pl_block_bytes(blocks.amounts, blocks.most), true);
     if (hierarchy->here) {
         amount = scatterv_spread(call, &blocks);
     } else if (call->rc == MPI_SUCCESS) {
@@ -211,7 +309,7 @@ static void scatterv_at_leader(struct pl_hierarchy_call *call, int tag)
     }
     scatterv_check(call, amount);
     if (amount == PL_HIERARCHY_DIRECT)
-        scatter_receive(call, tag, pl_coll_received(call->coll), false, false);
+        scatterv_receive(call, tag, pl_coll_received(call->coll), false);
     free(blocks.memory);
 }
 
