@@ -16,7 +16,7 @@ static _Thread_local struct {
 
 void pl_call_as(const char *function, const char *name)
 {
-    call_alias.function = function;
+    call_alias.function = name ? function : NULL;
     call_alias.name = name;
 }
 

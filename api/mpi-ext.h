@@ -281,7 +281,7 @@ int MPIX_Handle_layout(const MPI_Aint **base, int *first, int *unit);
  * nothing like it.
  *
  * @param[in] function  as C names it ("MPI_Send_c"); borrowed until the next call. NULL: no function has another name
- * @param[in] name      its name in messages ("MPI_Send"); borrowed until the next call
+ * @param[in] name      its name in messages ("MPI_Send"); borrowed until the next call. NULL: its own
  * @since 0.1
  */
 void MPIX_Call_as(const char *function, const char *name);
