@@ -2,6 +2,7 @@
 /* Filtering and writing log lines. See log.h. */
 #include "core/base/log.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -14,7 +15,20 @@
 static const char *const levels[] = { "error", "warning", "info", "debug" };
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
+/* As PL_LOG_ALLOWED has them. A line of another one could not be asked for. */
+static const char *const subsystems[] = { "coll", "comm",    "config", "engine",  "errhandler", "match", "pmi",
+                                          "pmix", "process", "pset",   "session", "shm",        "ucx" };
+enum { SUBSYSTEMS = sizeof subsystems / sizeof subsystems[0] };
+
 static _Atomic(const char *) filter = "";
+
+static bool log_knows(const char *word, size_t length)
+{
+    for (int i = 0; i < SUBSYSTEMS; i++)
+        if (strlen(subsystems[i]) == length && strncmp(subsystems[i], word, length) == 0)
+            return true;
+    return false;
+}
 
 static int log_level_of(const char *word, size_t length)
 {
@@ -43,7 +57,7 @@ bool pl_log_filter_valid(const char *text)
     if (length > 0 && text[length - 1] == ',')
         return false;
     while (*text)
-        if (log_next_rule(&text, &subsystem, &length) < 0)
+        if (log_next_rule(&text, &subsystem, &length) < 0 || (length > 0 && !log_knows(subsystem, length)))
             return false;
     return true;
 }
@@ -85,6 +99,7 @@ void pl_log_line(const char *subsystem, const char *text)
 
 void pl_log(const char *subsystem, int level, const char *format, ...)
 {
+    assert(log_knows(subsystem, strlen(subsystem)));
     const char *rules = atomic_load_explicit(&filter, memory_order_relaxed);
     if (!*rules || !log_wanted(rules, subsystem, level))
         return;

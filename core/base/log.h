@@ -12,12 +12,15 @@
 
 #include "core/base/compiler.h"
 
-/* Writes one line if the filter admits this subsystem and level (0 error, 1 warning, 2 info, 3 debug). */
+/* Writes one line if the filter admits this subsystem, one of PL_LOG_ALLOWED, and level (0 error, 1 warning, 2 info,
+ * 3 debug). */
 PL_PRINTF(3, 4) void pl_log(const char *subsystem, int level, const char *format, ...);
 
-/* Whether a filter ("", "debug", "match:debug,shm:info") is well-formed. */
+/* Whether a filter ("", "debug", "match:debug,shm:info") is well-formed and names subsystems that exist. */
 bool pl_log_filter_valid(const char *filter);
-#define PL_LOG_ALLOWED "error, warning, info or debug, or subsystem:level,..."
+#define PL_LOG_ALLOWED                                                                                                 \
+    "error, warning, info or debug, or subsystem:level,... with coll, comm, config, engine, errhandler, match, pmi, "  \
+    "pmix, process, pset, session, shm or ucx"
 
 /* Sets the filter. The text must be well-formed and remain valid. */
 void pl_log_filter(const char *filter);

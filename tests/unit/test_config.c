@@ -166,8 +166,13 @@ START_TEST(bad_values)
                  "plenum://callback or plugin://NAME");
     expect_error("PLENUM_TRANSPORT", "shm,tcp",
                  "PLENUM_TRANSPORT is \"shm,tcp\": it must be a comma-separated list of auto|self|shm|ucx");
-    expect_error("PLENUM_LOG", "match:loud",
-                 "PLENUM_LOG is \"match:loud\": it must be error, warning, info or debug, or subsystem:level,...");
+    expect_error(
+        "PLENUM_LOG", "match:loud",
+        "PLENUM_LOG is \"match:loud\": it must be error, warning, info or debug, or subsystem:level,... with coll, "
+        "comm, config, engine, errhandler, match, pmi, pmix, process, pset, session, shm or ucx");
+    expect_error("PLENUM_LOG", "matching:debug",
+                 "PLENUM_LOG is \"matching:debug\": it must be error, warning, info or debug, or subsystem:level,... "
+                 "with coll, comm, config, engine, errhandler, match, pmi, pmix, process, pset, session, shm or ucx");
     char value[100000];
     memset(value, 'x', sizeof value);
     value[sizeof value - 1] = '\0';
@@ -217,11 +222,31 @@ END_TEST
 START_TEST(log_filters)
 {
     const char *good[] = { "", "debug", "error", "match:debug", "match:debug,shm:info", "warning,shm:debug" };
-    const char *bad[] = { "loud", "match:", ":debug", "match:debug,", ",", "match:debug:info", "debug,,info", "a:b" };
+    const char *bad[] = { "loud",
+                          "match:",
+                          ":debug",
+                          "match:debug,",
+                          ",",
+                          "match:debug:info",
+                          "debug,,info",
+                          "a:b",
+                          "matching:debug",
+                          "mat:debug",
+                          "match:debug,shmem:info",
+                          "Match:debug" };
+    const char *known = strstr(PL_LOG_ALLOWED, "with ") + 5; /* each word that the message names */
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         ck_assert_msg(pl_log_filter_valid(good[i]), "%s", good[i]);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         ck_assert_msg(!pl_log_filter_valid(bad[i]), "%s", bad[i]);
+    int words = 0;
+    for (char word[32], rule[48]; sscanf(known, "%31[a-z]", word) == 1; words += strcmp(word, "or") != 0) {
+        snprintf(rule, sizeof rule, "%s:info", word);
+        ck_assert_msg(pl_log_filter_valid(rule) || strcmp(word, "or") == 0, "%s", rule);
+        known += strlen(word);
+        known += strspn(known, ", ");
+    }
+    ck_assert_int_eq(words, 13);
 }
 END_TEST
 
@@ -269,7 +294,7 @@ START_TEST(log_long)
     ck_assert_int_eq(pipe(both), 0);
     dup2(both[1], STDERR_FILENO);
     pl_log_filter("debug");
-    pl_log("x", 3, "%s", text);
+    pl_log("shm", 3, "%s", text);
     dup2(saved, STDERR_FILENO);
     ssize_t length = read(both[0], text, sizeof text);
     ck_assert_int_gt(length, 500);
