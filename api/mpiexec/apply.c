@@ -329,13 +329,14 @@ bool apply_hostfile(struct parse *p, char *const *arg)
 {
     char *line = NULL;
     size_t capacity = 0;
-    bool good = true;
+    bool good = true, named = false;
     FILE *file = fopen(arg[0], "re");
     if (!file)
         return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(errno));
     while (good && pl_getline(&line, &capacity, file) >= 0) {
         char *word = line + strspn(line, " \t");
         size_t length = strcspn(word, " \t\r\n#");
+        named |= length > 0;
         good = length == 0 || (apply_add_host(p, word, length) && apply_add_slots(p, word, length));
     }
     bool failed = good && !feof(file);
@@ -343,7 +344,9 @@ bool apply_hostfile(struct parse *p, char *const *arg)
     free(line);
     fclose(file);
     p->o->hostfile = arg[0];
-    return failed ? parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(why)) : good;
+    if (failed)
+        return parse_fail(p, "%s: cannot read \"%s\": %s", p->name, arg[0], strerror(why));
+    return !good || named ? good : parse_fail(p, "%s: \"%s\" names no host", p->name, arg[0]);
 }
 
 bool apply_launcher(struct parse *p, char *const *arg)

@@ -220,12 +220,13 @@ static int mpiexec_start(struct options *o)
     return code;
 }
 
-/* Opens /dev/null as any of the descriptors 0, 1 and 2 that is closed, so that no later open() gets their numbers. */
+/* Opens /dev/null as any of the descriptors 0, 1 and 2 that is closed, so that no later open() gets their numbers.
+ * Writing to standard output fails as before. */
 static void mpiexec_keep_standard_streams(void)
 {
     int fd;
     do
-        fd = open("/dev/null", O_RDWR);
+        fd = open("/dev/null", fcntl(STDOUT_FILENO, F_GETFD) < 0 ? O_RDONLY : O_RDWR);
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
@@ -248,5 +249,9 @@ int main(int argc, char *argv[])
         code = mpiexec_start(&options);
     }
     options_free(&options);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        print_message("cannot write the output: %s", strerror(errno));
+        return code ? code : EXIT_FAILURE;
+    }
     return code;
 }

@@ -249,12 +249,17 @@ void run_take_events(struct run *run)
 /* --- the loop ---------------------------------------------------------------------------------------------- */
 
 /* Ends the job when the output cannot be written: silently if its reader has exited, as `head` does, with a message in
- * case of other errors, such as a full disk. */
+ * case of other errors, such as a full disk. With a standard output that was closed from the start, only the exit code
+ * is that of an error. */
 static void run_check_output(struct run *run, bool *noticed)
 {
     if (!run->out.closed || *noticed || run->interrupts > 0)
         return;
     *noticed = true;
+    if (run->out.error == EBADF) {
+        run_say(run, "standard output is closed: what the processes print is lost");
+        return;
+    }
     if (run->out.error != EPIPE)
         run_say(run, "cannot write the output: %s; ending the job", strerror(run->out.error));
     plenum_job_cancel(run->job);
@@ -306,6 +311,8 @@ int run_follow(struct run *run)
     terminal_close(&run->input);
     if (run->interrupts > 0)
         return CODE_SIGNAL + run->last_interrupt;
+    if (closed && run->out.error == EBADF)
+        return run->code ? run->code : EXIT_FAILURE;
     if (closed)
         return run->out.error == EPIPE ? CODE_SIGNAL + SIGPIPE : EXIT_FAILURE;
     return run->code;
