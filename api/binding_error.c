@@ -14,13 +14,16 @@ void MPIX_Call_as(const char *function, const char *name)
 /* `call` has resolved its object. */
 static int binding_raise(struct pl_call *call, int errorclass, const char *detail)
 {
-    pl_call_error(call, errorclass, "%s", detail);
+    if (detail)
+        pl_call_error(call, errorclass, "%s", detail);
+    else if (!call->err)
+        call->err = errorclass;
     return pl_call_leave(call);
 }
 
 int MPIX_Comm_raise(MPI_Comm comm, const char *function, int errorclass, const char *detail, int collective)
 {
-    struct pl_call call = { .function = function, .together = collective != 0 };
+    struct pl_call call = { .function = function ? function : "MPIX_Comm_raise", .together = collective != 0 };
     if (comm != MPI_COMM_NULL)
         pl_arg_comm(&call, comm);
     return binding_raise(&call, errorclass, detail);
@@ -28,7 +31,7 @@ int MPIX_Comm_raise(MPI_Comm comm, const char *function, int errorclass, const c
 
 int MPIX_File_raise(MPI_File file, const char *function, int errorclass, const char *detail, int collective)
 {
-    struct pl_call call = { .function = function, .together = collective != 0 };
+    struct pl_call call = { .function = function ? function : "MPIX_File_raise", .together = collective != 0 };
     if (file == MPI_FILE_NULL)
         call.kind = PL_FILE;
     else
@@ -38,14 +41,14 @@ int MPIX_File_raise(MPI_File file, const char *function, int errorclass, const c
 
 int MPIX_Session_raise(MPI_Session session, const char *function, int errorclass, const char *detail)
 {
-    struct pl_call call = { .function = function };
+    struct pl_call call = { .function = function ? function : "MPIX_Session_raise" };
     pl_arg_session(&call, session);
     return binding_raise(&call, errorclass, detail);
 }
 
 int MPIX_Win_raise(MPI_Win win, const char *function, int errorclass, const char *detail, int collective)
 {
-    struct pl_call call = { .function = function, .together = collective != 0 };
+    struct pl_call call = { .function = function ? function : "MPIX_Win_raise", .together = collective != 0 };
     pl_arg_win(&call, win);
     return binding_raise(&call, errorclass, detail);
 }

@@ -294,9 +294,9 @@ void MPIX_Call_as(const char *function, const char *name);
  * MPI_Comm_call_errhandler(): MPI-5.0, section 9.5.
  *
  * @param[in] comm        its error handler is called; MPI_COMM_NULL: that of errors without an object; borrowed
- * @param[in] function    the function's name in the message; borrowed
+ * @param[in] function    the function's name in the message, NULL: this one's; borrowed
  * @param[in] errorclass  the error class, such as MPI_ERR_NO_MEM
- * @param[in] detail      why, in words, without a newline; borrowed
+ * @param[in] detail      why, in words, without a newline, NULL: the words of the class; borrowed
  * @param[in] collective  true if the others may wait for this process. After MPI_ERR_NO_MEM they get an error then
  * @return `errorclass`, or what the error handler has put in its place; MPI_ERR_COMM if there is no such object
  * @since 0.1
@@ -306,9 +306,9 @@ int MPIX_Comm_raise(MPI_Comm comm, const char *function, int errorclass, const c
  * Like MPIX_Comm_raise(), for a file; MPI_FILE_NULL has a handler of its own.
  *
  * @param[in] file  its error handler is called; borrowed
- * @param[in] function    the function's name in the message; borrowed
+ * @param[in] function    the function's name in the message, NULL: this one's; borrowed
  * @param[in] errorclass  the error class
- * @param[in] detail      why, in words; borrowed
+ * @param[in] detail      why, in words, or NULL; borrowed
  * @param[in] collective  true if the others may wait for this process
  * @return `errorclass`, or what the error handler has put in its place; MPI_ERR_FILE if there is no such object
  * @since 0.1
@@ -318,9 +318,9 @@ int MPIX_File_raise(MPI_File file, const char *function, int errorclass, const c
  * Like MPIX_Comm_raise(), for a session.
  *
  * @param[in] session  its error handler is called; borrowed
- * @param[in] function    the function's name in the message; borrowed
+ * @param[in] function    the function's name in the message, NULL: this one's; borrowed
  * @param[in] errorclass  the error class
- * @param[in] detail      why, in words; borrowed
+ * @param[in] detail      why, in words, or NULL; borrowed
  * @return `errorclass`, or what the error handler has put in its place; MPI_ERR_SESSION if there is no such object
  * @since 0.1
  */
@@ -329,9 +329,9 @@ int MPIX_Session_raise(MPI_Session session, const char *function, int errorclass
  * Like MPIX_Comm_raise(), for a window.
  *
  * @param[in] win  its error handler is called; borrowed
- * @param[in] function    the function's name in the message; borrowed
+ * @param[in] function    the function's name in the message, NULL: this one's; borrowed
  * @param[in] errorclass  the error class
- * @param[in] detail      why, in words; borrowed
+ * @param[in] detail      why, in words, or NULL; borrowed
  * @param[in] collective  true if the others may wait for this process
  * @return `errorclass`, or what the error handler has put in its place; MPI_ERR_WIN if there is no such object
  * @since 0.1

@@ -18,9 +18,7 @@ static int receive(int way, MPI_Comm comm, int *value)
     int code;
     switch (way) {
     case 0: return MPI_Recv(value, 1, MPI_INT, size - 1, 1, comm, MPI_STATUS_IGNORE);
-    case 1:
-        code = MPI_Irecv(value, 1, MPI_INT, size - 1, 1, comm, &request);
-        return finished(code, &request);
+    case 1: code = MPI_Irecv(value, 1, MPI_INT, size - 1, 1, comm, &request); return finished(code, &request);
     case 2:
         code = MPI_Mprobe(size - 1, 1, comm, &message, MPI_STATUS_IGNORE);
         return code ? code : MPI_Mrecv(value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);

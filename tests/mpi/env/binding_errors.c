@@ -37,10 +37,39 @@ static void names(void)
     CHECK(begins(words_of_send(), "MPI_Send: rank "));
 }
 
+static const char *words_of(int code, int class)
+{
+    static char words[MPI_MAX_ERROR_STRING];
+    int length;
+    CHECK_CLASS(code, class);
+    CHECK_OK(MPI_Error_string(code, words, &length));
+    return words;
+}
+
+/* A binding may have no name or no words to give. */
+static void raised(void)
+{
+    char class_alone[MPI_MAX_ERROR_STRING];
+    const char *words;
+    int length;
+    words = words_of(MPIX_Comm_raise(MPI_COMM_WORLD, "send", MPI_ERR_ARG, "it is empty", 0), MPI_ERR_ARG);
+    CHECK(strcmp(words, "send: it is empty (MPI_ERR_ARG)") == 0);
+    words = words_of(MPIX_Comm_raise(MPI_COMM_WORLD, NULL, MPI_ERR_ARG, "it is empty", 0), MPI_ERR_ARG);
+    CHECK(strcmp(words, "MPIX_Comm_raise: it is empty (MPI_ERR_ARG)") == 0);
+    MPIX_Call_as("MPI_Send", "send");
+    words = words_of(MPIX_Comm_raise(MPI_COMM_WORLD, NULL, MPI_ERR_ARG, "it is empty", 0), MPI_ERR_ARG);
+    CHECK(strcmp(words, "MPIX_Comm_raise: it is empty (MPI_ERR_ARG)") == 0);
+    MPIX_Call_as(NULL, NULL);
+    CHECK_OK(MPI_Error_string(MPI_ERR_TAG, class_alone, &length)); /* no error of this class is recorded */
+    words = words_of(MPIX_Comm_raise(MPI_COMM_WORLD, "send", MPI_ERR_TAG, NULL, 0), MPI_ERR_TAG);
+    CHECK(begins(words, "send: ") && strstr(words, class_alone) && !strstr(words, "null"));
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     names();
+    raised();
     MTEST_END;
 }
