@@ -124,7 +124,7 @@ static bool is_whole(int fd)
 
 static int check_whole(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is refused, not waited for */
     if (fd < 0)
         return pl_fail_errno(MPI_ERR_OTHER, "cannot read plugin %s", path);
     bool whole = is_whole(fd);

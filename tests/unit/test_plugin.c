@@ -126,7 +126,12 @@ END_TEST
 START_TEST(test_refused_files)
 {
     static const size_t cuts[] = { 0, 1, 63, 64, 1000, 5000 };
+    char path[PATH_MAX];
     make_place();
+    snprintf(path, sizeof path, "%s/hwloc.so", place);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    refused("hwloc", PL_TOPOLOGY_SYMBOL, "is damaged");
+    ck_assert_int_eq(unlink(path), 0);
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
         copy("hwloc", cuts[i]);
         refused("hwloc", PL_TOPOLOGY_SYMBOL, "is damaged");
