@@ -199,6 +199,37 @@ START_TEST(early_messages_find_their_communicator)
 }
 END_TEST
 
+/*
+ * Processes number the communicators that they make, each for itself: communicators with the same number, made by
+ * different ones, exist at the same time. Early messages are told apart, too.
+ */
+START_TEST(numbers_of_different_makers_do_not_mix)
+{
+    int got = -1;
+    set_up();
+    struct pl_comm later = { .id = { 2, 99 } };
+    arrive_int(&later, 1, 3, 20);
+    struct pl_comm *comm = make_comm(99);
+    arrive_int(comm, 1, 3, 10);
+    finish(post(comm, &got, sizeof got, 1, 3), MPI_SUCCESS);
+    ck_assert_int_eq(got, 10);
+    for (int i = 0; i < 4; i++) { /* the one whose message came last is the one that is tried first */
+        arrive_int(comm, 1, i, 30 + i);
+        arrive_int(&later, 1, i, 40 + i);
+    }
+    for (int i = 0; i < 4; i++) {
+        finish(post(comm, &got, sizeof got, 1, MPI_ANY_TAG), MPI_SUCCESS);
+        ck_assert_int_eq(got, 30 + i);
+    }
+    struct pl_request *none = post(comm, &got, sizeof got, MPI_ANY_SOURCE, MPI_ANY_TAG);
+    UNIT_CHECK(!pl_request_done(none));
+    arrive_int(comm, 1, 0, 50);
+    finish(none, MPI_SUCCESS);
+    drop_later(comm);
+    tear_down();
+}
+END_TEST
+
 /* A source that the communicator does not have, before it is made and after: the message is dropped, and the link. */
 START_TEST(impossible_sources)
 {
@@ -445,6 +476,26 @@ START_TEST(a_peer_takes_back_what_is_not_matched)
 }
 END_TEST
 
+/* Each process numbers its own sends: a withdrawn one is that of the process that withdraws it. */
+START_TEST(a_peer_does_not_take_back_what_is_anothers)
+{
+    int got = -1;
+    set_up();
+    struct pl_origin other = origin;
+    other.engine++;
+    struct pl_header header = header_of(PL_MSG_P2P, comms[0], 1, 1, sizeof got);
+    struct pl_header cancel = header_of(PL_MSG_CANCEL, comms[0], 1, 1, 0);
+    header.token = cancel.token = 5;
+    arrive(&header, &(int){ 7 }, NULL);
+    pl_engine_enter(engine);
+    pl_engine_host.arrived(engine, &other, &cancel, NULL, NULL);
+    pl_engine_leave(engine);
+    finish(post(comms[0], &got, sizeof got, 1, 1), MPI_SUCCESS);
+    ck_assert_int_eq(got, 7);
+    tear_down();
+}
+END_TEST
+
 /* The reply decides; a second cancel does no harm; a late one is ignored. */
 START_TEST(a_send_is_cancelled_by_the_answer)
 {
@@ -511,8 +562,9 @@ START_TEST(a_lost_peer_ends_its_sends)
 END_TEST
 
 UNIT_MAIN("match", order_is_that_of_a_plain_model, communicators_and_contexts_do_not_mix, more_is_awaited,
-          early_messages_find_their_communicator, impossible_sources, a_message_without_memory_is_reported,
-          an_early_message_without_memory_is_reported, a_long_message_is_cut_and_reported, rndv_is_fetched_or_dropped,
-          queued_sends_keep_their_order, synchronous_sends_wait_for_the_receiver,
-          a_synchronous_message_is_acknowledged_when_it_is_matched, a_peer_takes_back_what_is_not_matched,
+          early_messages_find_their_communicator, numbers_of_different_makers_do_not_mix, impossible_sources,
+          a_message_without_memory_is_reported, an_early_message_without_memory_is_reported,
+          a_long_message_is_cut_and_reported, rndv_is_fetched_or_dropped, queued_sends_keep_their_order,
+          synchronous_sends_wait_for_the_receiver, a_synchronous_message_is_acknowledged_when_it_is_matched,
+          a_peer_takes_back_what_is_not_matched, a_peer_does_not_take_back_what_is_anothers,
           a_send_is_cancelled_by_the_answer, a_peers_word_is_not_followed, a_lost_peer_ends_its_sends)
