@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shared file pointer: every record is written once and read once, in any order; in the order of the ranks;
- * seeking, positions, views; and a file that only has this pointer. All that again where memory cannot be shared. */
+/* The shared file pointer: every record is written once and read once, in any order; no move is lost where all ranks move
+ * it at the same time; in the order of the ranks; seeking, positions, the last one, views; and a file that only has this
+ * pointer. All that again where memory cannot be shared. */
 #include <signal.h>
+#include <stdint.h>
 #include <sys/resource.h>
 
 #include "files.h"
@@ -104,6 +106,39 @@ static void ordered(void)
         CHECK_CLASS(MPI_File_seek_shared(fh, mtest_rank, MPI_SEEK_SET), MPI_ERR_NOT_SAME);
 }
 
+/* All ranks move the pointer at the same time, and no move is lost. */
+static void crowded(int limited)
+{
+    const int moves = limited ? 300 : 10000;
+    char byte;
+    MPI_Status status;
+    MPI_Offset at = -1;
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    for (int i = 0; i < moves; i++)
+        MPI_File_read_shared(fh, &byte, 1, MPI_BYTE, &status);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_File_get_position_shared(fh, &at));
+    CHECK(at == (MPI_Offset)moves * mtest_size);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* At the last position there is, nothing moves the pointer further. */
+static void far(void)
+{
+    const MPI_Offset last = INT64_MAX - 3;
+    int number = 0;
+    MPI_Status status;
+    MPI_Offset at = -1;
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_seek_shared(fh, last, MPI_SEEK_SET));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_CLASS(MPI_File_read_shared(fh, &number, 1, MPI_INT, &status), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_File_read_ordered(fh, &number, 1, MPI_INT, &status), MPI_ERR_ARG);
+    CHECK_OK(MPI_File_get_position_shared(fh, &at));
+    CHECK(at == last);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void sequential(int limited)
 {
     int number = -1;
@@ -145,6 +180,8 @@ int main(int argc, char **argv)
         unordered();
         CHECK_OK(MPI_File_set_size(fh, 0));
         ordered();
+        crowded(limited);
+        far();
         sequential(limited);
         CHECK_OK(MPI_File_close(&fh));
         files_remove();

@@ -45,6 +45,8 @@ int main(int argc, char **argv)
         CHECK(performance[i] == 1);
     CHECK(MPI_T_category_changed(&stamp) == MPI_SUCCESS && stamp == 0);
     CHECK(MPI_T_category_get_index("nonsense", &index) == MPI_T_ERR_INVALID_NAME);
+    CHECK(MPI_T_category_get_index(NULL, &index) == MPI_T_ERR_INVALID);
+    CHECK(MPI_T_category_get_index("nonsense", NULL) == MPI_T_ERR_INVALID);
     CHECK(MPI_T_category_get_cvars(number, 0, NULL) == MPI_T_ERR_INVALID_INDEX);
     CHECK(MPI_T_category_get_cvars(0, -1, NULL) == MPI_T_ERR_INVALID);
     CHECK(MPI_T_finalize() == MPI_SUCCESS);

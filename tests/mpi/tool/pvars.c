@@ -38,14 +38,16 @@ static void test_all(void)
     CHECK(MPI_T_pvar_get_num(&number) == MPI_SUCCESS && number > 5);
     for (int i = 0; i < number; i++) {
         char name[64], help[256];
-        int name_length = sizeof name, help_length = sizeof help, verbosity, class, bind, readonly, continuous, atomic;
+        int name_length = sizeof name, help_length = sizeof help, verbosity, class, bind = -1, readonly, continuous,
+            atomic;
         MPI_Datatype type;
         MPI_T_enum none;
         CHECK(MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &class, &type, &none, help, &help_length, &bind,
                                   &readonly, &continuous, &atomic) == MPI_SUCCESS);
         CHECK(name_length == (int)strlen(name) + 1 && help_length == (int)strlen(help) + 1);
         CHECK(class == MPI_T_PVAR_CLASS_LEVEL && type == MPI_UNSIGNED_LONG && none == MPI_T_ENUM_NULL);
-        CHECK(readonly == 1 && continuous == 1 && atomic == 0);
+        CHECK(readonly == 1 && continuous == 1 && atomic == 0 && verbosity == MPI_T_VERBOSITY_USER_DETAIL);
+        CHECK(bind == MPI_T_BIND_NO_OBJECT || bind == MPI_T_BIND_MPI_COMM || bind == MPI_T_BIND_MPI_SESSION);
         CHECK(MPI_T_pvar_get_index(name, class, &found) == MPI_SUCCESS && found == i);
         CHECK(MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_TIMER, &found) == MPI_T_ERR_INVALID_NAME);
     }
@@ -132,6 +134,7 @@ static void test_mistakes(void)
     CHECK(MPI_T_pvar_start(tool, handle) == MPI_T_ERR_PVAR_NO_STARTSTOP);
     CHECK(MPI_T_pvar_stop(tool, handle) == MPI_T_ERR_PVAR_NO_STARTSTOP);
     CHECK(MPI_T_pvar_start(tool, MPI_T_PVAR_ALL_HANDLES) == MPI_SUCCESS);
+    CHECK(MPI_T_pvar_stop(tool, MPI_T_PVAR_ALL_HANDLES) == MPI_SUCCESS);
     CHECK(MPI_T_pvar_reset(tool, MPI_T_PVAR_ALL_HANDLES) == MPI_SUCCESS);
     CHECK(MPI_T_pvar_reset(tool, handle) == MPI_T_ERR_PVAR_NO_WRITE);
     CHECK(MPI_T_pvar_write(tool, handle, &value) == MPI_T_ERR_PVAR_NO_WRITE);
