@@ -219,8 +219,8 @@ static void separate(int upwards)
 }
 
 /* Overlapping views may be read together, also when their runs begin at the same offsets (`step` 0). The runs are of
- * one filetype, or each is one. */
-static void overlapping(int step, int tiles)
+ * one filetype, `stride` bytes apart, or each is one. */
+static void overlapping(int step, int tiles, int stride)
 {
     MPI_Datatype type;
     MPI_Info info;
@@ -234,10 +234,10 @@ static void overlapping(int step, int tiles)
     if (tiles) {
         MPI_Datatype run;
         MPI_Type_contiguous(6, MPI_BYTE, &run);
-        MPI_Type_create_resized(run, 0, 4, &type);
+        MPI_Type_create_resized(run, 0, stride, &type);
         MPI_Type_free(&run);
     } else {
-        MPI_Type_create_hvector(10, 6, 4, MPI_BYTE, &type);
+        MPI_Type_create_hvector(10, 6, stride, MPI_BYTE, &type);
     }
     MPI_Type_commit(&type);
     CHECK_OK(MPI_File_set_view(fh, step * mtest_rank, MPI_BYTE, type, "native", MPI_INFO_NULL));
@@ -245,7 +245,7 @@ static void overlapping(int step, int tiles)
     CHECK_OK(MPI_File_read_all(fh, back, 60, MPI_BYTE, &status));
     CHECK(files_count(&status, MPI_BYTE) == 60);
     for (int i = 0; i < 60; i++)
-        CHECK(back[i] == model[step * mtest_rank + i / 6 * 4 + i % 6]);
+        CHECK(back[i] == model[step * mtest_rank + i / 6 * stride + i % 6]);
     CHECK_OK(MPI_File_close(&fh));
 }
 
@@ -265,9 +265,11 @@ int main(int argc, char **argv)
     separate(0);
     separate(1);
     for (int tiles = 0; tiles < 2; tiles++) {
-        overlapping(1, tiles);
-        overlapping(0, tiles);
+        overlapping(1, tiles, 4);
+        overlapping(0, tiles, 4);
     }
+    overlapping(1, 0, 0); /* displacements may be equal */
+    overlapping(0, 0, 0);
     files_end();
     MTEST_END;
 }
