@@ -48,7 +48,8 @@ struct pl_rma_path {
     int (*request_flush)(struct pl_win *win, int rank);
     int (*wait_flush)(struct pl_win *win, int rank);
 
-    /* Waits until the buffers of all operations may be used again; may block. NULL: after drain() they may. */
+    /* Waits until the buffers of all operations may be used again, and reports what the target has refused so far; may
+     * block. NULL: after drain() they may. */
     int (*wait_local)(struct pl_win *win, int rank);
 
     /* Takes the target's window lock (`type`: MPI_LOCK_*); may block. */

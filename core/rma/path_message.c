@@ -204,9 +204,11 @@ static int message_wait_flush(struct pl_win *win, int rank)
     return rc ? rc : fault;
 }
 
+/* Reports what the target has refused so far: the data of a get that it refused does not come. */
 static int message_wait_local(struct pl_win *win, int rank)
 {
-    return pl_win_await(win, rank, NULL, message_is_sent);
+    int rc = pl_win_await(win, rank, NULL, message_is_sent), fault = pl_win_take_fault(win, rank);
+    return rc ? rc : fault;
 }
 
 static int message_lock(struct pl_win *win, int rank, int type)

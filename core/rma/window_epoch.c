@@ -195,16 +195,6 @@ static int epoch_drain_started(struct pl_win *win)
     return rc;
 }
 
-/* Reports what the target has refused so far: complete does not wait for a response. */
-static int epoch_wait_local(struct pl_win *win, int rank)
-{
-    const struct pl_rma_path *path = win->targets[rank].path;
-    if (!path->wait_local)
-        return MPI_SUCCESS;
-    int rc = path->wait_local(win, rank), fault = pl_win_take_fault(win, rank);
-    return rc ? rc : fault;
-}
-
 int pl_win_complete(struct pl_win *win)
 {
     struct pl_group *group = win->epoch.started;
@@ -215,7 +205,9 @@ int pl_win_complete(struct pl_win *win)
     int rc = epoch_drain_started(win), notified = epoch_notify_all(win, group, PL_PART_COMPLETE);
     rc = rc ? rc : notified;
     for (int i = 0; i < group->size; i++) {
-        int failed = epoch_wait_local(win, epoch_rank(win, group, i));
+        int rank = epoch_rank(win, group, i);
+        const struct pl_rma_path *path = win->targets[rank].path;
+        int failed = path->wait_local ? path->wait_local(win, rank) : MPI_SUCCESS;
         rc = rc ? rc : failed;
     }
     win->epoch.started = NULL;

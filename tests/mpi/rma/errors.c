@@ -284,6 +284,27 @@ static void attributes(MPI_Win win)
     CHECK_CLASS(MPI_Win_set_name(win, NULL), MPI_ERR_ARG);
 }
 
+/* MPI_Win_complete has waited for the data of a get, so it reports that there is none, once. */
+static void started(MPI_Win dynamic)
+{
+    MPI_Group world, to, from;
+    int in, source = (mtest_rank + mtest_size - 1) % mtest_size;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &target, &to);
+    MPI_Group_incl(world, 1, &source, &from);
+    for (int round = 0; round < 2; round++) {
+        CHECK_OK(MPI_Win_post(from, 0, dynamic));
+        CHECK_OK(MPI_Win_start(to, 0, dynamic));
+        int failed = round == 0 ? MPI_Get(&in, 1, MPI_INT, target, 64, 1, MPI_INT, dynamic) : MPI_SUCCESS;
+        int ended = MPI_Win_complete(dynamic);
+        CHECK_CLASS(failed ? failed : ended, round == 0 ? MPI_ERR_RMA_RANGE : MPI_SUCCESS);
+        CHECK_OK(MPI_Win_wait(dynamic));
+    }
+    MPI_Group_free(&from);
+    MPI_Group_free(&to);
+    MPI_Group_free(&world);
+}
+
 static void flavors(MPI_Win fixed)
 {
     static char memory[100];
@@ -319,6 +340,11 @@ static void flavors(MPI_Win fixed)
             failed = MPI_Win_flush(target, dynamic);
         CHECK_CLASS(failed, MPI_ERR_RMA_RANGE);
         CHECK_OK(MPI_Win_flush(target, dynamic));
+        failed = MPI_Get(&in, 1, MPI_INT, target, 64, 1, MPI_INT, dynamic);
+        if (failed == MPI_SUCCESS)
+            failed = MPI_Win_flush_local(target, dynamic);
+        CHECK_CLASS(failed, MPI_ERR_RMA_RANGE);
+        CHECK_OK(MPI_Win_flush(target, dynamic));
         failed = MPI_Rget(&in, 1, MPI_INT, target, 64, 1, MPI_INT, dynamic, &request);
         if (failed == MPI_SUCCESS)
             failed = MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -328,6 +354,7 @@ static void flavors(MPI_Win fixed)
     CHECK_CLASS(MPI_Put_c(&value, 1, MPI_INT, target, 64, huge, MPI_INT, dynamic), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(MPI_Put(memory, 50, MPI_CHAR, mtest_rank, at + 1, 50, MPI_CHAR, dynamic), MPI_ERR_RMA_RANGE);
     CHECK_OK(MPI_Win_unlock_all(dynamic));
+    started(dynamic);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_OK(MPI_Win_free(&dynamic));
 }
