@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shared file pointer: every record is written once and read once, in any order; no move is lost where all ranks move
- * it at the same time; in the order of the ranks; seeking, positions, the last one, views; and a file that only has this
- * pointer. All that again where memory cannot be shared. */
+/*
+ * The shared file pointer: every record is written once and read once, in any order, and in the order of the ranks. No
+ * move is lost where all ranks move it at the same time. Seeking, positions, the last one, views. A file that only has
+ * this pointer. All that again where memory cannot be shared.
+ */
 #include <signal.h>
 #include <stdint.h>
 #include <sys/resource.h>

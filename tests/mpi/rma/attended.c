@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random operations of all kinds on the memory of a rank that is in MPI meanwhile, so that it may execute them for their
- * origins: put, get and accumulate, with gaps or not, on both sides, of few bytes and of many. What is read, and in the
- * end all of the memory, is compared with a model. */
+/*
+ * Random operations on the memory of a rank that is in MPI meanwhile, so that it may execute them for the others. They
+ * are of all kinds, with gaps or not on both sides, of few bytes and of many. What is read, and in the end all of the
+ * memory, is compared with a model.
+ */
 /* ranks: 2 3 */
 #include <stdint.h>
 
