@@ -105,6 +105,40 @@ static void of_one_alone(void)
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
 }
 
+/* Of several long messages that wait at their sender some are cancelled, and all others arrive whole. */
+static void among_long_ones(int to, int from)
+{
+    enum { MANY = 5, TAG = 20 };
+    unsigned char *data = malloc((size_t)MANY * LONGEST);
+    int gone[MANY] = { 0 };
+    if (to >= 0) {
+        MPI_Request sends[MANY];
+        for (int i = 0; i < MANY; i++) {
+            pattern_fill(data + (size_t)i * LONGEST, LONGEST, (uint64_t)i);
+            CHECK_OK(MPI_Isend(data + (size_t)i * LONGEST, LONGEST, MPI_BYTE, to, TAG + i, MPI_COMM_WORLD, &sends[i]));
+        }
+        CHECK_OK(MPI_Send(NULL, 0, MPI_BYTE, to, TAG + MANY, MPI_COMM_WORLD));
+        for (int i = 1; i < MANY; i += 2) {
+            MPI_Status status;
+            CHECK_OK(MPI_Cancel(&sends[i]));
+            CHECK_OK(MPI_Wait(&sends[i], &status));
+            CHECK_OK(MPI_Test_cancelled(&status, &gone[i]));
+        }
+        CHECK_OK(MPI_Send(gone, MANY, MPI_INT, to, TAG + MANY, MPI_COMM_WORLD));
+        CHECK_OK(MPI_Waitall(MANY, sends, MPI_STATUSES_IGNORE));
+    } else if (from >= 0) {
+        CHECK_OK(MPI_Recv(NULL, 0, MPI_BYTE, from, TAG + MANY, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Recv(gone, MANY, MPI_INT, from, TAG + MANY, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        for (int i = MANY - 1; i >= 0; i--) {
+            if (gone[i])
+                continue;
+            CHECK_OK(MPI_Recv(data, LONGEST, MPI_BYTE, from, TAG + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            CHECK(pattern_holds(data, LONGEST, (uint64_t)i));
+        }
+    }
+    free(data);
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -120,6 +154,10 @@ int main(int argc, char **argv)
                 if (mtest_rank % 2 == 1)
                     receiver(sizes[i], mtest_rank - 1, in);
             }
+    if (mtest_rank % 2 == 1)
+        among_long_ones(-1, mtest_rank - 1);
+    else if (mtest_rank + 1 < mtest_size)
+        among_long_ones(mtest_rank + 1, -1);
     MPI_Barrier(MPI_COMM_WORLD);
     int flag = 1;
     CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
