@@ -105,9 +105,27 @@ static void one_element(int swaps)
     model[at] = !swaps || compare == model[at] ? value : model[at];
 }
 
+/* Very many short operations before a flush, none of them beside the one before. */
+static void scattered(void)
+{
+    int wrong = 0;
+    for (int i = 0; i < INTS; i += 2) {
+        model[i] = given[i] = i + mtest_rank;
+        CHECK_OK(MPI_Put(&given[i], 1, MPI_INT, 0, place(i), 1, MPI_INT, w.win));
+    }
+    CHECK_OK(MPI_Win_flush(0, w.win));
+    for (int i = 0; i < INTS; i += 2)
+        CHECK_OK(MPI_Get(&taken[i], 1, MPI_INT, 0, place(i), 1, MPI_INT, w.win));
+    CHECK_OK(MPI_Win_flush(0, w.win));
+    for (int i = 0; i < INTS; i += 2)
+        wrong += taken[i] != model[i];
+    CHECK(wrong == 0);
+}
+
 static void operate(void)
 {
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.win);
+    scattered();
     for (int i = 0; i < STEPS; i++) {
         int kind = below(6);
         if (kind < 2)
