@@ -344,7 +344,7 @@ void pl_coll_describe(const void *context, struct pl_job_item *item)
     char name[MPI_MAX_OBJECT_NAME];
     if (pl_coll_traits[coll->kind].root)
         item->root = coll->root;
-    if (coll->op)
+    if (pl_coll_traits[coll->kind].op) /* else the fast paths leave it as it is on the stack */
         snprintf(item->op, sizeof item->op, "%.23s", described_op(coll->op));
     if (block.type)
         snprintf(item->data, sizeof item->data, "%lld x %.24s", (long long)block.count,

@@ -61,6 +61,25 @@ static void vector(void)
     MPI_Allreduce(mine, sum, COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* What the stack has from other calls is no part of the collective. */
+static __attribute__((noinline)) void fill_stack(void)
+{
+    volatile char bytes[20000];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = 0x5a;
+}
+
+static void scatter(void)
+{
+    int mine = 0, all[16] = { 0 };
+    for (int i = 0; i < 10; i++)
+        MPI_Scatter(all, 1, MPI_INT, &mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        pause();
+    fill_stack();
+    MPI_Scatter(all, 1, MPI_INT, &mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
 static void tag(void)
 {
     MPI_Comm ocean;
@@ -380,6 +399,7 @@ static const struct {
     { "ring", ring, 0 },
     { "barrier", barrier, 0 },
     { "area", area, 0 },
+    { "scatter", scatter, 0 },
     { "vector", vector, 0 },
     { "tag", tag, 0 },
     { "ended", ended, 0 },
