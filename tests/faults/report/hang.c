@@ -61,7 +61,7 @@ static void vector(void)
     MPI_Allreduce(mine, sum, COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* What the stack has from other calls is no part of the collective. */
+/* The collective must not read what other calls have left on the stack. */
 static __attribute__((noinline)) void fill_stack(void)
 {
     volatile char bytes[20000];
