@@ -17,6 +17,7 @@
 #include "core/engine/status.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
+#include "core/object/errhandler.h"
 
 /* --- sends and receives, with the engine's lock held ----------------------------------------------------------- */
 
@@ -369,7 +370,9 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
     if (wait) /* another thread may free it meanwhile */
         pl_object_retain(comm);
     int rc = probe_run(comm, source, tag, wait, found, outcome, made);
-    if (wait && (rc == MPI_SUCCESS || atomic_load(&comm->obj.handles) > 0)) /* an error is yet to be raised on it */
+    if (wait && rc)
+        pl_errhandler_keep(comm); /* an error is yet to be raised on it */
+    else if (wait)
         pl_object_release(comm);
     if (made && !*found) {
         pl_handle_drop(made);

@@ -50,7 +50,8 @@ int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, 
 const struct pl_request *pl_sendrecv_part(const struct pl_request *request);
 
 /* Searches for a message that has arrived; makes one round of progress if there is none, and with `wait` blocks. With
- * `message` not NULL, takes it out of the queue, as an object with one handle. */
+ * `message` not NULL, takes it out of the queue, as an object with one handle. The caller raises an error at once on
+ * the communicator, which lives until then. */
 int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, struct pl_outcome *outcome,
              struct pl_message **message);
 

@@ -16,6 +16,7 @@
 #include "core/engine/p2p.h"
 #include "core/engine/status.h"
 #include "core/engine/wait.h"
+#include "core/object/errhandler.h"
 
 enum {
     FAST_POLLS = 100,  /* of the peer's next message, some 30 ns each; then the general path yields and sleeps */
@@ -44,12 +45,14 @@ static inline void caller_keeps(struct pl_comm *comm, struct pl_type *type)
     pl_object_retain(type);
 }
 
-/* An error of the communicator is yet to be raised on it: if it is freed, it stays. */
+/* An error is yet to be raised on the communicator. */
 static inline int caller_leaves(int rc, struct pl_comm *comm, struct pl_type *type)
 {
     pl_object_release(type);
-    if (pl_likely(rc == MPI_SUCCESS) || atomic_load(&comm->obj.handles) > 0)
+    if (pl_likely(rc == MPI_SUCCESS))
         pl_object_release(comm);
+    else
+        pl_errhandler_keep(comm);
     return rc;
 }
 
@@ -284,6 +287,8 @@ int pl_sendrecv(struct pl_comm *comm, const struct pl_transfer *t, MPI_Status *s
         return rc;
     rc = pl_request_wait(request);
     pl_status_set(status, &request->outcome);
+    if (rc)
+        pl_errhandler_keep(pl_object_retain(comm)); /* the request has kept it so far */
     pl_handle_drop(request);
     return rc;
 }

@@ -11,7 +11,8 @@
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
 
-/* Point to point, as the user asks for it. `mode`: enum pl_send_mode. */
+/* Point to point, as the user asks for it. `mode`: enum pl_send_mode. The caller raises an error at once on the
+ * communicator, which lives until then (pl_errhandler_keep()). */
 int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag, int mode);
 int pl_send_standard(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag);
 int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,

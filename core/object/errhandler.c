@@ -308,12 +308,23 @@ void pl_errhandler_invoke(struct pl_errhandler *handler, const struct pl_raised 
     inside.depth = before;
 }
 
+static _Thread_local void *kept;
+
+void pl_errhandler_keep(void *object)
+{
+    pl_object_release(kept);
+    kept = object;
+}
+
 void pl_errhandler_raise(const struct pl_raised *raised, struct pl_errhandler *given)
 {
+    void *until_raised = kept;
+    kept = NULL; /* a handler may raise errors, too */
     struct pl_errhandler *handler = given ? pl_object_retain(given) : pl_errhandler_of(raised->kind, raised->object);
     void *object = raised->object ? pl_object_retain(raised->object) : NULL; /* a handler may free it */
     if (!pl_errhandler_policy_apply(raised, handler))
         pl_errhandler_invoke(handler, raised);
     pl_object_release(object);
     pl_object_release(handler);
+    pl_object_release(until_raised);
 }

@@ -56,6 +56,10 @@ int pl_errhandler_create_named(const char *name, struct pl_errhandler **handler)
  * `info` may be NULL. MPI_ERR_INFO_VALUE: the value names no handler. */
 int pl_errhandler_from_info(struct pl_info *info, struct pl_errhandler **handler);
 
+/* The next error that this thread raises is one of this object, which another thread may have freed: it is kept until
+ * then. Stolen. */
+void pl_errhandler_keep(void *object);
+
 /* Handles an error: invokes the handlers that the policy names for it; without such, `given`, or if that is NULL the
  * object's handler. Does not return from fatal handlers. */
 void pl_errhandler_raise(const struct pl_raised *raised, struct pl_errhandler *given);

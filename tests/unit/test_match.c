@@ -11,6 +11,7 @@
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
+#include "core/object/errhandler.h"
 
 static struct pl_rndv rndv = { .ops = &wire_ops };
 
@@ -325,6 +326,29 @@ START_TEST(an_early_message_without_memory_is_reported)
 }
 END_TEST
 
+/* A probe fails after another thread has freed the communicator: it lives until the error is raised, and no longer. */
+START_TEST(a_failed_probe_keeps_its_communicator)
+{
+    bool found;
+    int got = 1;
+    set_up();
+    struct pl_comm *comm = make_comm(99);
+    struct pl_header header = header_of(PL_MSG_P2P, comm, 1, 4, sizeof got);
+    arrive_without_memory(&header, &got, NULL);
+    pl_object_retain(comm); /* for the test */
+    drop_later(comm);
+    ck_assert_int_eq(pl_probe(comm, 1, 4, true, &found, NULL, NULL), MPI_ERR_NO_MEM);
+    ck_assert_int_eq(atomic_load(&comm->obj.refs), 2);
+    pl_errhandler_raise(
+        &(struct pl_raised){
+            .function = "MPI_Probe", .kind = PL_COMM, .object = comm, .code = MPI_ERR_NO_MEM, .message = "" },
+        pl_errhandler_predefined((uintptr_t)MPI_ERRORS_RETURN));
+    ck_assert_int_eq(atomic_load(&comm->obj.refs), 1);
+    pl_object_release(comm);
+    tear_down();
+}
+END_TEST
+
 /* --- data --------------------------------------------------------------------------------------------------------- */
 
 START_TEST(a_long_message_is_cut_and_reported)
@@ -564,7 +588,8 @@ END_TEST
 UNIT_MAIN("match", order_is_that_of_a_plain_model, communicators_and_contexts_do_not_mix, more_is_awaited,
           early_messages_find_their_communicator, numbers_of_different_makers_do_not_mix, impossible_sources,
           a_message_without_memory_is_reported, an_early_message_without_memory_is_reported,
-          a_long_message_is_cut_and_reported, rndv_is_fetched_or_dropped, queued_sends_keep_their_order,
-          synchronous_sends_wait_for_the_receiver, a_synchronous_message_is_acknowledged_when_it_is_matched,
-          a_peer_takes_back_what_is_not_matched, a_peer_does_not_take_back_what_is_anothers,
-          a_send_is_cancelled_by_the_answer, a_peers_word_is_not_followed, a_lost_peer_ends_its_sends)
+          a_failed_probe_keeps_its_communicator, a_long_message_is_cut_and_reported, rndv_is_fetched_or_dropped,
+          queued_sends_keep_their_order, synchronous_sends_wait_for_the_receiver,
+          a_synchronous_message_is_acknowledged_when_it_is_matched, a_peer_takes_back_what_is_not_matched,
+          a_peer_does_not_take_back_what_is_anothers, a_send_is_cancelled_by_the_answer, a_peers_word_is_not_followed,
+          a_lost_peer_ends_its_sends)
