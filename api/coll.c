@@ -2,7 +2,11 @@
 /* See coll.h. */
 #include "api/coll.h"
 
+#include "core/base/memory.h"
 #include "core/coll/agree.h"
+#include "core/coll/algorithm.h"
+#include "core/comm/neighbor.h"
+#include "core/engine/comm_break.h"
 
 static void *coll_keep(const void *object)
 {
@@ -10,10 +14,41 @@ static void *coll_keep(const void *object)
     return kept && !kept->predefined ? pl_object_retain(kept) : NULL;
 }
 
-/* While the call waits, its operation, or another thread, may free the operation and the datatypes. (Not
- * kept: the arrays of datatypes of MPI_Alltoallw.) */
+/* The datatypes of alltoallw, and what else says where its blocks are. */
+static int coll_run_keeping_blocks(const struct pl_coll *coll)
+{
+    enum { FEW = 32 };
+    struct pl_block few[FEW];
+    struct pl_coll kept = *coll;
+    bool neighbors = coll->kind == PL_COLL_NEIGHBOR_ALLTOALLW;
+    int sent = neighbors ? pl_neighbors_of(coll->comm).destinations : pl_comm_targets(coll->comm);
+    int received = neighbors ? pl_neighbors_of(coll->comm).sources : pl_comm_targets(coll->comm);
+    sent = coll->sendtypes ? sent : 0; /* in place */
+    size_t count = (size_t)sent + (size_t)received;
+    struct pl_block *blocks = count <= FEW ? few : pl_malloc(count * sizeof *blocks);
+    if (!blocks)
+        return pl_comm_break_for_all(coll->comm, pl_fail_memory("the datatypes of a collective"));
+    for (int i = 0; i < sent; i++)
+        blocks[i] = pl_send_block(coll, i);
+    for (int i = 0; i < received; i++)
+        blocks[sent + i] = pl_recv_block(coll, i);
+    for (size_t i = 0; i < count; i++)
+        pl_object_retain((struct pl_type *)blocks[i].type);
+    kept.sendblocks = sent ? blocks : NULL;
+    kept.recvblocks = blocks + sent;
+    int rc = pl_coll_run(&kept);
+    for (size_t i = 0; i < count; i++)
+        pl_object_release((struct pl_type *)blocks[i].type);
+    if (blocks != few)
+        free(blocks);
+    return rc;
+}
+
+/* While the call waits, its operation, or another thread, may free the operation and the datatypes. */
 static int coll_run_keeping(const struct pl_coll *coll)
 {
+    if (coll->recvtypes)
+        return coll_run_keeping_blocks(coll);
     void *op = coll_keep(coll->op), *sendtype = coll_keep(coll->sendtype), *recvtype = coll_keep(coll->recvtype);
     int rc = pl_coll_run(coll);
     pl_object_release(op);

@@ -327,6 +327,23 @@ static struct wishes arg_wishes(struct pl_call *call, const char *stringtag, MPI
     return wishes;
 }
 
+/* Another thread may free these objects while this one waits. */
+static void wishes_keep(const struct wishes *wishes, struct pl_group *group, struct pl_group *remote)
+{
+    void *const given[] = { wishes->info, wishes->handler, group, remote };
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i])
+            pl_object_retain(given[i]);
+}
+
+static void wishes_drop(const struct wishes *wishes, struct pl_group *group, struct pl_group *remote)
+{
+    pl_object_release(wishes->info);
+    pl_object_release(wishes->handler);
+    pl_object_release(group);
+    pl_object_release(remote);
+}
+
 int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
                                MPI_Comm *newcomm)
 {
@@ -334,8 +351,11 @@ int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info 
     struct pl_group *g = pl_arg_group(&call, group, "group");
     struct pl_comm *made = NULL;
     struct wishes w = arg_wishes(&call, stringtag, info, errhandler, newcomm, "newcomm");
-    if (!call.err)
+    if (!call.err) {
+        wishes_keep(&w, g, NULL);
         call.err = pl_comm_from_group(g, stringtag, w.info, w.handler, &made);
+        wishes_drop(&w, g, NULL);
+    }
     return give_handled(&call, made, w.chosen, newcomm);
 }
 
@@ -435,9 +455,12 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     if (!call.err && local->rank == local_leader) /* the remote group is significant only at the leader */
         remote = pl_arg_group(&call, remote_group, "remote_group");
     struct wishes w = arg_wishes(&call, stringtag, info, errhandler, newintercomm, "newintercomm");
-    if (!call.err)
+    if (!call.err) {
+        wishes_keep(&w, local, remote);
         call.err =
             pl_intercomm_from_groups(local, local_leader, remote, remote_leader, stringtag, w.info, w.handler, &made);
+        wishes_drop(&w, local, remote);
+    }
     return give_handled(&call, made, w.chosen, newintercomm);
 }
 

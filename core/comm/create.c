@@ -283,25 +283,28 @@ votes:
 
 /* --- from a group ------------------------------------------------------------------------------------------------- */
 
-int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag, struct pl_comm **comm)
+/* Another thread may free the group while this one waits. */
+static int create_agreed(struct pl_comm *parent, struct pl_group *group, int tag, struct pl_comm **comm)
 {
     struct pl_comm_id id;
+    pl_object_retain(group);
+    int rc = pl_comm_agree(parent, group, tag, &id);
+    rc = rc ? rc : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
+    pl_object_release(group);
+    return rc;
+}
+
+int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag, struct pl_comm **comm)
+{
     *comm = NULL;
-    if (group->rank == MPI_UNDEFINED)
-        return MPI_SUCCESS;
-    int rc = pl_comm_agree(parent, group, pl_comm_user_tag(tag), &id);
-    return rc ? rc : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
+    return group->rank == MPI_UNDEFINED ? MPI_SUCCESS : create_agreed(parent, group, pl_comm_user_tag(tag), comm);
 }
 
 int pl_comm_create_members(struct pl_comm *parent, struct pl_group *group, struct pl_comm **comm)
 {
-    struct pl_comm_id id;
     if (parent->inter.remote)
         return pl_intercomm_split(parent, group->rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, group->rank, comm);
     int tag = pl_comm_next_tag(parent);
     *comm = NULL;
-    if (group->rank == MPI_UNDEFINED)
-        return MPI_SUCCESS;
-    int rc = pl_comm_agree(parent, group, tag, &id);
-    return rc ? rc : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
+    return group->rank == MPI_UNDEFINED ? MPI_SUCCESS : create_agreed(parent, group, tag, comm);
 }

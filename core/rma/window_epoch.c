@@ -169,15 +169,18 @@ int pl_win_start(struct pl_win *win, struct pl_group *group, int assertion)
                        access == PL_ACCESS_FENCE   ? "in an epoch of MPI_Win_fence"
                        : access == PL_ACCESS_START ? "already between MPI_Win_start and MPI_Win_complete"
                                                    : "locked");
+    pl_object_retain(group); /* another thread may free it while this one waits */
     for (int i = 0; i < group->size; i++) {
         int rank = epoch_rank(win, group, i), rc = pl_win_await(win, rank, NULL, epoch_is_posted);
-        if (rc)
+        if (rc) {
+            pl_object_release(group);
             return rc;
+        }
         pl_engine_enter(engine);
         win->targets[rank].posts--;
         pl_engine_leave(engine);
     }
-    win->epoch.started = pl_object_retain(group);
+    win->epoch.started = group;
     epoch_set_open(win, PL_OPEN_STARTED);
     atomic_store(&win->epoch.access, PL_ACCESS_START);
     return MPI_SUCCESS;
