@@ -140,8 +140,21 @@ MPI_Comm pl_comm_give(const struct pl_call *call, struct pl_comm *made)
     return pl_comm_handle(made);
 }
 
+void pl_comm_begin(struct pl_call *call, const struct pl_comm *comm)
+{
+    if (!call->err)
+        call->err = pl_comm_reserve(comm);
+}
+
+void pl_comm_begin_anyway(const struct pl_call *call, const struct pl_comm *comm)
+{
+    if (!call->err && pl_comm_reserve(comm) != MPI_SUCCESS)
+        pl_error_clear();
+}
+
 int pl_comm_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
 {
+    pl_memory_free_reserve();
     if (!call->err)
         *newcomm = pl_comm_give(call, made);
     else if (made)
@@ -165,6 +178,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     pl_arg_output(&call, newcomm, "newcomm");
     if (c)
         pl_object_retain(c); /* a copy callback may free it */
+    pl_comm_begin(&call, c);
     if (!call.err)
         call.err = pl_comm_dup(c, NULL, &made);
     int rc = pl_comm_leave(&call, made, newcomm);
@@ -181,6 +195,7 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     pl_arg_output(&call, newcomm, "newcomm");
     if (c)
         pl_object_retain(c);
+    pl_comm_begin(&call, c);
     if (!call.err)
         call.err = pl_comm_dup(c, i, &made);
     int rc = give_handled(&call, made, chosen, newcomm);
@@ -198,6 +213,7 @@ static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *in
     pl_arg_output(call, request, "request");
     if (c)
         pl_object_retain(c);
+    pl_comm_begin(call, c);
     if (!call->err)
         call->err = pl_comm_idup(c, info, &made, &r);
     if (!call->err) {
@@ -207,6 +223,7 @@ static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *in
         *request = pl_object_handle(r);
     }
     pl_object_release(chosen);
+    pl_memory_free_reserve();
     int rc = pl_call_leave(call);
     pl_object_release(c);
     return rc;
@@ -232,6 +249,7 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err)
         pl_arg_subset(&call, c, g);
+    pl_comm_begin_anyway(&call, c);
     if (!call.err)
         call.err = pl_comm_create_members(c, g, &made);
     return pl_comm_leave(&call, made, newcomm);
@@ -246,6 +264,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err)
         pl_arg_subset(&call, c, g);
+    pl_comm_begin_anyway(&call, c);
     if (!call.err)
         call.err = pl_comm_create_group(c, g, tag, &made);
     return pl_comm_leave(&call, made, newcomm);
@@ -258,6 +277,7 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     pl_arg_output(&call, newcomm, "newcomm");
     if (color < 0 && color != MPI_UNDEFINED)
         pl_call_error(&call, MPI_ERR_ARG, "color is %d; it must not be negative, or be MPI_UNDEFINED", color);
+    pl_comm_begin(&call, c);
     if (!call.err)
         call.err = pl_comm_split(c, color, key, &made);
     return pl_comm_leave(&call, made, newcomm);
@@ -294,6 +314,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Co
         i && split == MPI_COMM_TYPE_RESOURCE_GUIDED && pl_info_read(i, "mpi_pset_name", text, sizeof text, &length);
     const char *name = named ? text : NULL;
     struct pl_group *members = named_members(&call, c, name);
+    pl_comm_begin(&call, c);
     if (!call.err)
         call.err = pl_comm_split_type(c, split, key, i, name, members, &made);
     if (!call.err && made)
@@ -440,6 +461,7 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     call.names = &(const struct pl_arg_names){ .comm = "intercomm" };
     struct pl_comm *c = pl_arg_intercomm(&call, intercomm), *made = NULL;
     pl_arg_output(&call, newintracomm, "newintracomm");
+    pl_comm_begin(&call, c);
     if (!call.err)
         call.err = pl_intercomm_merge(c, high, &made);
     return pl_comm_leave(&call, made, newintracomm);

@@ -88,6 +88,7 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
     struct pl_comm *c = pl_arg_intracomm(&call, comm_old), *made = NULL;
     arg_nodes(&call, c, nnodes, indx, edges);
     pl_arg_output(&call, comm_graph, "comm_graph");
+    pl_comm_begin(&call, c);
     if (!call.err && nnodes > 0)
         call.err = pl_graph_create(c, nnodes, indx, edges, reorder, &made);
     return pl_comm_leave(&call, made, comm_graph);
@@ -185,6 +186,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     struct pl_info *hints = pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, comm_dist_graph, "comm_dist_graph");
     (void)reorder; /* each process knows its own edges only, and keeps its rank */
+    pl_comm_begin_anyway(&call, c);
     if (!call.err)
         call.err = pl_dist_graph_adjacent(c, &edges, &made);
     if (!call.err && made)
@@ -219,6 +221,7 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
     struct pl_info *hints = pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, comm_dist_graph, "comm_dist_graph");
     (void)reorder;
+    pl_comm_begin(&call, c);
     if (!call.err)
         call.err =
             pl_dist_graph_create(c, n, sources, degrees, destinations, weights_used, weights != MPI_UNWEIGHTED, &made);

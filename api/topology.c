@@ -119,6 +119,7 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
     struct pl_comm *c = pl_arg_intracomm(&call, comm_old), *made = NULL;
     arg_grid(&call, c, ndims, dims, periods);
     pl_arg_output(&call, comm_cart, "comm_cart");
+    pl_comm_begin(&call, c);
     if (!call.err)
         call.err = pl_cart_create(c, ndims, dims, periods, reorder, &made);
     return pl_comm_leave(&call, made, comm_cart);
@@ -132,6 +133,7 @@ int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     if (topology && topology->ndims > 0)
         pl_arg_output(&call, remain_dims, "remain_dims");
     pl_arg_output(&call, newcomm, "newcomm");
+    pl_comm_begin(&call, call.object);
     if (!call.err)
         call.err = pl_cart_sub(call.object, remain_dims, &made);
     return pl_comm_leave(&call, made, newcomm);

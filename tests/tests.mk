@@ -71,9 +71,10 @@ $(B)/tests/unit/test_area_lines: $(B)/tests/unit/test_area_lines.o $(UNIT_HELP) 
 	  $(ALL_LDFLAGS) $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc) -ldl -lm
 
 # They let some of their allocations fail, so they are linked like unit tests.
-FAILING := $(B)/tests/hard/allocations/work $(B)/tests/hard/members/meet
+FAILING := $(B)/tests/hard/allocations/work $(B)/tests/hard/members/meet $(B)/tests/hard/together/call
 $(B)/tests/hard/allocations/work: $(wildcard tests/hard/allocations/*.[ch])
 $(B)/tests/hard/members/meet: $(wildcard tests/hard/members/*.[ch])
+$(B)/tests/hard/together/call: $(wildcard tests/hard/together/*.[ch])
 $(FAILING): $(B)/lib/libmpi_abi.a tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,TEST,$@)

@@ -23,6 +23,7 @@ static _Thread_local void *memory_reserve;
 
 bool pl_memory_reserve(size_t bytes)
 {
+    pl_memory_free_reserve();
     memory_reserve = pl_malloc(bytes);
     return memory_reserve != NULL;
 }

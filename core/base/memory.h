@@ -31,7 +31,7 @@ void pl_memory_fail_at(long n);
 /* True when the failure that was asked for has happened (or none was asked for). */
 bool pl_memory_failed(void);
 
-/* Sets `bytes` aside for this thread, which has no reserve. False: there is no memory for it. */
+/* Sets `bytes` aside for this thread, instead of a reserve that it has. False: there is no memory for it. */
 bool pl_memory_reserve(size_t bytes);
 
 /* Frees what is left of the reserve. True: there was one. */

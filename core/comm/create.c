@@ -18,6 +18,14 @@
 #include "core/job/process.h"
 #include "core/object/attr.h"
 
+int pl_comm_reserve(const struct pl_comm *parent)
+{
+    enum { AT_LEAST = 65536, EACH = 1024 }; /* bytes: a member's address, and its place in tables */
+    return pl_memory_reserve(AT_LEAST + (size_t)pl_comm_members(parent) * EACH)
+               ? MPI_SUCCESS
+               : pl_fail_memory("what other processes make, too");
+}
+
 /* A copy callback that fails on one process must not leave the others waiting: all processes agree on the outcome. */
 static int comm_dup_agree(struct pl_comm *parent, int failed, struct pl_comm_id *id)
 {

@@ -92,14 +92,33 @@ static bool intercomm_is_networked(struct pl_comm *comm)
     return networked;
 }
 
-/* The leaders exchange proposals and groups, and share both with their groups. */
+/* What the proposals say has failed: in this group, between the leaders, or in the other group. */
+static int intercomm_check_proposals(const struct pl_comm *local, int local_leader, int failed,
+                                     const struct proposal proposals[2])
+{
+    int ours = proposals[0].error, theirs = proposals[1].error;
+    if (ours)
+        return pl_error_agreed(failed ? failed : pl_fail(ours, "the call failed on another process of the group"));
+    if (theirs && proposals[1].id.home)
+        return pl_error_agreed(pl_fail(theirs, "the call failed on a process of the remote group"));
+    if (theirs && local->rank != local_leader)
+        return pl_fail(theirs, "the leader, rank %d, could not reach the remote leader", local_leader);
+    return theirs;
+}
+
+/* The leaders exchange proposals and groups, and share both with their groups. `failed`: the error of this process so
+ * far. Whatever fails in a group, its leader tells the other one so: that one waits. */
 static int intercomm_exchange(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
-                              struct proposal proposals[2], struct wire *remote)
+                              int failed, struct proposal proposals[2], struct wire *remote)
 {
     bool leads = local->rank == local_leader;
     struct wire own = { 0, NULL };
     size_t length = 0;
+    int any = failed;
+    int agreed = pl_allreduce(local, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
+                              pl_op_predefined((uintptr_t)MPI_MAX));
     proposals[0] = (struct proposal){ .id = pl_comm_new_id(),
+                                      .error = agreed ? agreed : any,
                                       .far = leads && (local->peers.av || peer->peers.av),
                                       .networked = intercomm_is_networked(local) };
     proposals[1] = (struct proposal){ .error = MPI_ERR_OTHER };
@@ -107,13 +126,14 @@ static int intercomm_exchange(struct pl_comm *local, int local_leader, struct pl
     if (leads) {
         int rc = intercomm_swap(peer, remote_leader, tag, &proposals[0], sizeof proposals[0], &proposals[1],
                                 sizeof proposals[1]);
-        proposals[1].error = rc;
+        if (rc)
+            proposals[1] = (struct proposal){ .error = rc };
     }
+    if (agreed)
+        return agreed;
     int rc = pl_bcast(local, proposals, 2 * sizeof *proposals, PL_TYPE_BYTE, local_leader);
-    if (rc == MPI_SUCCESS && proposals[1].error)
-        rc = leads
-                 ? proposals[1].error
-                 : pl_fail(proposals[1].error, "the leader, rank %d, could not reach the remote leader", local_leader);
+    if (rc == MPI_SUCCESS)
+        rc = intercomm_check_proposals(local, local_leader, failed, proposals);
     if (rc)
         return rc;
     if ((proposals[0].far || proposals[1].far) && (proposals[0].networked || proposals[1].networked))
@@ -209,7 +229,8 @@ int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm 
     struct wire wire = { 0, NULL };
     struct pl_group *remote = NULL;
     struct pl_av *av = NULL;
-    int rc = intercomm_exchange(local, local_leader, peer, remote_leader, tag, proposals, &wire);
+    int rc =
+        intercomm_exchange(local, local_leader, peer, remote_leader, tag, pl_comm_reserve(local), proposals, &wire);
     if (rc == MPI_SUCCESS) {
         bool far = proposals[0].far || proposals[1].far;
         rc = pl_group_wire_read(local->instance, wire.data, wire.length, &remote, far ? &av : NULL);
@@ -220,6 +241,7 @@ int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm 
     }
     pl_av_release(av);
     free(wire.data);
+    pl_memory_free_reserve();
     return rc;
 }
 

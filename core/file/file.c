@@ -223,11 +223,13 @@ int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, s
                  struct pl_file **file)
 {
     struct pl_file *made = NULL;
-    int rc = pl_file_same(comm, error, amode, "amode");
+    int rc = pl_file_same(comm, error ? error : pl_comm_reserve(comm), amode, "amode");
     if (rc == MPI_SUCCESS)
         rc = file_check_amode(amode);
-    if (rc)
+    if (rc) {
+        pl_memory_free_reserve();
         return rc;
+    }
     rc = pl_file_agree(comm, file_prepare(name, amode, &made));
     if (rc == MPI_SUCCESS)
         rc = file_make_comm(comm, name, &made->comm);
@@ -244,6 +246,7 @@ int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, s
         pl_object_release(made);
     else
         *file = made;
+    pl_memory_free_reserve();
     return rc;
 }
 
