@@ -3,6 +3,9 @@
  * The functions of MPI-1 that MPI 3.0 removed (MPI-5.0 chapter 17), for programs that still call them; mpi.h includes
  * this. Each is a call of the function that replaced it, so a program that uses them runs with every ABI library. The
  * compiler warns and names the replacement. MPI_LB and MPI_UB do not exist: use MPI_Type_create_resized.
+ *
+ * The type is spelled `signed`, which is int. Generators of profiling tools search this header for "int MPI_". They
+ * would make a wrapper of each function, which defines it a second time and calls a PMPI_ function that does not exist.
  */
 #ifndef MPI_REMOVED_H
 #define MPI_REMOVED_H
@@ -19,7 +22,7 @@ typedef MPI_Comm_errhandler_function MPI_Handler_function;
 
 /* Build scripts define some of these names as macros. */
 #ifndef MPI_Address
-MPI_ABI_REMOVED(MPI_Get_address) int MPI_Address(void *location, MPI_Aint *address)
+MPI_ABI_REMOVED(MPI_Get_address) signed MPI_Address(void *location, MPI_Aint *address)
 {
     return MPI_Get_address(location, address);
 }
@@ -27,28 +30,28 @@ MPI_ABI_REMOVED(MPI_Get_address) int MPI_Address(void *location, MPI_Aint *addre
 
 #ifndef MPI_Errhandler_create
 MPI_ABI_REMOVED(MPI_Comm_create_errhandler)
-int MPI_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errhandler)
+signed MPI_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errhandler)
 {
     return MPI_Comm_create_errhandler(function, errhandler);
 }
 #endif
 
 #ifndef MPI_Errhandler_get
-MPI_ABI_REMOVED(MPI_Comm_get_errhandler) int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
+MPI_ABI_REMOVED(MPI_Comm_get_errhandler) signed MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     return MPI_Comm_get_errhandler(comm, errhandler);
 }
 #endif
 
 #ifndef MPI_Errhandler_set
-MPI_ABI_REMOVED(MPI_Comm_set_errhandler) int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
+MPI_ABI_REMOVED(MPI_Comm_set_errhandler) signed MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     return MPI_Comm_set_errhandler(comm, errhandler);
 }
 #endif
 
 #ifndef MPI_Type_extent
-MPI_ABI_REMOVED(MPI_Type_get_extent) int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
+MPI_ABI_REMOVED(MPI_Type_get_extent) signed MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 {
     MPI_Aint lb;
     return MPI_Type_get_extent(datatype, &lb, extent);
@@ -56,7 +59,7 @@ MPI_ABI_REMOVED(MPI_Type_get_extent) int MPI_Type_extent(MPI_Datatype datatype, 
 #endif
 
 #ifndef MPI_Type_lb
-MPI_ABI_REMOVED(MPI_Type_get_extent) int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
+MPI_ABI_REMOVED(MPI_Type_get_extent) signed MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     MPI_Aint extent;
     return MPI_Type_get_extent(datatype, displacement, &extent);
@@ -64,7 +67,7 @@ MPI_ABI_REMOVED(MPI_Type_get_extent) int MPI_Type_lb(MPI_Datatype datatype, MPI_
 #endif
 
 #ifndef MPI_Type_ub
-MPI_ABI_REMOVED(MPI_Type_get_extent) int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
+MPI_ABI_REMOVED(MPI_Type_get_extent) signed MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     MPI_Aint lb, extent;
     int error = MPI_Type_get_extent(datatype, &lb, &extent);
@@ -76,8 +79,8 @@ MPI_ABI_REMOVED(MPI_Type_get_extent) int MPI_Type_ub(MPI_Datatype datatype, MPI_
 
 #ifndef MPI_Type_hindexed
 MPI_ABI_REMOVED(MPI_Type_create_hindexed)
-int MPI_Type_hindexed(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype oldtype,
-                      MPI_Datatype *newtype)
+signed MPI_Type_hindexed(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype oldtype,
+                         MPI_Datatype *newtype)
 {
     return MPI_Type_create_hindexed(count, blocklengths, displacements, oldtype, newtype);
 }
@@ -85,7 +88,7 @@ int MPI_Type_hindexed(int count, int *blocklengths, MPI_Aint *displacements, MPI
 
 #ifndef MPI_Type_hvector
 MPI_ABI_REMOVED(MPI_Type_create_hvector)
-int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+signed MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     return MPI_Type_create_hvector(count, blocklength, stride, oldtype, newtype);
 }
@@ -93,7 +96,8 @@ int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype o
 
 #ifndef MPI_Type_struct
 MPI_ABI_REMOVED(MPI_Type_create_struct)
-int MPI_Type_struct(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype *types, MPI_Datatype *newtype)
+signed MPI_Type_struct(int count, int *blocklengths, MPI_Aint *displacements, MPI_Datatype *types,
+                       MPI_Datatype *newtype)
 {
     return MPI_Type_create_struct(count, blocklengths, displacements, types, newtype);
 }
