@@ -22,7 +22,7 @@ enum { WORDS = 16, TWO = 2 };
 /* What values an option has, by its words in the help. */
 static const struct kind_of_value {
     const char *usage;
-    const char *good[TWO]; /* "@1" and "@2": files; "=1" and "=2": rank files */
+    const char *good[TWO]; /* "@1" and "@2": files; "=1" and "=2": rank files; "+1" and "+2": files of hosts */
     bool adds;             /* given twice, both count */
     bool number;           /* refuses all but numbers in its range */
     const char *bad[5];    /* refused, besides what is empty */
@@ -60,11 +60,12 @@ static const struct {
     { "map-by", { .good = { "l3cache", "numa" }, .bad = { "rack", "ppr:0:node", "slot:PE=2x" } } },
     { "rank-by", { .good = { "fill", "node" }, .bad = { "rack", "fill:x", "2" } } },
     { "display", { .good = { "map", "bindings" }, .adds = true, .bad = { "x", "map,x", "map,,bind" } } },
+    { "hostfile", { .good = { "+1", "+2" }, .adds = true } },
     { "output", { .good = { "tag", "dir=x" }, .adds = true, .bad = { "x", "dir=", "tag,,rank" } } },
 };
 
 static struct options parsed;
-static char error[512], files[TWO][192], rank_files[TWO][192];
+static char error[512], files[TWO][192], rank_files[TWO][192], host_files[TWO][192];
 
 static const struct kind_of_value *values_of(const char *name, const char *usage)
 {
@@ -78,7 +79,7 @@ static const struct kind_of_value *values_of(const char *name, const char *usage
     return NULL;
 }
 
-/* Files of each kind: one for --configfile, --hostfile and names of files alike. */
+/* Files of each kind: one for --configfile and names of files alike. */
 static void make_files(void)
 {
     for (int i = 0; i < TWO; i++) {
@@ -90,6 +91,10 @@ static void make_files(void)
         file = fopen(rank_files[i], "w");
         fprintf(file, "rank 0=localhost slot=%d\n", i);
         fclose(file);
+        snprintf(host_files[i], sizeof host_files[i], "%s/hosts%d", unit_directory(), i);
+        file = fopen(host_files[i], "w");
+        fprintf(file, "localhost slots=%d\n", i + 1);
+        fclose(file);
     }
     unsetenv("UNIT_NOT_SET");
     unsetenv("MPIEXEC_TIMEOUT");
@@ -97,7 +102,8 @@ static void make_files(void)
 
 static const char *good_value(const struct kind_of_value *of, int i)
 {
-    return of->good[i][0] == '@' ? files[i] : of->good[i][0] == '=' ? rank_files[i] : of->good[i];
+    char kind = of->good[i][0];
+    return kind == '@' ? files[i] : kind == '=' ? rank_files[i] : kind == '+' ? host_files[i] : of->good[i];
 }
 
 /* Parses the words, up to a NULL. */

@@ -2,7 +2,7 @@
 /*
  * usage: call NAME RANK FIRST LAST STEP
  * The collective call NAME, or each of `all`, is made again and again. In one rank the n-th allocation fails, n from
- * FIRST to LAST by STEP, as far as the call makes so many. Then all ranks have the result, or those that do not return
+ * FIRST to LAST by STEP, as far as the call makes as many. Then all ranks have the result, or those that do not return
  * an error; no rank waits. Exit code 0: this holds, and what all have is right.
  */
 #include <mpi.h>
@@ -399,8 +399,8 @@ static int set_view(MPI_File file, const char *datarep)
     MPI_Type_create_resized(type, 0, (MPI_Aint)(size * EACH * (int)sizeof(int)), &wide);
     MPI_Type_commit(&wide);
     arm();
-    int code = MPI_File_set_view(file, (MPI_Offset)(rank * EACH * (int)sizeof(int)), MPI_INT, wide, datarep,
-                                 MPI_INFO_NULL);
+    int code =
+        MPI_File_set_view(file, (MPI_Offset)(rank * EACH * (int)sizeof(int)), MPI_INT, wide, datarep, MPI_INFO_NULL);
     disarm(code);
     MPI_Type_free(&type);
     MPI_Type_free(&wide);
@@ -606,7 +606,7 @@ static int try_set_atomicity(MPI_Comm comm)
 
 #define CALL(call_)                                                                                                    \
     {                                                                                                                  \
-        #call_, try_##call_                                                                                            \
+#call_, try_##call_                                                                                            \
     }
 static const struct {
     const char *name;
