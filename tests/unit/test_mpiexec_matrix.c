@@ -61,6 +61,8 @@ static const struct {
     { "rank-by", { .good = { "fill", "node" }, .bad = { "rack", "fill:x", "2" } } },
     { "display", { .good = { "map", "bindings" }, .adds = true, .bad = { "x", "map,x", "map,,bind" } } },
     { "hostfile", { .good = { "+1", "+2" }, .adds = true } },
+    { "machinefile", { .good = { "+1", "+2" }, .adds = true } },
+    { "f", { .good = { "+1", "+2" }, .adds = true } },
     { "output", { .good = { "tag", "dir=x" }, .adds = true, .bad = { "x", "dir=", "tag,,rank" } } },
 };
 
