@@ -249,8 +249,9 @@ int main(int argc, char *argv[])
         code = mpiexec_start(&options);
     }
     options_free(&options);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        print_message("cannot write the output: %s", strerror(errno));
+    bool earlier = ferror(stdout);
+    if (fflush(stdout) != 0 || earlier) {
+        print_message("cannot write the output%s%s", earlier ? "" : ": ", earlier ? "" : strerror(errno));
         return code ? code : EXIT_FAILURE;
     }
     return code;

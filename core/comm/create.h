@@ -25,8 +25,8 @@ int pl_comm_idup_report(const struct pl_request *request, int error);
 /* By color and key; *comm is NULL for MPI_UNDEFINED. For intercommunicators see pl_intercomm_split(). */
 int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm);
 
-/* Sets memory aside for this thread (core/base/memory.h), before a communicator, a window or a file is made that all
- * members make. Once a member has contributed to that, others may have got theirs when it fails. */
+/* Sets memory aside for this thread (core/base/memory.h), before a communicator or a file is made that all members
+ * make. Once a member has contributed to that, others may have got theirs when it fails. */
 int pl_comm_reserve(const struct pl_comm *parent);
 
 /* For the members of `group`, collectively over the parent (MPI_Comm_create) or over the group with a tag

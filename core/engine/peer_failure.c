@@ -42,6 +42,7 @@ struct pl_failure {
     long check_at;      /* milliseconds */
     int next;           /* the rank that was checked last */
     uint32_t known;     /* pl_process_known_deaths() at the last check */
+    bool taken;         /* messages were taken before a death counted: a probe looks again */
     uint32_t *first;    /* [job size] deaths that do not concern this engine */
     uint32_t counted[]; /* [2 * job size] deaths that were handled; then `first` */
 };
@@ -119,9 +120,12 @@ static void failure_end_peers(struct pl_engine *engine, int dead)
 static void failure_take_rest(struct pl_engine *engine)
 {
     for (int i = 0; i < engine->transports; i++)
-        for (int rounds = FAILURE_ROUNDS; rounds > 0; rounds--)
-            if (engine->transport[i].ops->progress(engine->transport[i].self) <= 0)
+        for (int rounds = FAILURE_ROUNDS; rounds > 0; rounds--) {
+            int events = engine->transport[i].ops->progress(engine->transport[i].self);
+            if (events <= 0)
                 break;
+            engine->failure->taken = true;
+        }
 }
 
 static void failure_check_rank(struct pl_engine *engine, int rank, enum failure_check how)
@@ -208,7 +212,9 @@ static int failure_check_hook(struct pl_hook *hook)
     long now = (long)pl_clock_coarse_ms();
     if (now >= watch->check_at) {
         watch->check_at = now + FAILURE_CHECK_MS;
+        watch->taken = false;
         failure_check_next(watch->engine);
+        return watch->taken;
     }
     return 0;
 }

@@ -61,7 +61,8 @@ END_TEST
 /* Others may come and go. */
 START_TEST(runnable)
 {
-    ck_assert_int_ge(pl_proc_runnable(), 1);
+    bool known = access("/proc/loadavg", R_OK) == 0;
+    ck_assert_int_ge(pl_proc_runnable(), known);
 }
 END_TEST
 

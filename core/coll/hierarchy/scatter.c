@@ -127,7 +127,7 @@ static void scatter_by_leader(struct pl_hierarchy_call *call, int tag, const str
 {
     struct pl_block own = pl_coll_received(call->coll);
     struct pl_schedule its, *schedule = pl_hierarchy_begin(call, &its, tag);
-    schedule->exact = true; /* a leader that gets less than it expects passes on less */
+    schedule->exact = true; /* a leader that gets less would pass on what is not there */
     int ranks = (int)scatter_ranks(route, route->me, route->below);
     pl_schedule_recv(schedule, blocks ? pl_packed(blocks, each, 0, ranks) : own, scatter_rank(route, route->parent));
     if (route->below > 1)
