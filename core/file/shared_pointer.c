@@ -210,6 +210,7 @@ int pl_pointer_add_ordered(struct pl_file *file, int64_t etypes, int64_t *before
     rc = pl_bcast(comm, start, 2, type, 0);
     if (rc == MPI_SUCCESS && start[0])
         rc = comm->rank == 0 ? (int)start[0] : pl_fail((int)start[0], "rank 0 cannot advance the shared file pointer");
-    *before = start[1] + own;
+    if (rc == MPI_SUCCESS) /* else their sum may not fit */
+        *before = start[1] + own;
     return rc;
 }
