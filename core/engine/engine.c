@@ -421,6 +421,13 @@ static bool host_far(const struct pl_engine *engine)
     return engine->outside.far;
 }
 
+static uint32_t host_runtime(const struct pl_engine *engine)
+{
+    (void)engine;
+    const struct pl_job_segment *job = pl_process.identity.job;
+    return job ? (uint32_t)job->runtime_pid : 0;
+}
+
 static void host_quiet(struct pl_engine *engine)
 {
     if (pl_unlikely(!pl_list_empty(&engine->peers.gone)))
@@ -441,6 +448,7 @@ const struct pl_host pl_engine_host = {
     .engine_card = host_engine_card,
     .threaded = host_threaded,
     .far = host_far,
+    .runtime = host_runtime,
     .pack = pl_cursor_pack,
     .unpack = pl_cursor_unpack,
     .seek = pl_cursor_seek,

@@ -27,7 +27,7 @@ struct pl_engine;
 struct pl_peer;
 struct pl_request;
 
-enum { PL_TRANSPORT_ABI = 12 };
+enum { PL_TRANSPORT_ABI = 13 };
 
 /* The header of every message. 40 bytes, in the machine's byte order. */
 struct pl_header {
@@ -195,6 +195,8 @@ struct pl_host {
     bool (*threaded)(const struct pl_engine *engine);
     /* Does the engine talk to other hosts? If not, nothing may listen where other hosts can reach it. */
     bool (*far)(const struct pl_engine *engine);
+    /* The pid of the runtime that has started this process, in the runtime's namespace; 0: none. */
+    uint32_t (*runtime)(const struct pl_engine *engine);
 
     size_t (*pack)(struct pl_cursor *cursor, void *packed, size_t max);
     size_t (*unpack)(struct pl_cursor *cursor, const void *packed, size_t bytes);

@@ -2,35 +2,39 @@
 #include "core/job/stale_files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TOP   "/dev/shm"
 #define FIRST "plenum-ucx-"
 
-enum { FIRST_LENGTH = sizeof FIRST - 1, DIGITS = 16, TRIES = 100 };
+enum { FIRST_LENGTH = sizeof FIRST - 1, DIGITS = 16, TRIES = 100, KEEP_S = 10 };
 
 /* Calls `what` with each entry of a directory. */
-static void each_entry(int directory, void (*what)(int directory, const char *name))
+static void each_entry(int directory, void (*what)(int directory, const char *name, uint32_t own), uint32_t own)
 {
     _Alignas(struct dirent64) char entries[4096];
     long got;
     while ((got = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
         for (long at = 0; at < got;) {
             const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
-            what(directory, entry->d_name);
+            what(directory, entry->d_name, own);
             at += entry->d_reclen;
         }
 }
 
-static void remove_file(int directory, const char *name)
+static void remove_file(int directory, const char *name, uint32_t own)
 {
+    (void)own;
     unlinkat(directory, name, 0);
 }
 
@@ -48,26 +52,55 @@ static int stale_files_take(int top, const char *name)
 
 static void stale_files_clear(int top, const char *name, int fd)
 {
-    each_entry(fd, remove_file);
+    each_entry(fd, remove_file, 0);
     unlinkat(top, name, AT_REMOVEDIR);
     close(fd);
 }
 
-static void remove_abandoned(int top, const char *name)
+/* Was it marked KEEP_S ago, or by a clock that has been set back since? */
+static bool stale_files_is_due(const struct stat *st)
 {
+    struct timespec now;
+    return !(st->st_mode & S_IWUSR) && clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+           (now.tv_sec < st->st_ctim.tv_sec || now.tv_sec - st->st_ctim.tv_sec > KEEP_S);
+}
+
+/* The pid of the runtime in a name. */
+static uint32_t stale_files_runtime(const char *name)
+{
+    uint32_t runtime = 0;
+    for (const char *digit = name + FIRST_LENGTH; digit < name + FIRST_LENGTH + DIGITS / 2; digit++)
+        runtime = runtime << 4 | (uint32_t)(*digit <= '9' ? *digit - '0' : *digit - 'a' + 10);
+    return runtime;
+}
+
+static void sweep_one(int top, const char *name, uint32_t own)
+{
+    struct stat st;
     if (strlen(name) != FIRST_LENGTH + DIGITS || memcmp(name, FIRST, FIRST_LENGTH) != 0)
         return;
     int fd = stale_files_take(top, name);
-    if (fd >= 0)
+    if (fd < 0)
+        return;
+    uint32_t runtime = stale_files_runtime(name);
+    bool missed = runtime != 0 && runtime != own && (kill((pid_t)runtime, 0) == 0 || errno == EPERM);
+    if (!missed || fstat(fd, &st) != 0 || stale_files_is_due(&st)) {
         stale_files_clear(top, name, fd);
+        return;
+    }
+    if (st.st_mode & S_IWUSR) {
+        each_entry(fd, remove_file, 0);
+        fchmod(fd, S_IRUSR | S_IXUSR);
+    }
+    close(fd);
 }
 
-void pl_stale_files_sweep(void)
+void pl_stale_files_sweep(uint32_t own)
 {
     int top = open(TOP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (top < 0)
         return;
-    each_entry(top, remove_abandoned);
+    each_entry(top, sweep_one, own);
     close(top);
 }
 
@@ -82,17 +115,22 @@ static bool still_there(int fd)
     return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
-void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir)
+void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir, uint32_t runtime)
 {
     for (int tries = 0; tries < TRIES; tries++) {
-        if (getrandom(&scratch_dir->number, sizeof scratch_dir->number, 0) != sizeof scratch_dir->number)
+        uint32_t random;
+        if (getrandom(&random, sizeof random, 0) != sizeof random)
             break;
+        scratch_dir->number = (uint64_t)runtime << 32 | random | 1; /* never 0 */
         stale_files_write_name(scratch_dir->name, scratch_dir->number);
-        if (mkdir(scratch_dir->name, 0700) != 0)
+        int made = mkdir(scratch_dir->name, 0700);
+        if (made != 0 && errno == EEXIST)
+            continue;
+        if (made != 0)
             break;
         scratch_dir->fd = stale_files_take(AT_FDCWD, scratch_dir->name);
-        if (scratch_dir->fd >= 0 && still_there(scratch_dir->fd))
-            return;
+        if (scratch_dir->fd >= 0 && still_there(scratch_dir->fd) && fchmod(scratch_dir->fd, S_IRWXU) == 0)
+            return; /* it may have been marked before it was held */
         rmdir(scratch_dir->name);
         if (scratch_dir->fd >= 0)
             close(scratch_dir->fd);

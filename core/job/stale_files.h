@@ -5,7 +5,11 @@
  *
  * A process holds a directory of its own, with a random name, by a lock (flock) on the directory itself. The kernel
  * releases the lock however the process ends. A keeper at the end of a job, a runtime that opens and a process that
- * opens UCX remove the directories of their user that no process holds.
+ * opens UCX sweep: they remove the directories of their user that no process holds.
+ *
+ * That a directory is there and not held shows that its holder was killed, which peers may miss in no other way. So
+ * while the runtime lives that has started the holder, whose pid is in the name, others first empty and mark the
+ * directory (its owner cannot write to it any more), and remove it some seconds later.
  *
  * A directory that a living process holds is never removed: only a process that has the lock removes it. Its maker
  * uses it only once it has the lock and sees that the directory still exists. Until then a new directory looks
@@ -25,8 +29,9 @@ struct pl_scratch_dir {
     char name[PL_SCRATCH_DIR_NAME];
 };
 
-/* Creates a directory and holds it. If that fails there is none, and UCX puts files where it does by default. */
-void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir);
+/* Creates a directory and holds it. `runtime`: the pid of the runtime that has started this process; 0: none. If that
+ * fails there is none, and UCX puts files where it does by default. */
+void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir, uint32_t runtime);
 /* Removes it with its contents. */
 void pl_scratch_dir_close(struct pl_scratch_dir *scratch_dir);
 
@@ -36,7 +41,8 @@ bool pl_scratch_dir_is_held(uint64_t number);
 /* Has its holder ended without closing it? Only until another process removes it. */
 bool pl_scratch_dir_is_abandoned(uint64_t number);
 
-/* Removes the directories that no process holds. Uses system calls only, for the keeper. */
-void pl_stale_files_sweep(void);
+/* Sweeps. `own`: the pid of the runtime of which no process runs any more, so that nobody needs its directories; 0:
+ * none. Uses system calls only, for the keeper. */
+void pl_stale_files_sweep(uint32_t own);
 
 #endif

@@ -135,8 +135,8 @@ static void ucx_set_up_network(ucp_config_t *config)
  */
 static int ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
 {
-    pl_stale_files_sweep();
-    pl_scratch_dir_open(&ucx->scratch_dir);
+    pl_stale_files_sweep(0);
+    pl_scratch_dir_open(&ucx->scratch_dir, ucx->host->runtime(ucx->engine));
     ucx_set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
     if (secure_getenv("UCX_POSIX_DIR"))
         return MPI_SUCCESS;

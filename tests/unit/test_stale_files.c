@@ -30,13 +30,13 @@ static bool is_there(const struct pl_scratch_dir *scratch_dir)
 START_TEST(test_held)
 {
     struct pl_scratch_dir scratch_dir, other;
-    pl_scratch_dir_open(&scratch_dir);
-    pl_scratch_dir_open(&other);
+    pl_scratch_dir_open(&scratch_dir, 0);
+    pl_scratch_dir_open(&other, 0);
     ck_assert_int_ge(scratch_dir.fd, 0);
     ck_assert_int_ge(other.fd, 0);
     ck_assert_str_ne(scratch_dir.name, other.name);
     drop_file(&scratch_dir);
-    pl_stale_files_sweep();
+    pl_stale_files_sweep(0);
     ck_assert(is_there(&scratch_dir) && is_there(&other));
     uint64_t number = scratch_dir.number;
     ck_assert(pl_scratch_dir_is_held(number) && pl_scratch_dir_is_held(other.number));
@@ -58,7 +58,7 @@ START_TEST(test_killed)
     ck_assert_int_eq(pipe(ready) | pipe(held), 0);
     pid_t maker = fork();
     if (maker == 0) {
-        pl_scratch_dir_open(&scratch_dir);
+        pl_scratch_dir_open(&scratch_dir, 0);
         drop_file(&scratch_dir);
         if (fork() == 0) {
             close(held[1]);
@@ -73,7 +73,7 @@ START_TEST(test_killed)
     ck_assert_int_ge(scratch_dir.fd, 0);
     kill(maker, SIGKILL);
     ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
-    pl_stale_files_sweep();
+    pl_stale_files_sweep(0);
     ck_assert(is_there(&scratch_dir) && pl_scratch_dir_is_held(scratch_dir.number));
     ck_assert(!pl_scratch_dir_is_abandoned(scratch_dir.number));
     close(held[1]); /* the child ends */
@@ -82,11 +82,63 @@ START_TEST(test_killed)
     while (is_there(&scratch_dir)) {
         ck_assert(pl_scratch_dir_is_abandoned(scratch_dir.number) || !is_there(&scratch_dir)); /* others sweep, too */
         usleep(1000);
-        pl_stale_files_sweep();
+        pl_stale_files_sweep(0);
     }
     ck_assert(!pl_scratch_dir_is_abandoned(scratch_dir.number));
     close(ready[0]);
     close(ready[1]);
+}
+END_TEST
+
+/* A process that was killed: its directory, with a file. */
+static void leave_behind(struct pl_scratch_dir *scratch_dir, pid_t runtime)
+{
+    int ready[2];
+    ck_assert_int_eq(pipe(ready), 0);
+    pid_t maker = fork();
+    if (maker == 0) {
+        pl_scratch_dir_open(scratch_dir, (uint32_t)runtime);
+        drop_file(scratch_dir);
+        _exit(write(ready[1], scratch_dir, sizeof *scratch_dir) != sizeof *scratch_dir);
+    }
+    ck_assert_int_eq(read(ready[0], scratch_dir, sizeof *scratch_dir), sizeof *scratch_dir);
+    ck_assert_int_ge(scratch_dir->fd, 0);
+    ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+/* While the runtime lives, a sweep empties the directory and leaves it for the peers to see. */
+START_TEST(test_marked)
+{
+    struct pl_scratch_dir scratch_dir, held;
+    char path[PL_SCRATCH_DIR_NAME + 16];
+    leave_behind(&scratch_dir, getpid());
+    pl_scratch_dir_open(&held, (uint32_t)getpid());
+    for (int sweeps = 0; sweeps < 3; sweeps++) {
+        pl_stale_files_sweep(sweeps == 1 ? (uint32_t)getppid() : 0);
+        ck_assert(pl_scratch_dir_is_abandoned(scratch_dir.number));
+    }
+    snprintf(path, sizeof path, "%s/some-file", scratch_dir.name);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    pl_stale_files_sweep((uint32_t)getpid());
+    ck_assert(!is_there(&scratch_dir) && is_there(&held));
+    drop_file(&held);
+    pl_scratch_dir_close(&held);
+    ck_assert(!is_there(&held));
+}
+END_TEST
+
+START_TEST(test_runtime_gone)
+{
+    struct pl_scratch_dir scratch_dir;
+    pid_t runtime = fork();
+    if (runtime == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(runtime, NULL, 0), runtime);
+    leave_behind(&scratch_dir, runtime);
+    pl_stale_files_sweep(0);
+    ck_assert(!is_there(&scratch_dir));
 }
 END_TEST
 
@@ -97,9 +149,9 @@ START_TEST(test_sweepers)
     for (int i = 0; i < SWEEPERS; i++)
         if ((sweeper[i] = fork()) == 0)
             for (prctl(PR_SET_PDEATHSIG, SIGKILL);;)
-                pl_stale_files_sweep();
+                pl_stale_files_sweep(0);
     for (int round = 0; round < ROUNDS; round++) {
-        pl_scratch_dir_open(&scratch_dir);
+        pl_scratch_dir_open(&scratch_dir, 0);
         ck_assert_int_ge(scratch_dir.fd, 0);
         drop_file(&scratch_dir);
         ck_assert(is_there(&scratch_dir));
@@ -113,4 +165,4 @@ START_TEST(test_sweepers)
 }
 END_TEST
 
-UNIT_MAIN("stale files", test_held, test_killed, test_sweepers)
+UNIT_MAIN("stale files", test_held, test_killed, test_marked, test_runtime_gone, test_sweepers)

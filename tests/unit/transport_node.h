@@ -222,6 +222,12 @@ static void node_quiet(struct pl_engine *engine)
     (void)engine;
 }
 
+static inline uint32_t node_runtime(const struct pl_engine *engine)
+{
+    (void)engine;
+    return 0;
+}
+
 static const struct pl_host node_host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = node_arrived,
@@ -234,6 +240,7 @@ static const struct pl_host node_host = {
     .engine_card = node_card,
     .threaded = node_threaded,
     .far = node_is_far,
+    .runtime = node_runtime,
     .pack = node_pack,
     .unpack = node_unpack,
     .seek = node_seek,

@@ -237,7 +237,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
         err = pl_runtime_need_keeper(rt);
     if (err)
         goto close_descriptors;
-    pl_stale_files_sweep();
+    pl_stale_files_sweep(0);
     *runtime = rt;
     return PLENUM_OK;
 

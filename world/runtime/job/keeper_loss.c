@@ -53,7 +53,7 @@ static void loss_kill_remains(const struct plenum_job *job)
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     }
     loss_await_ends(job);
-    pl_stale_files_sweep();
+    pl_stale_files_sweep((uint32_t)getpid());
 }
 
 /* The keeper was not killed: it cannot work here. */

@@ -35,8 +35,9 @@ enum {
 };
 
 struct keeper {
-    int children; /* signalfd: SIGCHLD */
-    int embedder; /* pidfd of the embedding program, -1 where the kernel has none */
+    int children;     /* signalfd: SIGCHLD */
+    int embedder;     /* pidfd of the embedding program, -1 where the kernel has none */
+    uint32_t runtime; /* its pid */
     struct pl_kept_job *jobs;
     int *shared; /* for pl_keeper_spawn() */
 };
@@ -299,13 +300,14 @@ static void keeper_reap(struct keeper *k)
  * raises SIGCHLD, after which the sweep runs again. */
 static void keeper_sweep(struct keeper *k)
 {
+    bool any_ended = false, all_ended = true;
     for (struct pl_kept_job *job = k->jobs; job; job = job->next) {
-        if (job->waiting > 0 || job->running > 0 || job->gone)
-            continue;
-        job->gone = pl_keeper_sweep(k->jobs, job->plan->cookie, false) == 0;
-        if (job->gone)
-            pl_stale_files_sweep();
+        if (job->waiting == 0 && job->running == 0 && !job->gone)
+            any_ended |= job->gone = pl_keeper_sweep(k->jobs, job->plan->cookie, false) == 0;
+        all_ended &= job->gone;
     }
+    if (any_ended)
+        pl_stale_files_sweep(all_ended ? k->runtime : 0);
 }
 
 /* --- notices ----------------------------------------------------------------------------------------------- */
@@ -414,7 +416,7 @@ static _Noreturn void keeper_end_everything(struct keeper *k)
         while (read(k->children, &seen, sizeof seen) > 0)
             ;
     } while (true);
-    pl_stale_files_sweep();
+    pl_stale_files_sweep(k->runtime);
     _exit(0);
 }
 
@@ -455,6 +457,7 @@ static void keeper_init(struct keeper *k, int socket, pid_t embedder)
     }
     k->children = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
     k->embedder = (int)syscall(SYS_pidfd_open, embedder, 0);
+    k->runtime = (uint32_t)embedder;
     k->shared = keeper_map(4096, MAP_SHARED);
 }
 
