@@ -136,6 +136,7 @@ struct pl_comm_failures {
     _Atomic int count, acknowledged; /* the program knows of the first `acknowledged` */
     int *members;                    /* ranks, in the order in which they were noticed; those of the remote group follow
                                         the local group's. NULL: none yet */
+    bool starved;                    /* there was no memory for them */
 };
 
 /* Why operations on the communicator fail. Ranks are stored plus 1; 0: none. */

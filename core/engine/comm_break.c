@@ -351,17 +351,52 @@ static int break_find(const struct pl_comm *comm, const struct pl_peer *peer)
     return -1;
 }
 
-/* The first root communicator with this peer that does not know of its end yet; *rank: the peer's. */
+/* The number of that rank of `comm` as a member of its root. */
+static int break_member(const struct pl_comm *comm, const struct pl_comm *root, int rank)
+{
+    return pl_comm_member(root, rank, comm == root && root->inter.remote);
+}
+
+/* The rank of a peer of whose end the communicator does not know yet, or -1. */
+static int break_find_news(struct pl_comm *comm, const struct pl_peer *peer)
+{
+    int rank = comm->role.whole ? -1 : break_find(comm, peer);
+    const struct pl_comm *root = rank < 0 ? comm : pl_comm_root(comm);
+    bool known = rank >= 0 && pl_comm_knows_failed(root, break_member(comm, root, rank));
+    return known || root->health.failures.starved ? -1 : rank;
+}
+
+/* Do the others find it themselves, if it concerns them? They do in one that goes on without failed members, and in one
+ * that is broken or revoked already, where only an agreement may still wait for that member. */
+static bool break_stays_here(const struct pl_comm *root)
+{
+    return pl_comm_keeps_failures(root) || (atomic_load(&root->health.failed) && !atomic_load(&root->health.confined));
+}
+
+static void break_lose(struct pl_comm *comm, int rank, int class, const char *why)
+{
+    struct pl_comm *root = pl_comm_root(comm);
+    struct break_notice notice = { .class = class };
+    char cause[BREAK_LINK_CAUSE];
+    int member = break_member(comm, root, rank);
+    if (break_stays_here(root)) {
+        pl_comm_fail_member(root, member);
+        return;
+    }
+    pl_visible(cause, sizeof cause, why ? why : "");
+    if (why)
+        snprintf(notice.words, sizeof notice.words, "%.64s is broken: rank %d lost the connection to %srank %d: %s",
+                 pl_comm_label(root), root->rank, comm->inter.remote ? "remote " : "", rank, cause);
+    pl_comm_break(root, rank, class, notice.words);
+    pl_comm_fail_member(root, member);
+    break_tell_all(root, rank, why ? PART_LINK : PART_RANK, &notice);
+}
+
 static struct pl_comm *break_next(struct pl_engine *engine, const struct pl_peer *peer, int *rank)
 {
-    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
-        bool confined = atomic_load(&comm->health.confined);
-        if ((atomic_load(&comm->health.failed) && !confined) || comm->role.whole)
-            continue;
-        *rank = break_find(comm, peer);
-        if (*rank >= 0 && !(confined && pl_comm_member_failed(comm, *rank)))
+    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
+        if ((*rank = break_find_news(comm, peer)) >= 0)
             return comm;
-    }
     return NULL;
 }
 
@@ -369,22 +404,16 @@ void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, in
 {
     int rank;
     struct pl_comm *comm;
-    while ((comm = break_next(engine, peer, &rank)) != NULL) {
-        struct pl_comm *root = pl_comm_root(comm);
-        struct break_notice notice = { .class = class };
-        char cause[BREAK_LINK_CAUSE];
-        int member = pl_comm_member(root, rank, comm == root && root->inter.remote);
-        if (pl_comm_keeps_failures(root)) {
-            pl_comm_fail_member(root, member); /* the others find it themselves, if it concerns them */
-            continue;
-        }
-        pl_visible(cause, sizeof cause, why ? why : "");
-        if (why)
-            snprintf(notice.words, sizeof notice.words, "%.64s is broken: rank %d lost the connection to %srank %d: %s",
-                     pl_comm_label(root), root->rank, comm->inter.remote ? "remote " : "", rank, cause);
-        pl_comm_break(root, rank, class, notice.words);
-        pl_comm_fail_member(root, member);
-        break_tell_all(root, rank, why ? PART_LINK : PART_RANK, &notice);
+    while ((comm = break_next(engine, peer, &rank)) != NULL)
+        break_lose(comm, rank, class, why);
+}
+
+void pl_comm_break_of_lost(struct pl_engine *engine, struct pl_comm *comm)
+{
+    PL_LIST_EACH(peer, &engine->peers.gone, struct pl_peer, gone) {
+        int rank = peer->error && !peer->closed ? break_find_news(comm, peer) : -1;
+        if (rank >= 0)
+            break_lose(comm, rank, peer->error, "it was lost before the communicator was made");
     }
 }
 

@@ -33,6 +33,7 @@ static bool failures_note(struct pl_comm *comm, int member)
     if (!failures->members)
         failures->members = pl_malloc((size_t)pl_comm_members(comm) * sizeof *failures->members);
     if (!failures->members) {
+        failures->starved = true;
         pl_comm_break(comm, 0, MPI_ERR_NO_MEM, "out of memory for the list of failed members");
         return false;
     }
