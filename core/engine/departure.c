@@ -106,12 +106,25 @@ int pl_departure_of_send(struct pl_request *request, int rc)
     return MPI_ERR_PROC_ABORTED;
 }
 
+/* The failure of a process of another job is noticed by the connection to it alone: a thread that may wait for its
+ * messages makes one. */
+static void departure_meet_strangers(struct pl_comm *comm)
+{
+    const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
+    for (int i = 0; i < group->size; i++)
+        if (PL_PROC_JOB(pl_group_proc(group, i)) != 0 && !pl_comm_member_failed(comm, i) &&
+            rank_has_departed(comm, i) && !is_closed(comm, i))
+            pl_comm_fail_member(comm, pl_comm_member(comm, i, comm->inter.remote != NULL));
+}
+
 /* Have all other ranks departed? In an intracommunicator this process remains, of which another thread may send. Stops
  * at the first rank that has not, so that no needless connections are made. */
 static bool all_have_departed(struct pl_comm *comm)
 {
     const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
     int self = comm->inter.remote ? -1 : comm->rank;
+    if (pl_comm_keeps_failures(comm))
+        departure_meet_strangers(comm);
     if (self >= 0 && (group->size == 1 || comm->instance->engine.threads.several))
         return false;
     for (int i = 0; i < group->size; i++)
@@ -191,11 +204,14 @@ static void departure_end_all(const struct pl_engine *engine, const struct pl_wa
 static void departure_end_collectives(struct pl_engine *engine)
 {
     struct pl_request *part;
-    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id)
+    PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
+        if (pl_comm_keeps_failures(comm))
+            departure_meet_strangers(comm);
         while ((part = departed_receive(comm, PL_MSG_COLL)) != NULL) {
             pl_match_unpost(part);
             pl_request_complete(part, MPI_ERR_PROC_ABORTED);
         }
+    }
 }
 
 void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)

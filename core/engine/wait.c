@@ -518,6 +518,17 @@ bool pl_engine_yield(struct pl_engine *engine)
     return wait_yield(engine) <= STARVED_NS;
 }
 
+/* Some transports look whether their peers live only when a thread is about to sleep. */
+static void wait_look_after_peers(struct pl_engine *engine)
+{
+    pl_engine_enter(engine);
+    if (!engine->wait.asleep) {
+        wait_arm(engine);
+        wait_disarm(engine);
+    }
+    pl_engine_leave(engine);
+}
+
 /* A program that polls may never wait, and its collectives cannot be cancelled. */
 static void wait_end_vain_polls(struct pl_engine *engine)
 {
@@ -525,8 +536,10 @@ static void wait_end_vain_polls(struct pl_engine *engine)
     if (now - before < POLLED_NS)
         return;
     atomic_store_explicit(&engine->wait.polled, now, memory_order_relaxed);
-    if (before)
+    if (before) {
+        wait_look_after_peers(engine);
         wait_end_vain(engine, NULL, NULL);
+    }
 }
 
 void pl_engine_polled(struct pl_engine *engine)

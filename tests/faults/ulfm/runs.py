@@ -34,16 +34,19 @@ class Runs:
         with open(source, encoding='utf-8') as file:
             return program, [int(n) for n in re.search(r'ranks: ([\d ]+)', file.read()).group(1).split()]
 
-    def run(self, name, *args, deaths=1, options=LOCAL, ranks=None, transports=('auto', 'ucx')):
-        """Once for each number of ranks and transport; `deaths` may depend on the number of ranks."""
+    def run(self, name, *args, deaths=1, strangers=0, options=LOCAL, ranks=None, transports=('auto', 'ucx')):
+        """Once for each number of ranks and transport; `deaths` may depend on the number of ranks. `strangers`: how many
+        of those that die are spawned ones."""
         program, suited = self.program(name)
         for count in ranks or suited:
             die = deaths(count) if callable(deaths) else deaths
             for transport in transports:
-                env = dict(self.t.env, PLENUM_TRANSPORT=transport)
+                env = dict(self.t.env, PLENUM_TRANSPORT=transport.split()[0])
+                if transport.endswith('tcp'):
+                    env['PLENUM_UCX_TLS'] = 'tcp'
                 code, out, err = self.t.run(*options, '--timeout', PATIENCE, '-n', count, program, *args, env=env)
                 said = out.split('\n')
-                good = (code, said.count('good'), said.count('dies')) == (137 if die else 0, count - die, die)
+                good = (code, said.count('good'), said.count('dies')) == (137 if die else 0, count - die + strangers, die)
                 self.t.expect(good, 'PLENUM_TRANSPORT=%s mpiexec %s -n %d %s %s' % (
                     transport, ' '.join(options), count, name, ' '.join(map(str, args))), code, out, err)
 
