@@ -27,6 +27,7 @@
 enum {
     /* If a peer has failed, close() gives up after this long: UCX may stay busy with what that one will never take. */
     CLOSE_FAILED_MS = 1000,
+    DYING_MS = 20,      /* from the first resource that a process loses when it ends to the last */
     CLOSE_IDLE_MS = 50, /* close() gives up after this long without an event: a peer that computes does not answer */
     CHECK_MS = 10,      /* between checks for peers that have gone, by an engine that closes */
     CHECK_ALL_MS = 200, /* ... and by one that waits: each takes system calls for each peer */
@@ -264,6 +265,13 @@ static int ucx_link_give_up(struct pl_ucx_link *link)
 static bool ucx_link_has_gone(const struct pl_ucx_link *link)
 {
     return link->scratch_dir != 0 && !pl_scratch_dir_is_held(link->scratch_dir);
+}
+
+bool pl_ucx_link_is_dying(const struct pl_ucx_link *link)
+{
+    for (int waited = 0; link->scratch_dir != 0 && !ucx_link_has_gone(link) && waited < DYING_MS; waited++)
+        pl_clock_sleep_ns(PL_NS_PER_MS);
+    return ucx_link_has_gone(link);
 }
 
 /* May the peer of a connection that was lost be closing? UCX cannot reach a worker that is about to go. If it has

@@ -23,6 +23,8 @@ int pl_ucx_link_open(struct pl_ucx_link *link);
 void pl_ucx_link_fail(struct pl_ucx_link *link, int error, const char *why);
 /* The same, where UCX has lost the connection. A peer that UCX does not watch may be closing: then it has departed. */
 void pl_ucx_link_lose(struct pl_ucx_link *link, int error, ucs_status_t status);
+/* Has a peer ended that UCX does not watch? Waits for 20 ms: a process that dies loses its memory before its lock. */
+bool pl_ucx_link_is_dying(const struct pl_ucx_link *link);
 /* Reports failed links to the engine. Returns their number. Without `all_is_read`, those that were refused wait: what
  * such a peer sent before is received first. */
 int pl_ucx_links_report(struct pl_ucx *ucx, bool all_is_read);

@@ -95,7 +95,8 @@ void pl_ucx_rndv_abandon(struct pl_ucx_rndv *rndv)
 /* The sender waits for a message that will never be received: the link is lost. */
 static int ucx_receive_failed(struct pl_ucx_link *link, ucs_status_t status)
 {
-    int err = pl_ucx_error(link->ucx, status, "cannot receive");
+    int err = pl_ucx_link_is_dying(link) ? link->ucx->host->fail(MPI_ERR_PROC_ABORTED, "the sender has died")
+                                         : pl_ucx_error(link->ucx, status, "cannot receive");
     pl_ucx_link_lose(link, err, status);
     return err;
 }
