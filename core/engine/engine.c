@@ -201,14 +201,23 @@ void pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *reques
     }
 }
 
+inline int pl_engine_progress_transports(struct pl_engine *engine)
+{
+    int events = 0;
+    assert(!engine->wait.inside);
+    engine->wait.inside = true;
+    for (int i = 0; i < engine->transports; i++)
+        events += engine->transport[i].ops->progress(engine->transport[i].self);
+    engine->wait.inside = false;
+    return events;
+}
+
 int pl_engine_progress(struct pl_engine *engine)
 {
     assert(pl_lock_held(&engine->lock));
-    int events = 0;
     unsigned turn = atomic_load_explicit(&engine->rounds, memory_order_relaxed) + 1;
     atomic_store_explicit(&engine->rounds, turn, memory_order_relaxed);
-    for (int i = 0; i < engine->transports; i++)
-        events += engine->transport[i].ops->progress(engine->transport[i].self);
+    int events = pl_engine_progress_transports(engine);
     if (!pl_list_empty(&engine->sends.busy))
         events += send_pending(engine);
     if (!pl_list_empty(&engine->sends.unresolved))

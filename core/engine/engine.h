@@ -132,6 +132,7 @@ struct pl_engine_wait {
     _Atomic int sleepers;         /* threads that sleep in wait.c: a completion for one of them wakes the engine */
     _Atomic unsigned activity;    /* counts wake-ups: the futex word of threads that do not sleep in a transport */
     bool asleep;                  /* a thread sleeps in the transports */
+    bool inside;                  /* of a transport's progress(): it is not called again */
     bool oversubscribed;          /* more runnable ranks than cores: yield early */
     _Atomic int contention;       /* above 0: a peer, below 0: unrelated processes ran when a waiting thread yielded */
     uint32_t described;           /* the job report in which the engine's queues are; engine lock (wait_record.c) */
@@ -211,6 +212,9 @@ void pl_engine_run_deferred(struct pl_list *deferred);
 
 /* One round: transports, pending sends, hooks. Lock held. Returns the number of events. */
 int pl_engine_progress(struct pl_engine *engine);
+
+/* The transports' part of it. */
+int pl_engine_progress_transports(struct pl_engine *engine);
 
 /* The transport that shares memory with other processes, and its state; NULL: none is open. */
 const struct pl_transport_ops *pl_engine_find_sharing(struct pl_engine *engine, void **self);

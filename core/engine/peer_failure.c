@@ -28,12 +28,7 @@
 enum {
     FAILURE_CHECK_MS = 10,
     FAILURE_DYING_MS = 20, /* from the first resource that a process loses when it ends to the last */
-    FAILURE_ROUNDS = 1024, /* of a transport, for what a dead process has sent: living ones may send for ever */
-};
-
-enum failure_check {
-    CHECK_ASKS = 1,  /* the system, too, not only what is known */
-    CHECK_TAKES = 2, /* what the dead have sent is taken first. Not inside a transport's progress */
+    FAILURE_ROUNDS = 1024, /* for what a dead process has sent: living ones may send for ever */
 };
 
 struct pl_failure {
@@ -119,33 +114,28 @@ static void failure_end_peers(struct pl_engine *engine, int dead)
 /* Takes what has arrived, so that it can still be received. */
 static void failure_take_rest(struct pl_engine *engine)
 {
-    for (int i = 0; i < engine->transports; i++)
-        for (int rounds = FAILURE_ROUNDS; rounds > 0; rounds--) {
-            int events = engine->transport[i].ops->progress(engine->transport[i].self);
-            if (events <= 0)
-                break;
-            engine->failure->taken = true;
-        }
+    for (int rounds = FAILURE_ROUNDS; rounds > 0 && pl_engine_progress_transports(engine) > 0; rounds--)
+        engine->failure->taken = true;
 }
 
-static void failure_check_rank(struct pl_engine *engine, int rank, enum failure_check how)
+/* `asks`: the system, too, not only what is known. Not inside a transport's progress. */
+static void failure_check_rank(struct pl_engine *engine, int rank, bool asks)
 {
     struct pl_failure *watch = engine->failure;
-    uint32_t now = rank == pl_process.identity.rank ? watch->counted[rank] : failure_deaths(rank, how & CHECK_ASKS);
+    uint32_t now = rank == pl_process.identity.rank ? watch->counted[rank] : failure_deaths(rank, asks);
     if ((int32_t)(now - watch->counted[rank]) <= 0) /* less when it is replaced between the two calls */
         return;
     watch->counted[rank] = now;
-    if (how & CHECK_TAKES) /* after its death: it sends nothing any more */
-        failure_take_rest(engine);
+    failure_take_rest(engine); /* after its death: it sends nothing any more */
     failure_end_peers(engine, rank);
     pl_failure_break(engine, PL_PROC(0, rank));
     pl_engine_wake(engine);
 }
 
-static void failure_check(struct pl_engine *engine, enum failure_check how)
+static void failure_check(struct pl_engine *engine, bool asks)
 {
     for (int r = 0; engine->failure && r < pl_process.identity.size; r++)
-        failure_check_rank(engine, r, how);
+        failure_check_rank(engine, r, asks);
 }
 
 /* The runtime tells of most deaths, and the ranks tell each other of those that they find: each asks the system for one
@@ -155,15 +145,15 @@ static void failure_check_next(struct pl_engine *engine)
     struct pl_failure *watch = engine->failure;
     uint32_t known;
     if (!pl_process_known_deaths(&known)) {
-        failure_check(engine, CHECK_ASKS | CHECK_TAKES);
+        failure_check(engine, true);
         return;
     }
     watch->next = (watch->next + 1) % pl_process.identity.size;
-    failure_check_rank(engine, watch->next, CHECK_ASKS | CHECK_TAKES);
+    failure_check_rank(engine, watch->next, true);
     if (known == watch->known)
         return;
     watch->known = known;
-    failure_check(engine, CHECK_TAKES);
+    failure_check(engine, false);
 }
 
 /* Has this member died since it agreed to take part, replaced or not? A member without a card is the World's first
@@ -186,7 +176,7 @@ static bool member_has_died_since(const struct pl_failure *watch, const struct p
 void pl_failure_catch_up(struct pl_engine *engine)
 {
     uint32_t known;
-    failure_check(engine, pl_process_known_deaths(&known) ? 0 : CHECK_ASKS);
+    failure_check(engine, !pl_process_known_deaths(&known));
 }
 
 void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm)
@@ -203,7 +193,7 @@ void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm)
 
 void pl_failure_search(struct pl_engine *engine)
 {
-    failure_check(engine, CHECK_ASKS | CHECK_TAKES);
+    failure_check(engine, true);
 }
 
 static int failure_check_hook(struct pl_hook *hook)
@@ -261,22 +251,24 @@ bool pl_failure_engine_is_dead(uint64_t engine, uint64_t proc)
 void pl_failure_await(const struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    failure_check(engine, CHECK_ASKS | CHECK_TAKES);
+    failure_check(engine, true);
     for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && waited < FAILURE_DYING_MS; waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-        failure_check(engine, CHECK_ASKS | CHECK_TAKES);
+        failure_check(engine, true);
     }
 }
 
 int pl_failure_explain(const struct pl_comm *comm, int rank, int rc)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    failure_check(engine, CHECK_ASKS);
+    if (engine->failure && engine->wait.inside)
+        return PL_AGAIN; /* what the member has sent can only be taken outside */
+    failure_check(engine, true);
     for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && !pl_comm_member_failed(comm, rank) &&
                          waited < FAILURE_DYING_MS;
          waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-        failure_check(engine, CHECK_ASKS);
+        failure_check(engine, true);
     }
     if (pl_comm_member_failed(comm, rank) && atomic_load(&comm->health.confined))
         return pl_failure_record_about(comm, rank, "has died");

@@ -64,7 +64,8 @@ void pl_failure_search(struct pl_engine *engine);
 /* Another process may know of a failure in the communicator already: waits until this one does, for 20 ms. */
 PL_COLD void pl_failure_await(const struct pl_comm *comm);
 
-/* A member cannot be reached: checks now, and records its death, or why the communicator is broken. Else `rc`. */
+/* A member cannot be reached: checks now, and records its death, or why the communicator is broken. Else `rc`. Inside
+ * a transport's progress PL_AGAIN: only outside can what the dead have sent be taken before their death counts. */
 PL_COLD int pl_failure_explain(const struct pl_comm *comm, int rank, int rc);
 
 /* "rank 2 of ocean", then `what`: MPI_ERR_PROC_ABORTED, recorded. */

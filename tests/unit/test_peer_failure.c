@@ -125,6 +125,24 @@ START_TEST(later)
 }
 END_TEST
 
+/* A transport that finds a member unreachable while it makes progress cannot take what that one has sent. */
+START_TEST(inside_a_transport)
+{
+    uint32_t came[SIZE] = { 0 };
+    struct pl_comm *comm = comm_of(all, came);
+    dead[3] = true;
+    pl_engine_enter(&instance->engine);
+    instance->engine.wait.inside = true;
+    ck_assert_int_eq(pl_failure_explain(comm, 3, MPI_ERR_OTHER), PL_AGAIN);
+    ck_assert(!atomic_load(&comm->health.failed));
+    instance->engine.wait.inside = false;
+    ck_assert_int_eq(pl_failure_explain(comm, 3, MPI_ERR_OTHER), MPI_ERR_PROC_ABORTED);
+    pl_engine_leave(&instance->engine);
+    ck_assert_int_eq(failed(comm), 3);
+    dead[3] = false;
+}
+END_TEST
+
 /* The part of a communicator that is on one node is broken with the whole, whichever process has died. */
 START_TEST(of_a_node)
 {
@@ -225,5 +243,5 @@ START_TEST(while_the_area_is_made)
 }
 END_TEST
 
-UNIT_MAIN_WITH("peer_failure", setup, teardown, from_the_start, later, of_a_node, between_groups,
+UNIT_MAIN_WITH("peer_failure", setup, teardown, from_the_start, later, inside_a_transport, of_a_node, between_groups,
                while_the_area_is_made)
