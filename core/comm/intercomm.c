@@ -33,6 +33,12 @@ struct wire {
     unsigned char *data;
 };
 
+/* A leader's second message. */
+struct announcement {
+    uint64_t length; /* of its serialized group, which follows */
+    int64_t error;   /* nothing follows */
+};
+
 static bool intercomm_less(struct pl_comm_id a, struct pl_comm_id b)
 {
     return a.home != b.home ? a.home < b.home : a.serial < b.serial;
@@ -52,15 +58,19 @@ static int intercomm_swap(struct pl_comm *peer, int rank, int tag, const void *o
     return rc ? rc : received;
 }
 
-/* The leaders exchange their serialized groups. */
-static int intercomm_swap_groups(struct pl_comm *peer, int remote_leader, int tag, const struct wire *own,
+/* The leaders exchange their serialized groups, or what has failed meanwhile. */
+static int intercomm_swap_groups(struct pl_comm *peer, int remote_leader, int tag, int failed, const struct wire *own,
                                  struct wire *theirs)
 {
-    int rc = intercomm_swap(peer, remote_leader, tag, &own->length, sizeof own->length, &theirs->length,
-                            sizeof theirs->length);
-    if (rc == MPI_SUCCESS && (own->length == 0 || theirs->length == 0))
-        rc = own->length ? pl_fail(MPI_ERR_OTHER, "the remote leader failed to serialize its group") : MPI_ERR_NO_MEM;
-    if (rc == MPI_SUCCESS && !(theirs->data = pl_malloc(theirs->length)))
+    struct announcement out = { own->length, failed }, in;
+    int rc = intercomm_swap(peer, remote_leader, tag, &out, sizeof out, &in, sizeof in);
+    if (failed || rc)
+        return failed ? failed : rc;
+    if (in.error)
+        return pl_fail((int)in.error, "the call failed on a process of the remote group");
+    theirs->length = in.length;
+    theirs->data = pl_malloc(in.length);
+    if (!theirs->data)
         rc = pl_fail_memory("the remote group");
     return rc ? rc : intercomm_swap(peer, remote_leader, tag, own->data, own->length, theirs->data, theirs->length);
 }
@@ -131,9 +141,11 @@ static int intercomm_exchange(struct pl_comm *local, int local_leader, struct pl
     }
     if (agreed)
         return agreed;
-    int rc = pl_bcast(local, proposals, 2 * sizeof *proposals, PL_TYPE_BYTE, local_leader);
-    if (rc == MPI_SUCCESS)
-        rc = intercomm_check_proposals(local, local_leader, failed, proposals);
+    bool awaited = leads && !proposals[0].error && !proposals[1].error;
+    int shared = pl_bcast(local, proposals, 2 * sizeof *proposals, PL_TYPE_BYTE, local_leader);
+    if (shared)
+        return awaited ? intercomm_swap_groups(peer, remote_leader, tag, shared, &own, remote) : shared;
+    int rc = intercomm_check_proposals(local, local_leader, failed, proposals);
     if (rc)
         return rc;
     if ((proposals[0].far || proposals[1].far) && (proposals[0].networked || proposals[1].networked))
@@ -144,9 +156,8 @@ static int intercomm_exchange(struct pl_comm *local, int local_leader, struct pl
     else if (leads)
         rc = pl_group_wire_write(local, &own.data, &length);
     if (leads) {
-        own.length = rc ? 0 : length;
-        int swapped = intercomm_swap_groups(peer, remote_leader, tag, &own, remote);
-        rc = rc ? rc : swapped;
+        own.length = length;
+        rc = intercomm_swap_groups(peer, remote_leader, tag, rc, &own, remote);
         free(own.data);
     }
     return intercomm_share_group(local, local_leader, rc, remote);
