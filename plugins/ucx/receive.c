@@ -193,25 +193,40 @@ void pl_ucx_fetch_after_send(struct pl_ucx_link *link)
             ucx_rndv_take_up(rndv);
 }
 
+/* Fetches it, or ends what is known to have ended. */
+static void ucx_fetch_put_off(struct pl_ucx_rndv *rndv)
+{
+    struct pl_ucx *ucx = rndv->link->ucx;
+    struct pl_incoming *message = rndv->message;
+    bool ended = rndv->state == PL_UCX_RNDV_FETCHED; /* at once, after a send */
+    if (!message && !ended)
+        pl_ucx_rndv_release(rndv); /* given up */
+    else if (!ended && ucx_fetch_start(rndv) == PL_PENDING)
+        ucx_rndv_take_up(rndv);
+    else if (message)
+        ucx->host->fetched(ucx->engine, message, ucx_fetch_end(rndv));
+    else
+        ucx_fetch_end(rndv);
+}
+
+/* What the engine does with a fetched message may fetch others, or give them up: they leave the list that they are in.
+ */
 int pl_ucx_fetch_put_off(struct pl_ucx *ucx)
 {
     int events = 0;
-    PL_LIST_EACH(rndv, &ucx->put_off, struct pl_ucx_rndv, put_off) {
-        struct pl_incoming *message = rndv->message;
-        bool ended = rndv->state == PL_UCX_RNDV_FETCHED; /* at once, after a send */
+    struct pl_list due;
+    pl_list_move(&due, &ucx->put_off);
+    while (!pl_list_empty(&due)) {
+        struct pl_ucx_rndv *rndv = PL_CONTAINER(due.next, struct pl_ucx_rndv, put_off);
         if (rndv->link->sent_since == 0)
             rndv->link->exchanges = false;
-        if (message && rndv->link->error)
-            continue; /* about to be given up */
+        if (rndv->message && rndv->link->error) { /* about to be given up */
+            pl_list_remove(&rndv->put_off);
+            pl_list_append(&ucx->put_off, &rndv->put_off);
+            continue;
+        }
         events++;
-        if (!message && !ended)
-            pl_ucx_rndv_release(rndv); /* given up */
-        else if (!ended && ucx_fetch_start(rndv) == PL_PENDING)
-            ucx_rndv_take_up(rndv);
-        else if (message)
-            ucx->host->fetched(ucx->engine, message, ucx_fetch_end(rndv));
-        else
-            ucx_fetch_end(rndv);
+        ucx_fetch_put_off(rndv);
     }
     return events;
 }

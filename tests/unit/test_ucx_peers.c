@@ -86,6 +86,50 @@ START_TEST(test_drop_at_loss)
 }
 END_TEST
 
+static struct message *answer;
+
+static void answer_once(struct node *node)
+{
+    if (!answer)
+        answer = message_send(node, ba, 3, LARGEST, &node_solid);
+}
+
+/* A message whose fetch ended at once, after a send: the engine answers it with a long one, which lets the transport
+ * fetch the next message that was put off. That one is fetched once. */
+START_TEST(test_answer_fetched)
+{
+    open_pair(1);
+    struct pl_ucx *ucx = b->self;
+    struct pl_ucx_link *link = (struct pl_ucx_link *)ba;
+    struct pl_incoming ended = { .size = 0 }, waits = { .data = node_cursor(received, LARGEST, &node_solid) };
+    struct message *message = message_send(a, ab, 2, LARGEST, &node_solid);
+    NODE_UNTIL(b, a, !pl_list_empty(&b->inbox));
+    struct pl_ucx_rndv *first = calloc(1, sizeof *first);
+    *first = (struct pl_ucx_rndv){ .link = link, .message = &ended, .state = PL_UCX_RNDV_FETCHED };
+    pl_list_append(&link->rndvs, &first->entry);
+    pl_list_append(&ucx->put_off, &first->put_off);
+    link->put_off_count = 1;
+    link->exchanges = true;
+    struct arrival *arrival = PL_CONTAINER(pl_list_pop(&b->inbox), struct arrival, link);
+    waits.size = arrival->header.size;
+    ck_assert_int_eq(ops->fetch(b->self, arrival->rndv, &waits), PL_PENDING);
+    free(arrival);
+    answer = NULL;
+    b->on_fetched = answer_once;
+    NODE_UNTIL(b, a, waits.transport[5] && message_done(message));
+    ck_assert_uint_eq(b->fetched, 2);
+    ck_assert(ended.transport[5] && node_intact(received, LARGEST, 1, 2));
+    ck_assert_int_eq(link->put_off_count, 0);
+    b->on_fetched = NULL;
+    ck_assert_int_eq(node_take(a, b, received, LARGEST, &node_solid).tag, 3);
+    ck_assert(node_intact(received, LARGEST, 1, 3));
+    NODE_UNTIL(a, b, message_done(answer));
+    message_free(answer);
+    message_free(message);
+    close_pair();
+}
+END_TEST
+
 /* A link has carried so many messages that their numbers pass 2^31: a message that the peer has not acknowledged keeps
  * the sender from closing, as before. */
 START_TEST(test_flush_after_many)
@@ -406,6 +450,7 @@ int main(void)
     Suite *suite = suite_of("ucx peers");
     add(suite, "test_flush_and_leave", test_flush_and_leave, CHOICES);
     add(suite, "test_drop_at_loss", test_drop_at_loss, CHOICES);
+    add(suite, "test_answer_fetched", test_answer_fetched, 1);
     add(suite, "test_flush_after_many", test_flush_after_many, CHOICES);
     add(suite, "test_bad_address", test_bad_address, CHOICES);
     add(suite, "test_sleep", test_sleep, CHOICES);
