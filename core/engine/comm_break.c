@@ -14,13 +14,13 @@
 #include "core/engine/client.h"
 #include "core/engine/comm.h"
 #include "core/engine/comm_failures.h"
+#include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/match_index.h"
 #include "core/engine/p2p.h"
 #include "core/engine/peer.h"
-#include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
 #include "core/engine/wait.h"
 #include "core/job/process.h"
@@ -506,5 +506,5 @@ int pl_comm_broken_record(const struct pl_comm *comm)
         return pl_fail(class, "%s", comm->health.words);
     if (class != MPI_ERR_PROC_ABORTED)
         return pl_fail(class, "%s is broken: rank %d failed", pl_comm_label(comm), rank);
-    return pl_failure_record_about(comm->role.whole ? comm->role.whole : comm, rank, "has died");
+    return pl_departure_record_failed(comm->role.whole ? comm->role.whole : comm, rank);
 }

@@ -8,6 +8,7 @@
 #include "core/base/memory.h"
 #include "core/engine/client.h"
 #include "core/engine/comm_break.h"
+#include "core/engine/departure.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
@@ -61,9 +62,8 @@ bool pl_failures_end_probe(const struct pl_comm *comm, int source)
 
 int pl_failures_record_probe(const struct pl_comm *comm, int source)
 {
-    return pl_comm_fails(comm, PL_MSG_P2P) || source == MPI_ANY_SOURCE
-               ? pl_comm_broken_record(comm)
-               : pl_failure_record_about(comm, source, "has died");
+    return pl_comm_fails(comm, PL_MSG_P2P) || source == MPI_ANY_SOURCE ? pl_comm_broken_record(comm)
+                                                                       : pl_departure_record_failed(comm, source);
 }
 
 static bool failures_end_receive(const struct pl_request *request)

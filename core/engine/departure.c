@@ -16,6 +16,8 @@
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 
+static const char departed_words[] = "has finalized: it neither sends nor receives any more";
+
 /* Why does a process take no part any more, as words? The state of the World says nothing of sessions. */
 static enum pl_absence departure_absence(const struct pl_comm *comm, uint64_t proc, char words[PL_DETAIL_MAX])
 {
@@ -235,8 +237,14 @@ int pl_departure_record(struct pl_comm *comm)
         return pl_failure_record_about(comm, rank, words);
     if (comm->health.departed_how == PL_STAYS)
         comm->health.departed_how = departure_is_death(comm, proc) ? PL_DIED : PL_DEPARTED;
-    return pl_failure_record_about(comm, rank,
-                                   comm->health.departed_how == PL_DIED
-                                       ? "has died"
-                                       : "has finalized: it neither sends nor receives any more");
+    return pl_failure_record_about(comm, rank, comm->health.departed_how == PL_DIED ? "has died" : departed_words);
+}
+
+int pl_departure_record_failed(const struct pl_comm *comm, int rank)
+{
+    char words[PL_DETAIL_MAX];
+    if (departure_absence(comm, pl_failure_proc(comm, rank), words) != PL_STAYS)
+        return pl_failure_record_about(comm, rank, words);
+    bool departed = comm->health.departed == rank + 1 && comm->health.departed_how != PL_DIED;
+    return pl_failure_record_about(comm, rank, departed ? departed_words : "has died");
 }

@@ -38,4 +38,8 @@ PL_COLD int pl_departure_of_send(struct pl_request *request, int rc);
  * recorded. */
 PL_COLD int pl_departure_record(struct pl_comm *comm);
 
+/* What is true of a rank that counts as failed: it has died, or has departed before the others agreed. The same class,
+ * recorded. */
+PL_COLD int pl_departure_record_failed(const struct pl_comm *comm, int rank);
+
 #endif

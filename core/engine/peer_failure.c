@@ -14,6 +14,7 @@
 #include "core/engine/comm.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/comm_failures.h"
+#include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
@@ -271,15 +272,20 @@ int pl_failure_explain(const struct pl_comm *comm, int rank, int rc)
         failure_check(engine, true);
     }
     if (pl_comm_member_failed(comm, rank) && atomic_load(&comm->health.confined))
-        return pl_failure_record_about(comm, rank, "has died");
+        return pl_departure_record_failed(comm, rank);
     return pl_comm_fails(comm, PL_MSG_P2P) ? pl_comm_broken_record(comm) : rc;
+}
+
+uint64_t pl_failure_proc(const struct pl_comm *comm, int rank)
+{
+    const struct pl_group *group =
+        comm->inter.remote && rank < comm->inter.remote->size ? comm->inter.remote : comm->group;
+    return rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
 }
 
 int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *what)
 {
-    const struct pl_group *group =
-        comm->inter.remote && rank < comm->inter.remote->size ? comm->inter.remote : comm->group;
-    uint64_t proc = rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
+    uint64_t proc = pl_failure_proc(comm, rank);
     char label[PL_JOB_NAME_MAX + 32];
     if (PL_PROC_JOB(proc) == 0)
         return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d of %s %s", rank, pl_comm_label(comm), what);

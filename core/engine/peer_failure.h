@@ -68,6 +68,9 @@ PL_COLD void pl_failure_await(const struct pl_comm *comm);
  * a transport's progress PL_AGAIN: only outside can what the dead have sent be taken before their death counts. */
 PL_COLD int pl_failure_explain(const struct pl_comm *comm, int rank, int rc);
 
+/* The process of a rank; in an intercommunicator, of the remote group if that has the rank. */
+uint64_t pl_failure_proc(const struct pl_comm *comm, int rank);
+
 /* "rank 2 of ocean", then `what`: MPI_ERR_PROC_ABORTED, recorded. */
 PL_COLD int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *what);
 

@@ -11,7 +11,6 @@
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
-#include "core/engine/peer_failure.h"
 #include "core/engine/status.h"
 #include "core/engine/wait.h"
 
@@ -309,7 +308,7 @@ int pl_request_report(const struct pl_request *request)
     if (request->comm && request->comm->health.failed && error == pl_comm_broken_class(request->comm)) {
         bool one = request->comm->health.confined && request->context != PL_MSG_COLL && request->kind != PL_REQ_COLL &&
                    request->args.peer_rank >= 0;
-        return one ? pl_failure_record_about(request->comm, request->args.peer_rank, "has died")
+        return one ? pl_departure_record_failed(request->comm, request->args.peer_rank)
                    : pl_comm_broken_record(request->comm);
     }
     if (error == MPI_ERR_PROC_ABORTED && request->comm->health.departed)
