@@ -149,8 +149,10 @@ static int ucx_link_connect(struct pl_ucx_link *link)
     ucx->watches |= link->watched;
     link->lasting |= !link->watched;
     if (status != UCS_OK) {
+        char choice[PL_UCX_CHOICE];
         link->ep = NULL;
-        return ucx->host->fail(PL_UNREACHABLE, "UCX cannot reach this process: %s%s", ucs_status_string(status),
+        return ucx->host->fail(PL_UNREACHABLE, "UCX cannot reach this process%s: %s%s", pl_ucx_choice(ucx, choice),
+                               ucs_status_string(status),
                                access("/sys/class/net", X_OK) == 0 ? "" : "; it finds no network without /sys");
     }
     ucx->unclaimed = true;

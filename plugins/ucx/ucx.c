@@ -92,6 +92,17 @@ static void ucx_choose_transports(struct pl_ucx *ucx, ucp_config_t *config)
     ucx->tcp_only = !ucx->shared_memory && access("/sys/class/infiniband", F_OK) != 0;
 }
 
+const char *pl_ucx_choice(const struct pl_ucx *ucx, char words[PL_UCX_CHOICE])
+{
+    const char *wanted = ucx->host->config_text("ucx_tls"), *users = secure_getenv("UCX_TLS");
+    words[0] = '\0';
+    if (wanted && *wanted)
+        snprintf(words, PL_UCX_CHOICE, " with PLENUM_UCX_TLS=%.80s", wanted);
+    else if (users)
+        snprintf(words, PL_UCX_CHOICE, " with UCX_TLS=%.80s", users);
+    return words;
+}
+
 /* Within the host, the loopback alone. Other hosts: the interfaces that PLENUM_NET selects, or all. */
 static int ucx_choose_devices(struct pl_ucx *ucx, ucp_config_t *config)
 {
@@ -219,9 +230,15 @@ static int ucx_open_context(struct pl_ucx *ucx)
     };
     status = ucp_init(&params, config, &ucx->context);
     ucp_config_release(config);
-    return status == UCS_OK ? MPI_SUCCESS
-                            : ucx->host->fail(PL_UNREACHABLE, "UCX finds no transport that works here: %s",
-                                              ucs_status_string(status));
+    if (status == UCS_OK)
+        return MPI_SUCCESS;
+    char choice[PL_UCX_CHOICE];
+    pl_ucx_choice(ucx, choice);
+    return ucx->host->fail(PL_UNREACHABLE, "UCX finds no transport that works here%s: %s%s", choice,
+                           ucs_status_string(status),
+                           *choice ? "; tcp works anywhere, \"ucx_info -d\" lists all names, and without the variable "
+                                     "Plenum chooses"
+                                   : "");
 }
 
 /* SERIALIZED at every thread level: the engine's lock admits one thread at a time, but not always the same one. */
