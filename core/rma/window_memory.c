@@ -36,6 +36,18 @@ size_t pl_win_memory_alignment(const struct pl_win *win)
     return win->hints.alignment > PL_WIN_CTL ? win->hints.alignment : PL_WIN_CTL;
 }
 
+/* The sum of the ranks' sizes, which may be more than 64 bits: INT64_MAX. Collective. */
+static int memory_add_up(struct pl_comm *parent, int64_t mine, int64_t *all)
+{
+    const int64_t low = (int64_t)1 << 31;
+    int64_t parts[2] = { mine / low, mine % low };
+    int rc = pl_allreduce(parent, MPI_IN_PLACE, parts, 2, pl_type_predefined((uintptr_t)MPI_INT64_T),
+                          pl_op_predefined((uintptr_t)MPI_SUM));
+    if (__builtin_mul_overflow(parts[0], low, all) || __builtin_add_overflow(*all, parts[1], all))
+        *all = INT64_MAX;
+    return rc;
+}
+
 /* Bytes of this process's area behind the control block. Collective where they depend on the other ranks. */
 static int memory_own_bytes(struct pl_win *win, struct pl_comm *parent, size_t *bytes)
 {
@@ -43,8 +55,7 @@ static int memory_own_bytes(struct pl_win *win, struct pl_comm *parent, size_t *
     size_t alignment = pl_win_memory_alignment(win), slack = alignment > 0 ? alignment - PL_WIN_CTL : 0;
     int rc = MPI_SUCCESS;
     if (memory_is_contiguous(win) && win->comm->size > 1) {
-        rc = pl_allreduce(parent, &mine, &all, 1, pl_type_predefined((uintptr_t)MPI_INT64_T),
-                          pl_op_predefined((uintptr_t)MPI_SUM));
+        rc = memory_add_up(parent, mine, &all);
         mine = win->comm->rank == 0 ? all : 0;
     }
     *bytes = (size_t)mine + slack;

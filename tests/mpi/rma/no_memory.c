@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 4 */
 /*
- * One rank asks for more memory than there is. All ranks get the same error class, which is raised on the communicator,
- * nothing is left, and the communicator makes the next window.
+ * One rank asks for more memory than there is, or all do, in bytes that add up to few in 64 bits. All ranks get the
+ * same error class, which is raised on the communicator, nothing is left, and the communicator makes the next window.
  */
 #include "rma.h"
 
@@ -16,7 +16,7 @@ static void too_much(MPI_Comm comm, int shared, MPI_Aint bytes, int greedy)
 {
     int64_t *base = NULL;
     MPI_Win win = MPI_WIN_NULL;
-    CHECK_CLASS(allocate(shared, mtest_rank == greedy ? bytes : 64, comm, &base, &win), MPI_ERR_NO_MEM);
+    CHECK_CLASS(allocate(shared, mtest_rank == greedy || greedy < 0 ? bytes : 64, comm, &base, &win), MPI_ERR_NO_MEM);
     CHECK(win == MPI_WIN_NULL && base == NULL);
 }
 
@@ -41,13 +41,15 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
-    for (int shared = 0; shared <= window_can_share(comm); shared++)
+    for (int shared = 0; shared <= window_can_share(comm); shared++) {
+        too_much(comm, shared, ((MPI_Aint)1 << 62) + 64, -1);
         for (int greedy = 0; greedy < mtest_size; greedy++) {
             too_much(comm, shared, (MPI_Aint)1 << 60, greedy);
             too_much(comm, shared, (MPI_Aint)1 << 46, greedy);
             too_much(comm, shared, INTPTR_MAX, greedy);
             enough(comm, shared);
         }
+    }
     CHECK_OK(MPI_Comm_free(&comm));
     MTEST_END;
 }
