@@ -140,6 +140,7 @@ struct pl_engine_wait {
     _Atomic unsigned apart_tries; /* such tries since contention began */
     _Atomic int slow_spins;       /* in succession, in which rounds of progress called the kernel (wait.c) */
     _Atomic long contended;       /* when a yield last let another process run: CLOCK_MONOTONIC, ns */
+    _Atomic unsigned polls;       /* unsuccessful tests and probes */
     _Atomic long polled;          /* when a polling thread last searched for what cannot come: the same clock */
 };
 

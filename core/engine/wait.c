@@ -55,7 +55,7 @@ static const struct pl_wait_policy wait_alone = {
     .spins = 2000, /* each some tens of nanoseconds */
     .spin_ns = 100000,
     .yields = 500, /* each 0.5 us, or as long as the other processes want to run */
-    .poll_period = 2048,
+    .poll_period = 1024,
 };
 
 /* Another process ran during the last yields. It may be the peer: a message then takes 2 to 4 us, not the 200 us after
@@ -64,7 +64,7 @@ static const struct pl_wait_policy wait_contended_by_peer = {
     .spins = 50, /* long enough for a peer that runs to answer */
     .spin_ns = 4000,
     .yields = 100,
-    .poll_period = 16,
+    .poll_period = 8,
     /* Else the kernel moves one of the two after 10 ms, and beside a program that computes never. Meanwhile a barrier
      * takes 2.5 us instead of 0.1, and a message 10 to 50 us instead of 1. */
     .moves_apart = true,
@@ -76,12 +76,12 @@ static const struct pl_wait_policy wait_slow = {
     .spins = 0,
     .yields = 4000,
     .sparse = true,
-    .poll_period = 2048,
+    .poll_period = 1024,
 };
 static const struct pl_wait_policy wait_slow_contended_by_peer = {
     .spins = 0,
     .yields = 100,
-    .poll_period = 16,
+    .poll_period = 8,
     .moves_apart = true,
 };
 
@@ -89,7 +89,7 @@ static const struct pl_wait_policy wait_slow_contended_by_peer = {
 static const struct pl_wait_policy wait_slow_contended_by_unrelated = {
     .spins = 0,
     .yields = 10,
-    .poll_period = 2048,
+    .poll_period = 1024,
 };
 
 /* A process that computes ran during the last yield. With one such process on two cores a message takes 3.6 us, and
@@ -98,7 +98,7 @@ static const struct pl_wait_policy wait_contended_by_unrelated = {
     .spins = 20000,    /* most of the time for which the scheduler lets the unrelated process run instead of the peer */
     .spin_ns = 600000, /* the same */
     .yields = 500,
-    .poll_period = 2048,
+    .poll_period = 1024,
 };
 
 /* The job has more ranks than cores: the peer most likely waits for this one. */
@@ -106,7 +106,7 @@ static const struct pl_wait_policy wait_oversubscribed = {
     .spins = 0,
     .yields = 100,
     /* A solver of hypre polls: six ranks on two busy cores take a second with this and STARVED_NS, else minutes. */
-    .poll_period = 16,
+    .poll_period = 8,
 };
 
 enum {
@@ -129,8 +129,8 @@ enum {
     ATTEND_DOUBLINGS = 10,  /* a progress thread's: to 102 ms ... */
     ATTEND_BLIND_US = 4000, /* ... or to this, after SLEEP_DOUBLINGS sleeps */
     SLEEPS_DEPARTED = 8,    /* before a wait, 25 ms old by then, checks whether its peers have departed */
-    POLLS_NUDGE = 16,       /* rounds of progress between a polling program's rounds in the other engines */
-    POLLS_VAIN = 256,       /* rounds of progress between a polling program's readings of the clock for the same ... */
+    POLLS_NUDGE = 8,        /* a polling program's polls between its rounds in the other engines */
+    POLLS_VAIN = 128,       /* its polls between readings of the clock for what it polls for in vain ... */
     POLLED_NS = 25000000,   /* ... and the time between its checks */
 };
 
@@ -548,13 +548,14 @@ void pl_engine_polled(struct pl_engine *engine)
         pl_engine_nudge_all();
         return;
     }
-    /* Bit 0 aside: some calls make two rounds. */
-    unsigned round = atomic_load_explicit(&engine->rounds, memory_order_relaxed);
-    if ((round & (POLLS_NUDGE - 2)) == 0)
+    /* Not the engine's rounds: what the program does between two polls may make as many each time. */
+    unsigned polls = atomic_load_explicit(&engine->wait.polls, memory_order_relaxed) + 1;
+    atomic_store_explicit(&engine->wait.polls, polls, memory_order_relaxed);
+    if (polls % POLLS_NUDGE == 0)
         pl_engine_nudge_others(engine);
-    if ((round & (POLLS_VAIN - 2)) == 0)
+    if (polls % POLLS_VAIN == 0)
         wait_end_vain_polls(engine);
-    if ((round & (wait_choose_policy(engine)->poll_period - 2)) == 0)
+    if (polls % wait_choose_policy(engine)->poll_period == 0)
         wait_yield(engine);
 }
 

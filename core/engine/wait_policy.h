@@ -15,7 +15,7 @@ struct pl_wait_policy {
     long spin_ns;         /* the spin ends after this time, too; 0: not limited */
     unsigned yields;      /* before the first sleep */
     bool sparse;          /* not each of these rounds has its yield */
-    unsigned poll_period; /* progress rounds between two yields of a program that polls by MPI_Test: a power of two */
+    unsigned poll_period; /* polls between two yields of a program that polls by MPI_Test: a power of two */
     bool moves_apart;     /* tries to leave the core to the peer, now and then, before it yields */
 };
 
