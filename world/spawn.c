@@ -70,7 +70,7 @@ struct spawn_batch {
 /* Broadcasts the numbers of processes and fills in `codes`: MPI_ERR_SPAWN for processes beyond `number`. One broadcast
  * for each BATCH commands. */
 static int spawn_bcast_codes(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm,
-                             int *codes, int *processes)
+                             int *codes, int64_t *processes)
 {
     struct spawn_batch batch = { .count = count };
     *processes = 0;
@@ -169,7 +169,8 @@ static int spawn_ask(void *context, const char *port)
 int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *codes,
              struct pl_comm **made)
 {
-    int processes, rc = spawn_bcast_codes(commands, count, root, comm, codes, &processes);
+    int64_t processes;
+    int rc = spawn_bcast_codes(commands, count, root, comm, codes, &processes);
     if (rc)
         return rc;
     struct request request = { .commands = commands, .count = count, .question = { .fd = -1 } };
@@ -180,7 +181,7 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
     if (rc == MPI_SUCCESS)
         pl_question_settle(&request.question);
     pl_question_close(&request.question);
-    for (int i = 0; rc && codes && i < processes; i++)
+    for (int64_t i = 0; rc && codes && i < processes; i++)
         codes[i] = MPI_ERR_SPAWN;
     return rc;
 }

@@ -6,6 +6,7 @@
 /* Spawning: this program starts itself as children, which start one grandchild; what cannot be started is an error at
  * all. */
 #include "mtest.h"
+#include <limits.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -222,5 +223,9 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Comm_spawn(argv[0], first, 1, MPI_INFO_NULL, mtest_size, MPI_COMM_WORLD, &inter,
                                MPI_ERRCODES_IGNORE),
                 MPI_ERR_ROOT);
+    infos[0] = infos[1] = MPI_INFO_NULL; /* more processes than an int counts */
+    CHECK_CLASS(MPI_Comm_spawn_multiple(2, (char *[]){ argv[0], argv[0] }, MPI_ARGVS_NULL, (int[]){ INT_MAX, INT_MAX },
+                                        infos, root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
+                MPI_ERR_SPAWN);
     MTEST_END;
 }
