@@ -465,8 +465,10 @@ static bool two_phase_pays(const struct two_phase *x, const struct extent *exten
         const struct extent *extent = &extents[i];
         if (extent->barred)
             return false;
-        if (extent->high == extent->low || __builtin_add_overflow(sum, extent->high - extent->low, &sum))
+        if (extent->high == extent->low)
             continue;
+        if (__builtin_add_overflow(sum, extent->high - extent->low, &sum))
+            sum = INT64_MAX;
         *low = extent->low < *low ? extent->low : *low;
         high = extent->high > high ? extent->high : high;
         run = extent->run < run ? extent->run : run;
