@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "core/base/config.h"
+#include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
+#include "core/comm/create.h"
 #include "core/comm/group_wire.h"
 #include "core/comm/intercomm.h"
 #include "core/engine/address_vector.h"
@@ -108,16 +110,25 @@ static int port_attempt(int root, struct pl_comm *comm, negotiate_function *nego
     return rc;
 }
 
-static int port_negotiate(int root, struct pl_comm *comm, bool accepts, negotiate_function *negotiate, void *context,
-                          struct pl_comm **made)
+/* Each member sets memory aside: what follows the roots' agreement must not fail on one member alone, as the others may
+ * wait for it in the new communicator. */
+static int port_reserve(struct pl_comm *comm)
+{
+    int failed = pl_comm_reserve(comm), any = failed;
+    int rc = pl_allreduce(comm, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
+                          pl_op_predefined((uintptr_t)MPI_MAX));
+    if (rc == MPI_SUCCESS && any)
+        rc = pl_error_agreed(failed ? failed : pl_fail(any, "the call failed on another process of the group"));
+    return rc;
+}
+
+static int port_negotiate_reserved(int root, struct pl_comm *comm, bool accepts, negotiate_function *negotiate,
+                                   void *context, struct pl_comm **made)
 {
     struct pl_port_negotiation negotiation = { .comm = comm,
                                                .final = strcmp(pl_config_text("transport"), "auto") != 0 };
     struct port_result result;
-    int rc = pl_engine_widen(&comm->instance->engine);
-    if (rc) /* it fails only in a job of one process, so no other member waits */
-        return rc;
-    rc = port_attempt(root, comm, negotiate, context, &negotiation, &result);
+    int rc = port_attempt(root, comm, negotiate, context, &negotiation, &result);
     if (rc == PL_UNREACHABLE) {
         negotiation.final = true;
         if (pl_engine_add_network(&comm->instance->engine)) /* the root notices by the member's card */
@@ -127,6 +138,19 @@ static int port_negotiate(int root, struct pl_comm *comm, bool accepts, negotiat
     if (rc == MPI_SUCCESS)
         rc = port_assemble(comm, &negotiation, &result, accepts, made);
     free(negotiation.remote);
+    return rc;
+}
+
+static int port_negotiate(int root, struct pl_comm *comm, bool accepts, negotiate_function *negotiate, void *context,
+                          struct pl_comm **made)
+{
+    int rc = pl_engine_widen(&comm->instance->engine);
+    if (rc) /* it fails only in a job of one process, so no other member waits */
+        return rc;
+    rc = port_reserve(comm);
+    if (rc == MPI_SUCCESS)
+        rc = port_negotiate_reserved(root, comm, accepts, negotiate, context, made);
+    pl_memory_free_reserve();
     return rc;
 }
 

@@ -18,7 +18,7 @@ enum { BLOCKS = 40, EACH = 3 };
 static int rank, size, wrong, chosen, verbose;
 static long nth, failed_calls, calls_made;
 static bool happened;
-static const char *name, *path = "together.data";
+static const char *name, *program, *path = "together.data";
 
 static void expect(bool condition, const char *what)
 {
@@ -54,6 +54,14 @@ static bool all_have(int code)
     return !any;
 }
 
+static void say_why(int code)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    MPI_Error_string(code, text, &length);
+    printf("%s %ld: rank %d: %s\n", name, nth, rank, text);
+}
+
 static void ready(MPI_Comm comm)
 {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -73,6 +81,8 @@ static int end_comm(int code, const MPI_Comm *made, int members)
     if (members == 0)
         MPI_Comm_size(comm, &members);
     int used = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    if (used != MPI_SUCCESS && verbose)
+        say_why(used);
     if (all)
         expect(used == MPI_SUCCESS && sum == members, "the sum");
     MPI_Comm_free(&comm);
@@ -277,6 +287,67 @@ static int try_inter_split(MPI_Comm comm)
 static int try_inter_create(MPI_Comm comm)
 {
     return try_inter(comm, CREATE);
+}
+
+/* One half accepts what the other one connects, each with a limit: a root that has failed does not call again. */
+static int try_connect(MPI_Comm comm)
+{
+    MPI_Comm half, made = MPI_COMM_NULL;
+    MPI_Info info;
+    char port[MPI_MAX_PORT_NAME] = "";
+    int accepts = rank % 2 == 0;
+    MPI_Comm_split(comm, rank % 2, rank, &half);
+    ready(half);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "timeout", "3");
+    if (rank == 0)
+        MPI_Open_port(MPI_INFO_NULL, port);
+    MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+    arm();
+    int code = disarm(accepts ? MPI_Comm_accept(port, info, 0, half, &made)
+                              : MPI_Comm_connect(port, info, 0, half, &made));
+    if (rank == 0)
+        MPI_Close_port(port);
+    code = end_inter(code, &made);
+    MPI_Info_free(&info);
+    MPI_Comm_free(&half);
+    return code;
+}
+
+enum { CHILDREN = 2 };
+
+/* A spawned process uses its parents' communicator once. */
+static int be_child(void)
+{
+    MPI_Comm parent;
+    int sum = 0, one = 1;
+    MPI_Comm_get_parent(&parent);
+    ready(parent);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, parent);
+    MPI_Comm_free(&parent);
+    MPI_Finalize();
+    return 0;
+}
+
+static int try_spawn(MPI_Comm comm)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    arm();
+    int code = disarm(MPI_Comm_spawn((char *)program, (char *[]){ "child", NULL }, CHILDREN, MPI_INFO_NULL, 0, comm,
+                                     &made, MPI_ERRCODES_IGNORE));
+    return end_comm(code, &made, CHILDREN);
+}
+
+static int try_spawn_multiple(MPI_Comm comm)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    char *child[] = { "child", NULL };
+    arm();
+    int code = disarm(MPI_Comm_spawn_multiple(2, (char *[]){ (char *)program, (char *)program },
+                                              (char **[]){ child, child }, (int[]){ 1, CHILDREN - 1 },
+                                              (MPI_Info[]){ MPI_INFO_NULL, MPI_INFO_NULL }, 0, comm, &made,
+                                              MPI_ERRCODES_IGNORE));
+    return end_comm(code, &made, CHILDREN);
 }
 
 /* --- windows ------------------------------------------------------------------------------------------------------ */
@@ -630,6 +701,9 @@ static const struct {
     CALL(inter_idup),
     CALL(inter_split),
     CALL(inter_create),
+    CALL(connect),
+    CALL(spawn),
+    CALL(spawn_multiple),
     CALL(win_create),
     CALL(win_allocate),
     CALL(win_shared),
@@ -672,16 +746,11 @@ static bool try_once(int (*run)(MPI_Comm comm))
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     ready(comm);
     happened = false;
-    int code = run(comm), class = MPI_SUCCESS, any = happened, length;
-    char text[MPI_MAX_ERROR_STRING] = "";
+    int code = run(comm), any = happened;
     calls_made++;
     failed_calls += code != MPI_SUCCESS;
-    if (code) {
-        MPI_Error_class(code, &class);
-        MPI_Error_string(code, text, &length);
-        if (verbose)
-            printf("%s %ld: rank %d: %s\n", name, nth, rank, text);
-    }
+    if (code && verbose)
+        say_why(code);
     MPI_Comm_free(&comm);
     MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return any;
@@ -689,10 +758,13 @@ static bool try_once(int (*run)(MPI_Comm comm))
 
 int main(int argc, char **argv)
 {
+    program = argv[0];
+    MPI_Init(&argc, &argv);
+    if (argc == 2 && strcmp(argv[1], "child") == 0)
+        return be_child();
     if (argc != 6)
         return 2;
     verbose = getenv("VERBOSE") != NULL;
-    MPI_Init(&argc, &argv);
     MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
