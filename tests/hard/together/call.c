@@ -5,10 +5,13 @@
  * FIRST to LAST by STEP, as far as the call makes as many. Then all ranks have the result, or those that do not return
  * an error; no rank waits. Exit code 0: this holds, and what all have is right.
  */
+#include <fcntl.h>
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/base/memory.h"
@@ -18,6 +21,14 @@ enum { BLOCKS = 40, EACH = 3 };
 static int rank, size, wrong, chosen, verbose;
 static long nth, failed_calls, calls_made;
 static bool happened;
+static long calls_begun;
+
+/* Shared by all ranks, so that they meet without messages. */
+struct counters {
+    _Atomic long begun; /* calls, on each rank */
+    _Atomic long ended; /* on the rank that lacks memory */
+};
+static struct counters *shared;
 static const char *name, *program, *path = "together.data";
 
 static void expect(bool condition, const char *what)
@@ -29,18 +40,51 @@ static void expect(bool condition, const char *what)
     wrong = 1;
 }
 
-/* From here to disarm() this rank may lack memory. */
+/* Waits for the other ranks, and makes progress for those that may still need this one. */
+static void await(const _Atomic long *counter, long value)
+{
+    int found;
+    while (atomic_load(counter) < value) {
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+        usleep(100);
+    }
+}
+
+/* From here to disarm() this rank may lack memory. All others have come here, and their calls before are complete. */
 static void arm(void)
 {
+    calls_begun++;
+    atomic_fetch_add(&shared->begun, 1);
+    await(&shared->begun, calls_begun * size);
     if (rank == chosen)
         pl_memory_fail_at(nth);
 }
 
+/* The others wait until it does not lack memory any more: the next message of theirs is not part of the call. */
 static int disarm(int code)
 {
-    happened = rank == chosen && pl_memory_failed();
-    pl_memory_fail_at(0);
+    if (rank == chosen) {
+        happened = pl_memory_failed();
+        pl_memory_fail_at(0);
+        atomic_fetch_add(&shared->ended, 1);
+    }
+    await(&shared->ended, calls_begun);
     return code;
+}
+
+/* All ranks map the same memory. */
+static void meet(void)
+{
+    static const char file[] = "together.meet";
+    int fd = open(file, O_RDWR | O_CREAT, 0600);
+    if (fd < 0 || ftruncate(fd, sizeof *shared) != 0)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (shared == MAP_FAILED)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    MPI_Barrier(MPI_COMM_WORLD);
+    unlink(file);
 }
 
 /* All have the result of the call. */
@@ -304,8 +348,8 @@ static int try_connect(MPI_Comm comm)
         MPI_Open_port(MPI_INFO_NULL, port);
     MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
     arm();
-    int code = disarm(accepts ? MPI_Comm_accept(port, info, 0, half, &made)
-                              : MPI_Comm_connect(port, info, 0, half, &made));
+    int code =
+        disarm(accepts ? MPI_Comm_accept(port, info, 0, half, &made) : MPI_Comm_connect(port, info, 0, half, &made));
     if (rank == 0)
         MPI_Close_port(port);
     code = end_inter(code, &made);
@@ -343,10 +387,10 @@ static int try_spawn_multiple(MPI_Comm comm)
     MPI_Comm made = MPI_COMM_NULL;
     char *child[] = { "child", NULL };
     arm();
-    int code = disarm(MPI_Comm_spawn_multiple(2, (char *[]){ (char *)program, (char *)program },
-                                              (char **[]){ child, child }, (int[]){ 1, CHILDREN - 1 },
-                                              (MPI_Info[]){ MPI_INFO_NULL, MPI_INFO_NULL }, 0, comm, &made,
-                                              MPI_ERRCODES_IGNORE));
+    int code =
+        disarm(MPI_Comm_spawn_multiple(2, (char *[]){ (char *)program, (char *)program }, (char **[]){ child, child },
+                                       (int[]){ 1, CHILDREN - 1 }, (MPI_Info[]){ MPI_INFO_NULL, MPI_INFO_NULL }, 0,
+                                       comm, &made, MPI_ERRCODES_IGNORE));
     return end_comm(code, &made, CHILDREN);
 }
 
@@ -457,6 +501,8 @@ static MPI_File open_file(MPI_Comm comm)
     MPI_Info_set(info, "cb_buffer_size", "4096");
     MPI_Info_set(info, "cb_nodes", "2");
     int code = MPI_File_open(comm, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file);
+    if (code != MPI_SUCCESS)
+        say_why(code);
     expect(code == MPI_SUCCESS, "a file opens where nothing fails");
     MPI_Info_free(&info);
     return file;
@@ -769,6 +815,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     chosen = atoi(argv[2]) % size;
+    meet();
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (strcmp(argv[1], "all") != 0 && strcmp(calls[i].name, argv[1]) != 0)
             continue;
