@@ -47,22 +47,27 @@ struct route {
     int below;       /* nodes that get theirs by this one, and itself */
 };
 
+/* In the tree, as many as the lowest bit of the node's number says, as far as they exist. */
+static int scatter_below(const struct route *route)
+{
+    int low = route->me & -route->me, following = route->nodes - route->me;
+    if (route->me == 0)
+        return route->nodes;
+    if (!route->tree)
+        return 1;
+    return low < following ? low : following;
+}
+
 static struct route scatter_route(const struct pl_hierarchy_call *call, size_t each)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
-    int nodes = hierarchy->run_count, home = pl_hierarchy_node_of(hierarchy, call->coll->root);
-    int me = pl_rank_from(home, hierarchy->node, nodes), low = me & -me;
-    bool tree = (size_t)call->coll->comm->size * each <= (size_t)nodes * TREE_BYTES;
-    return (struct route){ .call = call,
-                           .nodes = nodes,
-                           .home = home,
-                           .tree = tree,
-                           .me = me,
-                           .parent = tree ? me - low : 0,
-                           .below = me == 0            ? nodes
-                                    : !tree            ? 1
-                                    : low < nodes - me ? low
-                                                       : nodes - me };
+    struct route route = { .call = call, .nodes = hierarchy->run_count };
+    route.home = pl_hierarchy_node_of(hierarchy, call->coll->root);
+    route.tree = (size_t)call->coll->comm->size * each <= (size_t)route.nodes * TREE_BYTES;
+    route.me = pl_rank_from(route.home, hierarchy->node, route.nodes);
+    route.parent = route.tree ? route.me & (route.me - 1) : 0;
+    route.below = scatter_below(&route);
+    return route;
 }
 
 static int scatter_first(const struct route *route, int node)
@@ -107,17 +112,28 @@ static struct pl_block scatter_blocks(struct pl_schedule *schedule, const struct
     return packed;
 }
 
+/* Sends to the first of `count` nodes what is for them. */
+static void scatter_send_part(struct pl_schedule *schedule, const struct route *route, const void *blocks, size_t each,
+                              int node, int count)
+{
+    int before = (int)scatter_ranks(route, route->me, node - route->me), ranks = (int)scatter_ranks(route, node, count);
+    struct pl_block out =
+        route->me == 0 ? scatter_blocks(schedule, route, node, count) : pl_packed(blocks, each, before, ranks);
+    pl_schedule_send(schedule, out, scatter_first(route, node));
+}
+
 /* Sends what is for the nodes below, the largest part first. `blocks`: a leader's, of its own node and of these. */
 static void scatter_send(struct pl_schedule *schedule, const struct route *route, const void *blocks, size_t each)
 {
-    int step = route->below > 1 ? route->tree ? pl_power_below(route->below - 1) : route->below - 1 : 0;
-    while (step > 0) {
-        int node = route->me + step, count = !route->tree ? 1 : step < route->below - step ? step : route->below - step;
-        int before = (int)scatter_ranks(route, route->me, step), ranks = (int)scatter_ranks(route, node, count);
-        struct pl_block out =
-            route->me == 0 ? scatter_blocks(schedule, route, node, count) : pl_packed(blocks, each, before, ranks);
-        pl_schedule_send(schedule, out, scatter_first(route, node));
-        step = route->tree ? step / 2 : step - 1;
+    int end = route->me + route->below;
+    if (!route->tree) {
+        for (int node = end - 1; node > route->me; node--)
+            scatter_send_part(schedule, route, blocks, each, node, 1);
+        return;
+    }
+    for (int step = route->below > 1 ? pl_power_below(route->below - 1) : 0; step > 0; step /= 2) {
+        int node = route->me + step, rest = end - node;
+        scatter_send_part(schedule, route, blocks, each, node, step < rest ? step : rest);
     }
 }
 
