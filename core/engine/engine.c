@@ -284,17 +284,33 @@ struct control {
 static void control_sent(struct pl_request *request)
 {
     struct control *control = PL_CONTAINER(request, struct control, request);
+    struct pl_engine_sends *sends = &request->engine->sends;
     if (control->result)
         *control->result = request->outcome.error;
     else if (request->outcome.error)
         host_lose(request->engine, request->peer, request->outcome.error, "a control message could not be sent");
-    free(control);
+    if (!sends->spare)
+        sends->spare = control;
+    else
+        free(control);
+}
+
+static struct control *control_make(struct pl_engine_sends *sends, size_t bytes)
+{
+    struct control *control = pl_malloc(sizeof *control + bytes);
+    if (!control && bytes == 0) {
+        control = sends->spare;
+        sends->spare = NULL;
+    }
+    if (control)
+        memset(control, 0, sizeof *control);
+    return control;
 }
 
 int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data,
                       size_t bytes)
 {
-    struct control *control = pl_calloc(1, sizeof *control + bytes);
+    struct control *control = control_make(&engine->sends, bytes);
     if (!control)
         return pl_fail_memory("a control message");
     struct pl_request *request = &control->request;

@@ -104,6 +104,7 @@ struct pl_engine_sends {
     struct pl_table by_token;  /* the same: of pl_request.index.node */
     struct pl_list moving;     /* other sends that a transport is not done with */
     struct pl_list unresolved; /* sends whose receiver's address is not known yet, in order */
+    void *spare;               /* the memory of a control message, for one that finds no other; NULL: none yet */
 };
 
 /* Work for the thread that drops the lock next. */

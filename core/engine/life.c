@@ -434,6 +434,7 @@ void pl_engine_close_flushed(struct pl_engine *engine)
         closer->close(closer);
     }
     close_transports(engine);
+    free(engine->sends.spare);
     pl_table_fini(&engine->comms.by_id);
     engine->state = PL_ENGINE_CLOSED;
     pl_engine_leave(engine);
