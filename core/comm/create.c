@@ -11,6 +11,7 @@
 #include "core/coll/collective.h"
 #include "core/comm/intercomm.h"
 #include "core/comm/topology.h"
+#include "core/engine/comm_break.h"
 #include "core/engine/comm_info.h"
 #include "core/engine/comm_table.h"
 #include "core/engine/instance.h"
@@ -102,6 +103,7 @@ static void idup_finish(struct idup *idup)
             pl_engine_add_comm(idup->user->engine, comm->inter.local);
             pl_intercomm_share_loss_locked(comm);
         }
+        pl_comm_break_stopped(comm, idup->user->comm);
     }
     idup->user->on.completed = NULL;
     pl_request_complete(idup->user, error);
@@ -208,6 +210,7 @@ static int idup_build_local(struct pl_comm *parent, struct pl_comm *made)
 int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **comm, struct pl_request **request)
 {
     struct pl_comm *made;
+    parent->coll.idups++;
     int rc = pl_comm_build(parent->instance, parent, parent->group, parent->inter.remote, &made);
     if (rc)
         return rc;

@@ -54,7 +54,7 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
         pl_lock_drop(&parent->lock);
         made->peers.av = pl_av_retain(parent->peers.av);
         made->role.parent = parent->id;
-        made->role.made = parent->coll.tags.blocking + parent->coll.area.count;
+        made->role.made = parent->coll.tags.blocking + parent->coll.area.count + parent->coll.idups;
     } else {
         made->errhandler = pl_errhandler_of(PL_SESSION, instance);
         if (made->errhandler->target) { /* a function for sessions cannot be called with a communicator */
@@ -78,8 +78,10 @@ static bool comm_enroll(struct pl_comm *comm, struct pl_comm_id id, struct pl_co
     bool may = !parent || !atomic_load(&parent->health.revoked);
     if (may)
         pl_engine_add_comm(engine, comm);
-    if (may && parent)
+    if (may && parent) {
         pl_comm_note_made(parent, comm->role.made);
+        pl_comm_break_stopped(comm, parent);
+    }
     pl_engine_leave(engine);
     return may;
 }

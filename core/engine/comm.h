@@ -117,7 +117,8 @@ struct pl_comm_coll {
     struct pl_comm_area area;
     struct pl_comm_hierarchy hierarchy;
     struct pl_comm_tags tags;
-    _Atomic uint32_t made; /* blocking collectives when a communicator was last made from it, by any thread */
+    uint32_t idups;        /* calls of MPI_Comm_idup */
+    _Atomic uint32_t made; /* pl_comm_role.made of the last one that was made from it, by any thread */
     const void *named;     /* what job reports describe in place of its collective: pl_coll_describe() */
     struct pl_comm_owed owed;
     struct pl_list persistent; /* of pl_persistent.link (core/coll/persistent.h): engine lock */
@@ -148,6 +149,8 @@ struct pl_comm_health {
     _Atomic int departed_how; /* enum pl_absence; PL_STAYS: not asked yet */
     int class;                /* why it is broken; 0: MPI_ERR_PROC_ABORTED */
     char *words;              /* the cause; NULL: that rank has died */
+    bool stopped;             /* an operation failed on a member, which makes nothing newer from it than ... */
+    uint32_t stopped_at;      /* ... its pl_comm_coll.made then */
     bool orphan;              /* its instance is closed: no operation can start */
     struct pl_comm_failures failures;
     struct pl_agreements *agreements; /* core/comm/agreement.h; NULL: none */
@@ -160,7 +163,7 @@ struct pl_comm_role {
     const char *unnamed;      /* its label while it has no name; NULL: "unnamed communicator" */
     const char *maker;        /* the function that the user made it with; NULL: unknown */
     struct pl_comm_id parent; /* the communicator that it was made from; serial 0: none */
-    uint32_t made;            /* how many blocking collectives that one had seen then */
+    uint32_t made;            /* how many blocking collectives and idups that one had seen then */
 };
 
 struct pl_comm {
@@ -323,7 +326,7 @@ static inline bool pl_comm_knows_nodes(const struct pl_comm *comm)
            comm->health.failed;
 }
 
-/* A communicator has been made from this one, after that many collectives. Engine lock held. */
+/* A communicator has been made from this one, after that many collectives and idups. Engine lock held. */
 static inline void pl_comm_note_made(struct pl_comm *comm, uint32_t made)
 {
     if ((int32_t)(made - atomic_load_explicit(&comm->coll.made, memory_order_relaxed)) > 0)

@@ -192,6 +192,14 @@ static void break_tell_all(struct pl_comm *root, int rank, enum break_part part,
             break_tell(root, root, i, rank, part, notice);
 }
 
+static void break_stop(struct pl_comm *comm, const struct break_notice *notice)
+{
+    if (comm->health.stopped)
+        return;
+    comm->health.stopped = true;
+    comm->health.stopped_at = notice->made;
+}
+
 void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *why)
 {
     struct pl_comm *root = pl_comm_root(comm);
@@ -203,6 +211,7 @@ void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *w
     pl_visible(cause, sizeof cause, why);
     snprintf(notice.words, sizeof notice.words, "%.64s is broken: an operation failed on rank %d: %s",
              pl_comm_label(root), root->rank, cause);
+    break_stop(root, &notice);
     pl_comm_break(root, root->rank, class, notice.words);
     break_tell_all(root, root->rank, PART_RANK, &notice);
 }
@@ -417,20 +426,36 @@ void pl_comm_break_of_lost(struct pl_engine *engine, struct pl_comm *comm)
     }
 }
 
-/* Communicators that were made from this one, of which the rank at fault should be a member and has not made them: it
- * failed before it could. */
+/* The rank at fault should be a member of `child`, which was made from `comm`, and has not made it: it failed before it
+ * could. */
+static void break_child(struct pl_comm *child, const struct pl_comm *comm, int rank, int class, const char *words)
+{
+    int at = comm->inter.remote ? -1 : pl_group_find(child->group, pl_group_proc(comm->group, rank));
+    if (at >= 0 || comm->inter.remote || child->inter.remote)
+        pl_comm_break(child, at < 0 ? 0 : at, class, words);
+}
+
+static bool break_is_newer(const struct pl_comm *child, uint32_t made)
+{
+    return (int32_t)(child->role.made - made) > 0;
+}
+
 static void break_children(struct pl_comm *comm, int rank, const struct break_notice *notice)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    uint64_t proc = comm->inter.remote ? UINT64_MAX : pl_group_proc(comm->group, rank);
     int class = pl_error_class_name(notice->class) && notice->class > 0 ? notice->class : MPI_ERR_OTHER;
     PL_TABLE_EACH(child, &engine->comms.by_id, struct pl_comm, by_id) {
         bool here = child->role.parent.home == comm->id.home && child->role.parent.serial == comm->id.serial;
-        bool newer = (int32_t)(child->role.made - notice->made) > 0;
-        int at = here && newer ? pl_group_find(child->group, proc) : -1;
-        if (at >= 0 || (here && newer && (comm->inter.remote || child->inter.remote)))
-            pl_comm_break(child, at < 0 ? 0 : at, class, notice->words);
+        if (here && break_is_newer(child, notice->made))
+            break_child(child, comm, rank, class, notice->words);
     }
+}
+
+void pl_comm_break_stopped(struct pl_comm *child, const struct pl_comm *parent)
+{
+    int failed = atomic_load(&parent->health.failed);
+    if (failed && parent->health.stopped && break_is_newer(child, parent->health.stopped_at))
+        break_child(child, parent, failed - 1, pl_comm_broken_class(parent), parent->health.words);
 }
 
 /* A member has heard of the revocation, and tells all others. They may wait for it in a communicator, a window or a
@@ -475,8 +500,10 @@ void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, co
             pl_comm_fail_member(comm, rank);
         return;
     }
-    if (header->part == PART_RANK)
+    if (header->part == PART_RANK) {
         break_children(comm, rank, &notice);
+        break_stop(comm, &notice);
+    }
     pl_comm_break(comm, rank, known ? notice.class : MPI_ERR_OTHER, notice.words);
     if (news && header->part == PART_LINK && !comm->inter.remote && break_is_next(comm, rank))
         break_tell(comm, comm, rank, rank, PART_LINK, &notice);

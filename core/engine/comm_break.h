@@ -75,6 +75,9 @@ void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, co
 /* A new communicator is as broken as the one that it is a part of. */
 void pl_comm_break_alike(struct pl_comm *comm, const struct pl_comm *like);
 
+/* The same for one whose parent broke while it was made, if the member at fault does not make it. */
+void pl_comm_break_stopped(struct pl_comm *child, const struct pl_comm *parent);
+
 /* The error class with which operations in a broken communicator end; and the same, with the cause recorded. Lock not
  * needed. */
 int pl_comm_broken_class(const struct pl_comm *comm);
