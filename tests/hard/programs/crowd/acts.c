@@ -30,7 +30,7 @@ static bool one_ends(MPI_Request *request)
                 break;
         break;
     case 1: WELL(MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE)); break;
-    case 2: return requests_end(1, request);
+    case 2: requests_end(1, request); break;
     default: WELL(MPI_Wait(request, MPI_STATUS_IGNORE));
     }
     if (deaths.trouble && *request != MPI_REQUEST_NULL) /* an active one ends, as all is revoked */
@@ -38,53 +38,82 @@ static bool one_ends(MPI_Request *request)
     return !deaths.trouble;
 }
 
-static void exchange(struct circle *c)
+struct pair {
+    MPI_Comm comm;
+    int to, from, length;
+};
+
+static void pair_start(const struct pair *p, bool synchronous)
 {
     MPI_Request request[2];
-    MPI_Comm comm = c->comm;
-    int by = plan_below(c->size), length = plan_length(), way = plan_below(6), tag = crowd.step;
-    int to = (c->rank + by) % c->size, from = (c->rank - by + c->size) % c->size;
-    data_fill(out, length, data_id(crowd.step, crowd.me, c->who[to]));
+    TRY(MPI_Irecv(in, p->length, MPI_BYTE, p->from, crowd.step, p->comm, &request[0]));
+    if (!WELL(synchronous ? MPI_Issend(out, p->length, MPI_BYTE, p->to, crowd.step, p->comm, &request[1])
+                          : MPI_Isend(out, p->length, MPI_BYTE, p->to, crowd.step, p->comm, &request[1])))
+        request[1] = MPI_REQUEST_NULL;
+    requests_end(2, request);
+}
+
+static void pair_send(const struct pair *p)
+{
+    MPI_Request request;
+    TRY(MPI_Irecv(in, p->length, MPI_BYTE, p->from, crowd.step, p->comm, &request));
+    WELL(MPI_Send(out, p->length, MPI_BYTE, p->to, crowd.step, p->comm));
+    one_ends(&request);
+}
+
+/* `parts`: partitions; 0: none. */
+static bool pair_init(const struct pair *p, int parts, MPI_Request request[2])
+{
+    int n = p->length, tag = crowd.step;
+    if (!parts)
+        return WELL(MPI_Recv_init(in, n, MPI_BYTE, p->from, tag, p->comm, &request[0])) &&
+               WELL(MPI_Send_init(out, n, MPI_BYTE, p->to, tag, p->comm, &request[1]));
+    n /= parts;
+    return WELL(MPI_Precv_init(in, parts, n, MPI_BYTE, p->from, tag, p->comm, MPI_INFO_NULL, &request[0])) &&
+           WELL(MPI_Psend_init(out, parts, n, MPI_BYTE, p->to, tag, p->comm, MPI_INFO_NULL, &request[1]));
+}
+
+static void pair_persist(const struct pair *p, int parts)
+{
+    MPI_Request request[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
+    bool started = pair_init(p, parts, request) && WELL(MPI_Startall(2, request));
+    for (int i = 0; started && i < parts; i++)
+        WELL(MPI_Pready((i + 1) % parts, request[1]));
+    for (int i = 0; i < 2; i++)
+        if (request[i] != MPI_REQUEST_NULL) {
+            WELL(MPI_Wait(&request[i], MPI_STATUS_IGNORE));
+            OK(MPI_Request_free(&request[i]));
+        }
+}
+
+static void exchange(struct circle *c)
+{
+    int by = plan_below(c->size), length = plan_length(), way = plan_below(6), parts = 4;
+    struct pair p = { c->comm, (c->rank + by) % c->size, (c->rank - by + c->size) % c->size, length };
+    if (way == 5)
+        p.length -= length % parts;
+    data_fill(out, length, data_id(crowd.step, crowd.me, c->who[p.to]));
     memset(in, 0, (size_t)length);
-    if (way == 0) {
-        TRY(MPI_Sendrecv(out, length, MPI_BYTE, to, tag, in, length, MPI_BYTE, from, tag, comm, MPI_STATUS_IGNORE));
-    } else if (way < 3) {
-        TRY(MPI_Irecv(in, length, MPI_BYTE, from, tag, comm, &request[0]));
-        if (!WELL(way == 1 ? MPI_Isend(out, length, MPI_BYTE, to, tag, comm, &request[1])
-                           : MPI_Issend(out, length, MPI_BYTE, to, tag, comm, &request[1])))
-            request[1] = MPI_REQUEST_NULL;
-        if (!requests_end(2, request))
-            return;
-    } else if (way == 3 && by) {
-        TRY(MPI_Irecv(in, length, MPI_BYTE, from, tag, comm, &request[0]));
-        bool sent = WELL(MPI_Send(out, length, MPI_BYTE, to, tag, comm));
-        if (!one_ends(&request[0]) || !sent)
-            return;
-    } else if (way == 4) {
-        TRY(MPI_Recv_init(in, length, MPI_BYTE, from, tag, comm, &request[0]));
-        TRY(MPI_Send_init(out, length, MPI_BYTE, to, tag, comm, &request[1]));
-        WELL(MPI_Startall(2, request));
-    } else {
-        int parts = 4;
-        length -= length % parts;
-        TRY(MPI_Precv_init(in, parts, length / parts, MPI_BYTE, from, tag, comm, MPI_INFO_NULL, &request[0]));
-        TRY(MPI_Psend_init(out, parts, length / parts, MPI_BYTE, to, tag, comm, MPI_INFO_NULL, &request[1]));
-        WELL(MPI_Startall(2, request));
-        for (int p = 0; p < parts; p++)
-            WELL(MPI_Pready((p + 1) % parts, request[1]));
-    }
-    for (int i = 0; way >= 3 && (way > 3 || !by) && i < 2; i++) {
-        WELL(MPI_Wait(&request[i], MPI_STATUS_IGNORE));
-        OK(MPI_Request_free(&request[i]));
+    switch (way) {
+    case 0:
+        TRY(MPI_Sendrecv(out, length, MPI_BYTE, p.to, crowd.step, in, length, MPI_BYTE, p.from, crowd.step, c->comm,
+                         MPI_STATUS_IGNORE));
+        break;
+    case 1: pair_start(&p, false); break;
+    case 2: pair_start(&p, true); break;
+    case 3: pair_send(&p); break;
+    case 4: pair_persist(&p, 0); break;
+    default: pair_persist(&p, parts);
     }
     if (!deaths.trouble)
-        DATA(in, length, c->who[from], crowd.me);
+        DATA(in, p.length, c->who[p.from], crowd.me);
 }
 
 /* One receives from all others, from any source, with or without a probe. */
 static void gather_wild(struct circle *c)
 {
     int target = plan_below(c->size), length = plan_length(), way = plan_below(5), flag = 0, count;
+    bool heard[MOST] = { false };
     MPI_Status status;
     MPI_Message message;
     MPI_Request request;
@@ -118,7 +147,8 @@ static void gather_wild(struct circle *c)
             TRY(MPI_Mrecv(in, length, MPI_BYTE, &message, &status));
         }
         OK(MPI_Get_count(&status, MPI_BYTE, &count));
-        EXPECT(count == length);
+        EXPECT(count == length && !heard[status.MPI_SOURCE]);
+        heard[status.MPI_SOURCE] = true;
         DATA(in, length, c->who[status.MPI_SOURCE], crowd.me);
     }
 }
@@ -129,13 +159,10 @@ static bool runs(int form, MPI_Request *request)
 {
     if (form == 0)
         return true;
-    if (form == 2)
-        WELL(MPI_Start(request));
-    if (deaths.trouble || !one_ends(request))
-        return false;
+    bool ended = (form == 1 || WELL(MPI_Start(request))) && one_ends(request);
     if (form == 2)
         OK(MPI_Request_free(request));
-    return true;
+    return ended;
 }
 
 #define COLLECTIVE(name, small, ...)                                                                                   \
@@ -270,8 +297,7 @@ static void window(struct circle *c)
             memset(memory, 0, WINDOW + 8);
         if (WELL(MPI_Barrier(c->comm)))
             window_work(c, win, memory);
-        int keep = plan_below(4) == 0;
-        if (!keep || !deaths.trouble)
+        if (!deaths.trouble || own_below(4)) /* some are never freed */
             WELL(MPI_Win_free(&win));
     }
     if (win == MPI_WIN_NULL)
@@ -334,9 +360,11 @@ static void make(struct circle *c)
             }
             if (!deaths.trouble)
                 WELL(MPI_Intercomm_merge(inter, side, &made));
-            OK(deaths.trouble ? MPIX_Comm_revoke(inter) : MPI_SUCCESS);
+            if (deaths.trouble)
+                OK(MPIX_Comm_revoke(inter));
         }
-        OK(deaths.trouble ? MPIX_Comm_revoke(half) : MPI_SUCCESS);
+        if (deaths.trouble)
+            OK(MPIX_Comm_revoke(half));
     }
     bool well = all_went_well();
     if (inter != MPI_COMM_NULL)
@@ -353,7 +381,7 @@ static void make(struct circle *c)
 static void session(struct circle *c)
 {
     MPI_Session session;
-    MPI_Group world, all, group;
+    MPI_Group all, group;
     MPI_Comm comm;
     int n, mine, sum = 0;
     char tag[32];
@@ -366,20 +394,18 @@ static void session(struct circle *c)
     OK(MPI_Group_incl(all, c->size, c->who, &group));
     OK(MPI_Group_size(group, &n));
     EXPECT(n == c->size);
-    world = all;
     if (WELL(MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm))) {
-        int leaves = own_below(2);
         OK(MPI_Comm_rank(comm, &mine));
         EXPECT(mine == c->rank);
         if (WELL(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm)))
             EXPECT(sum == n * (n - 1) / 2);
         else
             OK(MPIX_Comm_revoke(comm));
-        if (!leaves)
+        if (own_below(2)) /* else the session ends it */
             OK(MPI_Comm_free(&comm));
     }
     OK(MPI_Group_free(&group));
-    OK(MPI_Group_free(&world));
+    OK(MPI_Group_free(&all));
     OK(MPI_Session_finalize(&session));
 }
 

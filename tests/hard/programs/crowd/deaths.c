@@ -46,7 +46,7 @@ static void die_soon(void)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* The epoch in which a process dies; a few do, and the first of the survivors never. */
+/* The epoch in which a process dies; process 0 or 1 never does. */
 static int end_of(int process)
 {
     uint64_t draw = mix(crowd.seed * 31 + (uint64_t)process);
@@ -231,7 +231,7 @@ static void spawn(void)
     deaths.epoch--;
     while (end_of(deaths.born) <= deaths.epoch + 1 || end_of(deaths.born + n - 1) <= deaths.epoch + 1)
         deaths.born++; /* these die too early */
-    if (!quiet || deaths.all.size + n > 8 || deaths.born + n > 1000)
+    if (!quiet || deaths.all.size + n > MOST || deaths.born + n > 1000)
         return;
     OK(MPI_Comm_spawn(arguments[0], arguments + 1, n, MPI_INFO_NULL, root, old, &inter, MPI_ERRCODES_IGNORE));
     OK(MPI_Intercomm_merge(inter, 0, &merged));
@@ -318,6 +318,7 @@ int main(int argc, char **argv)
         OK(MPI_Comm_dup(MPI_COMM_WORLD, &merged));
         OK(MPI_Comm_size(merged, &deaths.born));
         deaths.first = deaths.born;
+        EXPECT(deaths.born <= MOST && deaths.epochs > 1);
         set_comm(merged);
         for (int r = 0; r < deaths.all.size; r++)
             deaths.all.who[r] = r;

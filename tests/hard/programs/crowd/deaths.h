@@ -7,7 +7,7 @@
 
 #include <mpi-ext.h>
 
-enum { MOST = 40, SUBS = 8 };
+enum { MOST = 8, SUBS = 8 }; /* MOST: processes at a time */
 
 struct circle {
     MPI_Comm comm;

@@ -5,7 +5,7 @@
 
 #include "crowd.h"
 
-enum { MOST = 64, COMMS = 16 };
+enum { MOST = 64, COMMS = 16, JOBS = 24 };
 
 /* A communicator; comm is MPI_COMM_NULL in processes that are not in it. serial is 0 if the place is empty. */
 struct comm {
@@ -16,6 +16,28 @@ struct comm {
     int side, rank; /* of this process, or -1 */
 };
 extern struct comm comms[COMMS];
+
+/* What was spawned together, with the numbers of its processes. */
+extern struct job {
+    int first, size;
+    bool lives;
+} jobs[JOBS];
+extern int job_count;
+
+/* --- comms.c: the communicators --- */
+/* The rank of a process on one side, or -1. */
+int place(const struct comm *c, int side, int process);
+bool disjoint(const struct comm *a, const struct comm *b);
+int empty_places(void);
+/* Enters a communicator, and compares the model with it where this process is a member. */
+void enter(struct comm model, MPI_Comm comm);
+/* One that the plan draws; one of a single process is forgotten at the next call. */
+struct comm *plan_comm(bool inter_too);
+/* Frees it, or disconnects, with messages under way or without. */
+void drop(struct comm *c, bool disconnects);
+void drop_step(void);
+void make_step(void);
+void session_step(void);
 
 /* --- talk.c: data in a communicator --- */
 void talk_ring(struct comm *c);
