@@ -103,88 +103,106 @@ static uint64_t data_id(const struct amounts *a, int side, int from, int to)
     return mix_hash(a->seed + 7) + (uint64_t)(side * 100000 + from * 1000 + (same ? 0 : to));
 }
 
-void collective_step(void)
+/* A collective, as this rank sees it. */
+struct call {
+    struct amounts amounts;
+    const struct comm *c;
+    const struct base *base;
+    enum form form;
+    int root_side, root, at_root; /* at_root: the argument */
+    bool is_root, in_place, spread;
+    int outs, ins; /* blocks */
+};
+
+static bool collects(const struct call *call)
 {
-    struct comm *c = plan_comm(true);
-    const struct base *base = plan_base();
-    struct amounts a = { .what = plan_below(ALLTOALLW + 1), .one = (int)(plan_length(70000) / base->size) };
-    if (plan_below(10) == 0 && (a.what == BCAST || a.what == GATHER || a.what == ALLGATHERV))
-        a.one = (int)(plan_length(1100000) / base->size);
-    enum form form = plan_form();
-    int root_side = (int)plan_below(2) && c->inter, root = (int)plan_below((unsigned)c->sizes[root_side]);
-    bool place = plan_below(3) == 0 && !c->inter, rooted = a.what >= BCAST && a.what <= SCATTERV;
-    bool spread = a.what == GATHERV || a.what == SCATTERV || a.what == ALLGATHERV || a.what >= ALLTOALLV;
-    a.seed = mix_hash(mix.plan);
-    if (c->comm == MPI_COMM_NULL) {
-        if (form == PERSISTENT)
-            channel_add(NULL, c->serial);
-        return;
+    return call->amounts.what == GATHER || call->amounts.what == GATHERV;
+}
+
+static bool scatters(const struct call *call)
+{
+    return call->amounts.what == SCATTER || call->amounts.what == SCATTERV;
+}
+
+static bool is_rooted(const struct call *call)
+{
+    return call->amounts.what == BCAST || collects(call) || scatters(call);
+}
+
+static void call_plan(struct call *call, bool place)
+{
+    const struct comm *c = call->c;
+    enum what what = call->amounts.what;
+    bool beside_root = c->inter && c->side == call->root_side;
+    int n = c->inter ? c->sizes[!c->side] : c->sizes[0];
+    call->is_root = c->side == call->root_side && c->rank == call->root;
+    call->at_root = !beside_root ? call->root : call->is_root ? MPI_ROOT : MPI_PROC_NULL;
+    call->in_place = place && what != BCAST && (call->is_root || !is_rooted(call));
+    call->spread = what == GATHERV || what == SCATTERV || what == ALLGATHERV || what >= ALLTOALLV;
+    switch (what) {
+    case BARRIER: break;
+    case BCAST:
+        call->outs = call->is_root;
+        call->ins = !call->is_root && !beside_root;
+        break;
+    case GATHER:
+    case GATHERV:
+        call->outs = !beside_root;
+        call->ins = call->is_root ? n : 0;
+        break;
+    case SCATTER:
+    case SCATTERV:
+        call->outs = call->is_root ? n : 0;
+        call->ins = !beside_root;
+        break;
+    case ALLGATHER:
+    case ALLGATHERV:
+        call->outs = 1;
+        call->ins = n;
+        break;
+    default: call->outs = call->ins = n;
     }
-    struct op *op = op_new(c->serial, "collective %d, form %d%s%s, %d elements of %zu", a.what, form,
-                           place ? ", in place" : "", c->inter ? ", inter" : "", a.one, base->size);
-    int n = c->inter ? c->sizes[!c->side] : c->sizes[0], me = c->rank, serial = c->serial;
-    bool is_root = c->side == root_side && me == root, idle = c->inter && rooted && c->side == root_side && !is_root;
-    int at_root = c->inter && c->side == root_side ? (is_root ? MPI_ROOT : MPI_PROC_NULL) : root;
-    bool collects = a.what == GATHER || a.what == GATHERV, scatters = a.what == SCATTER || a.what == SCATTERV;
-    int in[RANKS], out[RANKS], ins = n, outs = n;
-    for (int p = 0; p < n; p++) {
-        in[p] = amount(&a, p, me);
-        out[p] = amount(&a, me, p);
+}
+
+/* The buffers with their data: what is there first, and what is expected. */
+static void call_fill(const struct call *call, struct side *s, struct side *r)
+{
+    const struct amounts *a = &call->amounts;
+    int side = call->c->side, other = call->c->inter ? !side : 0, me = call->c->rank;
+    for (int b = 0; b < call->outs; b++)
+        side_fill(s, call->base, b, data_id(a, side, me, collects(call) ? call->root : b), true, true);
+    for (int b = 0; b < call->ins; b++) {
+        if (call->in_place && scatters(call)) /* the root's own part stays where it is */
+            continue;
+        int from = a->what == BCAST || scatters(call) ? call->root : b;
+        side_fill(r, call->base, b, data_id(a, other, from, me), false, true);
+        if (call->in_place && (b == me || a->what >= ALLTOALL))
+            side_fill(r, call->base, b, data_id(a, 0, me, b), true, false);
     }
-    if (collects || a.what == BCAST || a.what == ALLGATHER || a.what == ALLGATHERV)
-        outs = 1, out[0] = amount(&a, me, root);
-    if (collects && !is_root)
-        ins = 0;
-    if (collects && c->inter && c->side == root_side)
-        outs = 0;
-    if (scatters || a.what == BCAST) {
-        ins = 1, in[0] = amount(&a, root, me);
-        if (c->inter && c->side == root_side)
-            ins = 0;
-        if (!is_root)
-            outs = 0;
-    }
-    if (idle || a.what == BARRIER)
-        ins = outs = 0;
-    if (a.what == BCAST && is_root && !c->inter)
-        ins = 0;
-    int from_side = c->inter ? !c->side : 0;
-    struct side *sides = op->arrays = calloc(2, sizeof *sides), *s = &sides[0], *r = &sides[1];
-    bool in_place = place && a.what != BCAST && (!rooted || is_root);
-    side_make(s, &op->sent, base, outs, out, spread);
-    side_make(r, &op->received, base, ins, in, spread);
-    for (int b = 0; b < outs; b++)
-        side_fill(s, base, b, data_id(&a, c->side, me, collects ? root : b), true, true);
-    for (int b = 0; b < ins; b++) {
-        int from = ins == 1 && (scatters || a.what == BCAST) ? root : b;
-        if (!(in_place && scatters)) /* the root's own part stays where it is */
-            side_fill(r, base, b, data_id(&a, from_side, from, me), false, true);
-        if (in_place && a.what >= ALLTOALL)
-            side_fill(r, base, b, data_id(&a, 0, me, b), true, false);
-        else if (in_place && b == me && !scatters)
-            side_fill(r, base, b, data_id(&a, 0, me, me), true, false);
-    }
-    void *from = in_place && !scatters ? MPI_IN_PLACE : area_at(&op->sent, 0), *to = area_at(&op->received, 0);
-    if (in_place && scatters)
+}
+
+static void call_run(const struct call *call, struct op *op, struct side *s, struct side *r)
+{
+    void *from = area_at(&op->sent, 0), *to = area_at(&op->received, 0);
+    if (call->in_place && scatters(call))
         to = MPI_IN_PLACE;
-    int given = outs ? s->counts[0] : 0, taken = ins ? r->counts[0] : 0;
-    MPI_Comm comm = c->comm;
-    if (own_below(30) == 0)
-        ops_some();
-    switch (a.what) {
+    else if (call->in_place)
+        from = MPI_IN_PLACE;
+    int given = call->outs ? s->counts[0] : 0, taken = call->ins ? r->counts[0] : 0, root = call->at_root;
+    enum form form = call->form;
+    MPI_Comm comm = call->c->comm;
+    switch (call->amounts.what) {
     case BARRIER: RUN(Barrier, barrier, comm); break;
     case BCAST:
-        if (outs)
-            RUN(Bcast, bcast, from, given, s->type, at_root, comm);
+        if (call->outs)
+            RUN(Bcast, bcast, from, given, s->type, root, comm);
         else
-            RUN(Bcast, bcast, to, taken, r->type, at_root, comm);
+            RUN(Bcast, bcast, to, taken, r->type, root, comm);
         break;
-    case GATHER: RUN(Gather, gather, from, given, s->type, to, taken, r->type, at_root, comm); break;
-    case GATHERV: RUN(Gatherv, gatherv, from, given, s->type, to, r->counts, r->displs, r->type, at_root, comm); break;
-    case SCATTER: RUN(Scatter, scatter, from, given, s->type, to, taken, r->type, at_root, comm); break;
-    case SCATTERV:
-        RUN(Scatterv, scatterv, from, s->counts, s->displs, s->type, to, taken, r->type, at_root, comm);
-        break;
+    case GATHER: RUN(Gather, gather, from, given, s->type, to, taken, r->type, root, comm); break;
+    case GATHERV: RUN(Gatherv, gatherv, from, given, s->type, to, r->counts, r->displs, r->type, root, comm); break;
+    case SCATTER: RUN(Scatter, scatter, from, given, s->type, to, taken, r->type, root, comm); break;
+    case SCATTERV: RUN(Scatterv, scatterv, from, s->counts, s->displs, s->type, to, taken, r->type, root, comm); break;
     case ALLGATHER: RUN(Allgather, allgather, from, given, s->type, to, taken, r->type, comm); break;
     case ALLGATHERV: RUN(Allgatherv, allgatherv, from, given, s->type, to, r->counts, r->displs, r->type, comm); break;
     case ALLTOALL: RUN(Alltoall, alltoall, from, given, s->type, to, taken, r->type, comm); break;
@@ -195,9 +213,50 @@ void collective_step(void)
         RUN(Alltoallw, alltoallw, from, s->counts, s->bytes, s->types, to, r->counts, r->bytes, r->types, comm);
         break;
     }
-    strided_free(base, &s->type);
-    strided_free(base, &r->type);
-    coll_end(op, form, serial);
+}
+
+static void call_make(struct call *call, bool place)
+{
+    const struct comm *c = call->c;
+    const struct amounts *a = &call->amounts;
+    struct op *op = op_new(c->serial, "collective %d, form %d%s%s, %d elements of %zu", a->what, call->form,
+                           place ? ", in place" : "", c->inter ? ", inter" : "", a->one, call->base->size);
+    struct side *sides = op->arrays = calloc(2, sizeof *sides), *s = &sides[0], *r = &sides[1];
+    int in[RANKS], out[RANKS], serial = c->serial;
+    call_plan(call, place);
+    for (int p = 0; p < RANKS; p++) {
+        in[p] = amount(a, p, c->rank);
+        out[p] = amount(a, c->rank, p);
+    }
+    side_make(s, &op->sent, call->base, call->outs, out, call->spread);
+    side_make(r, &op->received, call->base, call->ins, in, call->spread);
+    call_fill(call, s, r);
+    if (own_below(30) == 0)
+        ops_some();
+    call_run(call, op, s, r);
+    strided_free(call->base, &s->type);
+    strided_free(call->base, &r->type);
+    coll_end(op, call->form, serial);
+}
+
+void collective_step(void)
+{
+    struct comm *c = plan_comm(true);
+    struct call call = { .c = c, .base = plan_base() };
+    struct amounts *a = &call.amounts;
+    a->what = plan_below(ALLTOALLW + 1);
+    a->one = (int)(plan_length(70000) / call.base->size);
+    if (plan_below(10) == 0 && (a->what == BCAST || a->what == GATHER || a->what == ALLGATHERV))
+        a->one = (int)(plan_length(1100000) / call.base->size);
+    call.form = plan_form();
+    call.root_side = (int)plan_below(2) && c->inter;
+    call.root = (int)plan_below((unsigned)c->sizes[call.root_side]);
+    bool place = plan_below(3) == 0 && !c->inter;
+    a->seed = mix_hash(mix.plan);
+    if (c->comm != MPI_COMM_NULL)
+        call_make(&call, place);
+    else if (call.form == PERSISTENT)
+        channel_add(NULL, c->serial);
 }
 
 /* --- reductions --------------------------------------------------------------------------------------------------- */
