@@ -52,20 +52,28 @@ static void handover_words_note(struct handover *h, bool given, const char *opti
 const char *handover_words_common(struct handover *h)
 {
     const struct options *o = h->options;
+    const struct {
+        bool given;
+        const char *option;
+    } own[] = {
+        { o->job, "--job" },
+        { o->psets, "--pset" },
+        { o->json_events, "--json-events" },
+        { o->prefix, "--prepend-pattern" },
+        { o->timestamp, "--timestamp-output" },
+        { o->cpus, "--cpu-set" },
+        { o->universe, "--usize" },
+        { o->env_clear, "--genvnone" },
+        { o->stop_on_exec, "--stop-on-exec" },
+    };
     handover_words_note(h, o->grace_given, "--grace");
     handover_words_note(h, o->buffered, "--buffered");
     handover_words_note(h, o->display_map, "--display-map");
     handover_words_note(h, o->pmix_given, "--pmix");
-    return o->job            ? "--job"
-           : o->psets        ? "--pset"
-           : o->json_events  ? "--json-events"
-           : o->prefix       ? "--prepend-pattern"
-           : o->timestamp    ? "--timestamp-output"
-           : o->cpus         ? "--cpu-set"
-           : o->universe     ? "--usize"
-           : o->env_clear    ? "--genvnone"
-           : o->stop_on_exec ? "--stop-on-exec"
-                             : NULL;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (own[i].given)
+            return own[i].option;
+    return NULL;
 }
 
 /* --- Slurm ------------------------------------------------------------------------------------------------- */

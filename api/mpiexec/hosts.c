@@ -15,13 +15,19 @@
 /* An option that is about this machine alone, and is given; NULL: there is none. */
 static const char *hosts_refused(const struct options *o)
 {
-    return o->cpus                                         ? "--cpu-set"
-           : o->stdin_rank == STDIN_ALL                    ? "--stdin all"
-           : o->rank_by == PLENUM_RANK_SPAN                ? "--rank-by span"
-           : o->machine_named                              ? "%h in the name of a file or a prefix"
-           : o->pmix == PLENUM_PMIX_ON && o->pmix_given    ? "--pmix on"
-           : o->sections > 1 && o->section[0].per_node > 0 ? "-N with several programs"
-                                                           : NULL;
+    if (o->cpus)
+        return "--cpu-set";
+    if (o->stdin_rank == STDIN_ALL)
+        return "--stdin all";
+    if (o->rank_by == PLENUM_RANK_SPAN)
+        return "--rank-by span";
+    if (o->machine_named)
+        return "%h in the name of a file or a prefix";
+    if (o->pmix == PLENUM_PMIX_ON && o->pmix_given)
+        return "--pmix on";
+    if (o->sections > 1 && o->section[0].per_node > 0)
+        return "-N with several programs";
+    return NULL;
 }
 
 /* As many on each machine as -N says. */
