@@ -105,24 +105,30 @@ static bool handover_check_embedded(struct handover *h)
     return true;
 }
 
+/* Without --launcher. */
+static enum launcher handover_default(const struct options *o)
+{
+    if (o->launcher_exec)
+        return LAUNCHER_SSH;
+    if (getenv("PLENUM_JOB")) /* already part of a job: it starts processes on this machine only */
+        return LAUNCHER_EMBEDDED;
+    if (handover_in_slurm())
+        return LAUNCHER_SLURM;
+    if (!o->elsewhere)
+        return LAUNCHER_EMBEDDED;
+    if (o->allocation && handover_in_path("ssh"))
+        return LAUNCHER_SSH;
+    if (handover_in_path("prterun"))
+        return LAUNCHER_PRTE;
+    if (handover_open_mpi())
+        return LAUNCHER_OPENMPI;
+    return handover_in_path("ssh") ? LAUNCHER_SSH : LAUNCHER_EMBEDDED;
+}
+
 static bool handover_choose(struct handover *h)
 {
     const struct options *o = h->options;
-    const char *mpirun;
-    h->launcher = o->launcher;
-    if (o->launcher == LAUNCHER_AUTO && o->launcher_exec)
-        h->launcher = LAUNCHER_SSH;
-    else if (o->launcher == LAUNCHER_AUTO && getenv("PLENUM_JOB"))
-        h->launcher = LAUNCHER_EMBEDDED; /* already part of a job: it starts processes on this machine only */
-    else if (o->launcher == LAUNCHER_AUTO && handover_in_slurm())
-        h->launcher = LAUNCHER_SLURM;
-    else if (o->launcher == LAUNCHER_AUTO)
-        h->launcher = !o->elsewhere                              ? LAUNCHER_EMBEDDED
-                      : o->allocation && handover_in_path("ssh") ? LAUNCHER_SSH
-                      : handover_in_path("prterun")              ? LAUNCHER_PRTE
-                      : (mpirun = handover_open_mpi())           ? LAUNCHER_OPENMPI
-                      : handover_in_path("ssh")                  ? LAUNCHER_SSH
-                                                                 : LAUNCHER_EMBEDDED;
+    h->launcher = o->launcher == LAUNCHER_AUTO ? handover_default(o) : o->launcher;
     return h->launcher != LAUNCHER_EMBEDDED || handover_check_embedded(h);
 }
 
