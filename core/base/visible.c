@@ -5,13 +5,27 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* How many bytes a character has that begins with this one; 0: none does. */
+static size_t utf8_bytes(unsigned lead)
+{
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xc2)
+        return 0;
+    if (lead < 0xe0)
+        return 2;
+    if (lead < 0xf0)
+        return 3;
+    return lead < 0xf5 ? 4 : 0;
+}
+
 size_t pl_utf8_length(const char *text, size_t length)
 {
     const unsigned char *at = (const unsigned char *)text;
     unsigned lead = length ? at[0] : 0;
     unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;  /* no overlong forms */
     unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf; /* no surrogates, nothing above U+10FFFF */
-    size_t bytes = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    size_t bytes = utf8_bytes(lead);
     if (bytes > length || (bytes > 1 && (at[1] < low || at[1] > high)))
         return 0;
     for (size_t i = 2; i < bytes; i++)
