@@ -349,6 +349,20 @@ void pl_agreement_failed(struct pl_comm *comm)
     agreements_step(comm);
 }
 
+/* Notes the members that this one waits for in the agreement, and that have departed. */
+static void agreement_note_departed(struct pl_comm *comm, struct agreement *agreement)
+{
+    int rank, own = own_number(comm);
+    bool remote;
+    for (int i = 0; agreement->joined && i < pl_comm_members(comm); i++) {
+        bool awaited =
+            agreement->coordinator == own ? i != own && !set_has(agreement->heard, i) : i == agreement->coordinator;
+        struct pl_comm *via = target_of(comm, i, &rank, &remote);
+        if (awaited && pl_departure_has(via, rank))
+            set_add(agreement->gone, i);
+    }
+}
+
 /* A thread waits for long: perhaps for members that have departed. */
 void pl_agreement_awaited(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
 {
@@ -356,17 +370,9 @@ void pl_agreement_awaited(struct pl_engine *engine, struct pl_request *request, 
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
         if (!comm->health.agreements)
             continue;
-        int rank, own = own_number(comm);
-        bool remote;
         comm->health.agreements->busy = true; /* to ask for a departure may bring news of failures */
         PL_LIST_EACH(agreement, &comm->health.agreements->open, struct agreement, link)
-            for (int i = 0; agreement->joined && i < pl_comm_members(comm); i++) {
-                bool awaited = agreement->coordinator == own ? i != own && !set_has(agreement->heard, i)
-                                                             : i == agreement->coordinator;
-                struct pl_comm *via = target_of(comm, i, &rank, &remote);
-                if (awaited && pl_departure_has(via, rank))
-                    set_add(agreement->gone, i);
-            }
+            agreement_note_departed(comm, agreement);
         comm->health.agreements->busy = false;
         agreements_step(comm);
     }
