@@ -163,7 +163,7 @@ static int graph_agree(struct pl_comm *parent, int failed, bool has_edges, bool 
     return MPI_SUCCESS;
 }
 
-static int graph_exchange(struct pl_comm *parent, const struct parcel *out, struct parcel *in)
+static int graph_exchange_counts(struct pl_comm *parent, const struct parcel *out, struct parcel *in)
 {
     const struct pl_type *number = pl_type_predefined((uintptr_t)MPI_INT);
     struct pl_coll counts = {
@@ -176,20 +176,21 @@ static int graph_exchange(struct pl_comm *parent, const struct parcel *out, stru
         .sendtype = number,
         .recvtype = number,
     };
-    int rc = pl_coll_run(&counts);
-    int failed = rc ? rc : parcel_allocate(in, parent->size);
-    rc = graph_agree(parent, failed, false, NULL);
-    if (rc)
-        return rc;
-    MPI_Count *sizes = pl_malloc(4 * (size_t)parent->size * sizeof *sizes);
+    return pl_coll_run(&counts);
+}
+
+static int graph_exchange_edges(struct pl_comm *parent, const struct parcel *out, const struct parcel *in)
+{
+    size_t size = (size_t)parent->size;
+    MPI_Count *sizes = pl_malloc(4 * size * sizeof *sizes);
     if (!sizes)
         return pl_fail_memory("the edges of a graph");
-    MPI_Aint *offsets = (MPI_Aint *)(sizes + 2 * parent->size);
-    for (int i = 0; i < parent->size; i++) {
+    MPI_Aint *offsets = (MPI_Aint *)(sizes + 2 * size);
+    for (size_t i = 0; i < size; i++) {
         sizes[i] = out->counts[i] * (MPI_Count)sizeof(struct edge);
-        sizes[parent->size + i] = in->counts[i] * (MPI_Count)sizeof(struct edge);
+        sizes[size + i] = in->counts[i] * (MPI_Count)sizeof(struct edge);
         offsets[i] = out->offsets[i] * (MPI_Aint)sizeof(struct edge);
-        offsets[parent->size + i] = in->offsets[i] * (MPI_Aint)sizeof(struct edge);
+        offsets[size + i] = in->offsets[i] * (MPI_Aint)sizeof(struct edge);
     }
     struct pl_coll edges = {
         .kind = PL_COLL_ALLTOALLV,
@@ -199,13 +200,20 @@ static int graph_exchange(struct pl_comm *parent, const struct parcel *out, stru
         .sendtype = PL_TYPE_BYTE,
         .recvtype = PL_TYPE_BYTE,
         .sendcounts.wide = sizes,
-        .recvcounts.wide = sizes + parent->size,
+        .recvcounts.wide = sizes + size,
         .senddispls.wide = offsets,
-        .recvdispls.wide = offsets + parent->size,
+        .recvdispls.wide = offsets + size,
     };
-    rc = pl_coll_run(&edges);
+    int rc = pl_coll_run(&edges);
     free(sizes);
     return rc;
+}
+
+static int graph_exchange(struct pl_comm *parent, const struct parcel *out, struct parcel *in)
+{
+    int rc = graph_exchange_counts(parent, out, in);
+    rc = graph_agree(parent, rc ? rc : parcel_allocate(in, parent->size), false, NULL);
+    return rc ? rc : graph_exchange_edges(parent, out, in);
 }
 
 /* Attaches the edges that have arrived. */
