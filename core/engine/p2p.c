@@ -235,35 +235,40 @@ static void start_child(struct pair *pair, struct pl_request *child)
     }
 }
 
-int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, struct pl_request **request)
+/* The data to send is copied where what is received replaces it. */
+static int pair_prepare(struct pair *pair, struct pl_comm *comm, const struct pl_transfer *transfer)
 {
-    int rc = MPI_ERR_NO_MEM;
     const void *sendbuf = transfer->sendbuf;
     MPI_Count sendcount = transfer->sendcount;
     const struct pl_type *sendtype = transfer->sendtype;
-    struct pl_request *parent = pl_request_create(PL_REQ_PAIR, comm, NULL, false);
-    struct pair *pair = pl_calloc(1, sizeof *pair);
-    if (!parent || !pair)
-        goto nothing;
     if (transfer->replace && transfer->dest != MPI_PROC_NULL) {
         struct pl_cursor cursor;
         pl_cursor_init(&cursor, sendbuf, sendcount, sendtype);
         pair->copy = pl_malloc(cursor.total ? cursor.total : 1);
-        if (!pair->copy) {
-            rc = pl_fail_memory("the copy of the data to send");
-            goto nothing;
-        }
+        if (!pair->copy)
+            return pl_fail_memory("the copy of the data to send");
         sendcount = (MPI_Count)pl_cursor_pack(&cursor, pair->copy, cursor.total);
         sendtype = PL_TYPE_BYTE;
         sendbuf = pair->copy;
     }
-    rc = pl_p2p_prepare(PL_REQ_RECV, true, comm, transfer->recvbuf, transfer->recvcount, transfer->recvtype,
-                        transfer->source, transfer->recvtag, &pair->child[0]);
+    int rc = pl_p2p_prepare(PL_REQ_RECV, true, comm, transfer->recvbuf, transfer->recvcount, transfer->recvtype,
+                            transfer->source, transfer->recvtag, &pair->child[0]);
     if (rc == MPI_SUCCESS)
         rc = pl_p2p_prepare(PL_REQ_SEND, true, comm, sendbuf, sendcount, sendtype, transfer->dest, transfer->sendtag,
                             &pair->child[1]);
+    return rc;
+}
+
+int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, struct pl_request **request)
+{
+    int rc = MPI_ERR_NO_MEM;
+    struct pl_request *parent = pl_request_create(PL_REQ_PAIR, comm, NULL, false);
+    struct pair *pair = pl_calloc(1, sizeof *pair);
+    if (!parent || !pair)
+        goto nothing;
+    rc = pair_prepare(pair, comm, transfer);
     if (rc)
-        goto children;
+        goto nothing;
     pair->parent = parent;
     pair->left = 2;
     pair->outcome = outcome_of_nobody;
@@ -284,11 +289,11 @@ int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, 
     *request = parent;
     return MPI_SUCCESS;
 
-children:
-    pl_object_release(pair->child[0]);
 nothing:
-    if (pair)
+    if (pair) {
+        pl_object_release(pair->child[0]);
         free(pair->copy);
+    }
     free(pair);
     pl_object_release(parent);
     return rc;
