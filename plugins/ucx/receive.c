@@ -316,6 +316,21 @@ static const char *ucx_receive_check(const struct pl_ucx *ucx, const struct pl_u
     return NULL;
 }
 
+/* The link that a message takes; *wrong: why it takes none. */
+static struct pl_ucx_link *ucx_receive_link(struct pl_ucx *ucx, const struct pl_ucx_wire *wire, const char **wrong)
+{
+    struct pl_ucx_link *link = pl_ucx_link_get(ucx, wire->from);
+    if (!link) { /* the sender does not know, and none of its messages can be in turn any more */
+        *wrong = "out of memory";
+        pl_ucx_link_lose_message(ucx, wire->from);
+        ucx->host->failed(ucx->engine, NULL, &(struct pl_origin){ .engine = wire->from }, MPI_ERR_NO_MEM,
+                          "out of memory for a connection");
+    } else if ((link->error && !link->refused) || (int32_t)(wire->number - link->next_in) < 0) {
+        *wrong = "its link has failed";
+    }
+    return link;
+}
+
 /* UCX's callback for every message. Returning UCS_INPROGRESS keeps the descriptor of a rendezvous message. */
 static ucs_status_t ucx_receive_on_message(void *argument, const void *header, size_t header_length, void *data,
                                            size_t length, const ucp_am_recv_param_t *params)
@@ -327,17 +342,9 @@ static ucs_status_t ucx_receive_on_message(void *argument, const void *header, s
         return UCS_OK;
     memcpy(&wire, header, sizeof wire);
     const char *wrong = ucx_receive_check(ucx, &wire, length, waiting);
-    struct pl_ucx_link *link = wrong ? NULL : pl_ucx_link_get(ucx, wire.from);
-    if (!link || (link->error && !link->refused) || (int32_t)(wire.number - link->next_in) < 0) {
-        ucx->host->log("ucx", 1, "a message was discarded: %s",
-                       wrong  ? wrong
-                       : link ? "its link has failed"
-                              : "out of memory");
-        if (!wrong && !link) { /* the sender does not know, and none of its messages can be in turn any more */
-            pl_ucx_link_lose_message(ucx, wire.from);
-            ucx->host->failed(ucx->engine, NULL, &(struct pl_origin){ .engine = wire.from }, MPI_ERR_NO_MEM,
-                              "out of memory for a connection");
-        }
+    struct pl_ucx_link *link = wrong ? NULL : ucx_receive_link(ucx, &wire, &wrong);
+    if (wrong) {
+        ucx->host->log("ucx", 1, "a message was discarded: %s", wrong);
         return UCS_OK;
     }
 
