@@ -60,6 +60,14 @@ static bool binding_overlap(const cpu_set_t *a, const cpu_set_t *b)
     return CPU_COUNT(&both) > 0;
 }
 
+/* The first of the places from `at` on that overlaps the group; `count`: none. */
+static int binding_next(const cpu_set_t *from, int at, int count, const cpu_set_t *group)
+{
+    while (at < count && !binding_overlap(&from[at], group))
+        at++;
+    return at;
+}
+
 /* Reorders the places: one from each group in turn; a group without places left is skipped. */
 static void binding_interleave(const struct pl_binding_places *groups, struct pl_binding_places *places,
                                cpu_set_t *from)
@@ -68,13 +76,13 @@ static void binding_interleave(const struct pl_binding_places *groups, struct pl
     memcpy(from, places->cpus, (size_t)total * sizeof *from);
     while (taken < total) {
         int before = taken;
-        for (int g = 0; g < groups->count; g++)
-            for (int i = 0; i < total; i++)
-                if (binding_overlap(&from[i], &groups->cpus[g])) {
-                    places->cpus[taken++] = from[i];
-                    CPU_ZERO(&from[i]);
-                    break;
-                }
+        for (int g = 0; g < groups->count; g++) {
+            int next = binding_next(from, 0, total, &groups->cpus[g]);
+            if (next == total)
+                continue;
+            places->cpus[taken++] = from[next];
+            CPU_ZERO(&from[next]);
+        }
         if (taken == before)
             break;
     }
@@ -151,14 +159,11 @@ static void binding_gather(const cpu_set_t *from, const struct pl_binding_places
 {
     for (int done = 0, before = -1; before < done;) {
         before = done;
-        for (int g = 0; g < groups->count; g++)
-            for (bool more = true; more; more = !in_turn) {
-                while (next[g] < count && !binding_overlap(&from[next[g]], &groups->cpus[g]))
-                    next[g]++;
-                if (next[g] == count)
-                    break;
+        for (int g = 0; g < groups->count; g++) {
+            int most = in_turn ? 1 : count;
+            while (most-- > 0 && (next[g] = binding_next(from, next[g], count, &groups->cpus[g])) < count)
                 to[done++] = from[next[g]++];
-            }
+        }
     }
 }
 
