@@ -67,40 +67,52 @@ static void job_discard_output(void *arg, const char *held, size_t held_length, 
     (void)arg, (void)held, (void)held_length, (void)fresh, (void)length, (void)partial;
 }
 
+static void job_close_output(struct plenum_job *job, struct pl_output *output)
+{
+    if (output->fd >= 0) {
+        pl_list_remove(&output->resting);
+        pl_runtime_unwatch(job->runtime, output->fd);
+        close(output->fd);
+    }
+    pl_lines_end(&output->lines, job_discard_output, NULL);
+}
+
+static void job_free_description(struct pl_job_desc *desc)
+{
+    for (int i = 0; i < desc->program_count; i++)
+        pl_program_fini(&desc->programs[i]);
+    for (int i = 0; i < desc->pset_count; i++) {
+        free(desc->psets[i].name);
+        free(desc->psets[i].ranges);
+    }
+    for (int i = 0; i < desc->redirect_count; i++) {
+        if (desc->redirects[i].fd >= 0)
+            close(desc->redirects[i].fd);
+        free(desc->redirects[i].file);
+    }
+    pl_vars_fini(&desc->env);
+    pl_job_place_fini(desc);
+    free(desc->programs);
+    free(desc->psets);
+    free(desc->redirects);
+}
+
 void pl_job_free(struct plenum_job *job)
 {
     pl_list_remove(&job->node);
     pl_list_remove(&job->task.node);
     pl_list_remove(&job->alive);
     pl_blob_fini(&job->launch.plan);
-    for (int i = 0; i < job->desc.program_count; i++)
-        pl_program_fini(&job->desc.programs[i]);
-    for (int i = 0; i < job->desc.pset_count; i++) {
-        free(job->desc.psets[i].name);
-        free(job->desc.psets[i].ranges);
-    }
-    for (int i = 0; i < job->desc.redirect_count; i++) {
-        if (job->desc.redirects[i].fd >= 0)
-            close(job->desc.redirects[i].fd);
-        free(job->desc.redirects[i].file);
-    }
     if (job->launch.placer)
         job->launch.placer->placer = NULL;
-    for (int r = 0; job->ranks && r < job->desc.size; r++)
-        for (int s = 0; s < 2; s++) {
-            struct pl_output *output = &job->ranks[r].out[s];
-            if (output->fd >= 0) {
-                pl_list_remove(&output->resting);
-                pl_runtime_unwatch(job->runtime, output->fd);
-                close(output->fd);
-            }
-            pl_lines_end(&output->lines, job_discard_output, NULL);
-        }
+    for (int r = 0; job->ranks && r < job->desc.size; r++) {
+        job_close_output(job, &job->ranks[r].out[0]);
+        job_close_output(job, &job->ranks[r].out[1]);
+    }
     pl_pmi_close(job);
     pl_slots_forget(job);
     pl_span_close(job);
     pl_job_segment_unmap(job);
-    pl_vars_fini(&job->desc.env);
     free(job->outcome.last);
     free(job->launch.bound);
     free(job->launch.numbers);
@@ -109,10 +121,7 @@ void pl_job_free(struct plenum_job *job)
     pl_answers_forget(job);
     pl_answers_close(&job->tree.parents);
     free(job->tree.port);
-    pl_job_place_fini(&job->desc);
-    free(job->desc.programs);
-    free(job->desc.psets);
-    free(job->desc.redirects);
+    job_free_description(&job->desc);
     free(job);
 }
 
