@@ -50,6 +50,25 @@ static int outcome_code_of(int status)
     return WIFSIGNALED(status) ? PL_CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+static unsigned outcome_flags(const struct plenum_job *job, const struct pl_ended *end)
+{
+    bool lost = WIFSIGNALED(end->status), part = pl_job_is_part(job);
+    unsigned flags = 0;
+    if (end->expected || pl_job_has_missed(job))
+        flags |= PLENUM_EVENT_EXPECTED;
+    if (!lost && end->unfinalized)
+        flags |= PLENUM_EVENT_UNFINALIZED;
+    if (lost && WCOREDUMP(end->status))
+        flags |= PLENUM_EVENT_CORE;
+    if (part && end->finalized)
+        flags |= PL_EVENT_FINALIZED;
+    if (part && end->aborted)
+        flags |= PL_EVENT_ABORTED;
+    if (part && end->unmet)
+        flags |= PL_EVENT_UNMET;
+    return flags;
+}
+
 static void outcome_queue_event(struct plenum_job *job, const struct pl_ended *end)
 {
     bool lost = WIFSIGNALED(end->status);
@@ -57,12 +76,7 @@ static void outcome_queue_event(struct plenum_job *job, const struct pl_ended *e
     if (!event)
         return;
     event->public.pid = end->pid;
-    event->public.flags = (end->expected || pl_job_has_missed(job) ? PLENUM_EVENT_EXPECTED : 0) |
-                          (!lost && end->unfinalized ? PLENUM_EVENT_UNFINALIZED : 0) |
-                          (lost && WCOREDUMP(end->status) ? PLENUM_EVENT_CORE : 0) |
-                          (end->finalized && pl_job_is_part(job) ? PL_EVENT_FINALIZED : 0) |
-                          (end->aborted && pl_job_is_part(job) ? PL_EVENT_ABORTED : 0) |
-                          (end->unmet && pl_job_is_part(job) ? PL_EVENT_UNMET : 0);
+    event->public.flags = outcome_flags(job, end);
     event->public.signal = lost ? WTERMSIG(end->status) : 0;
     event->public.code = outcome_code_of(end->status);
     if (end->time_us)
