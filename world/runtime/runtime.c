@@ -188,17 +188,10 @@ int pl_runtime_need_keeper(struct plenum_runtime *rt)
     return err;
 }
 
-int plenum_runtime_open(struct plenum_runtime **runtime)
+/* `rt` is zero. */
+static void runtime_init(struct plenum_runtime *rt, char *scratch)
 {
-    if (!runtime)
-        return pl_rt_fail_null("runtime pointer");
-    struct plenum_runtime *rt = pl_calloc(1, sizeof *rt);
-    char *scratch = pl_malloc(PL_SCRATCH);
-    int err;
-    if (!rt || !scratch) {
-        err = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the runtime");
-        goto free_runtime;
-    }
+    pthread_condattr_t monotonic;
     rt->scratch = scratch;
     rt->use.owner = getpid();
     rt->keeper.link.fd = -1;
@@ -208,7 +201,6 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     rt->poll.timer_source.ready = runtime_timer_ready;
     rt->rest.source.ready = runtime_rest_ready;
     pthread_mutex_init(&rt->lock, NULL);
-    pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&rt->changed, &monotonic);
@@ -224,11 +216,23 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     pl_list_init(&rt->answers.asked);
     pl_list_init(&rt->answers.passed);
     pl_list_init(&rt->answers.names);
+}
 
+int plenum_runtime_open(struct plenum_runtime **runtime)
+{
+    if (!runtime)
+        return pl_rt_fail_null("runtime pointer");
+    struct plenum_runtime *rt = pl_calloc(1, sizeof *rt);
+    char *scratch = pl_malloc(PL_SCRATCH);
+    int err;
+    if (!rt || !scratch) {
+        err = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the runtime");
+        goto free_runtime;
+    }
+    runtime_init(rt, scratch);
     err = runtime_open_descriptors(rt);
-    if (err)
-        goto close_descriptors;
-    err = pl_runtime_watch(rt, rt->poll.wake, &rt->poll.wake_source);
+    if (!err)
+        err = pl_runtime_watch(rt, rt->poll.wake, &rt->poll.wake_source);
     if (!err)
         err = pl_runtime_watch(rt, rt->poll.timer, &rt->poll.timer_source);
     if (!err)

@@ -156,6 +156,23 @@ static void spawn_stop(pid_t pid)
         spawn_await_stop(pid);
 }
 
+/* How the start has ended. `shared`: the stage at which the process failed, or 0, and its errno. */
+static void spawn_note(struct pl_kept_rank *rank, const int *shared)
+{
+    if (rank->pid < 0) {
+        rank->status = errno;
+    } else if (shared[0]) {
+        rank->stage = (uint8_t)shared[0];
+        rank->status = shared[1];
+    } else {
+        rank->phase = PL_KEPT_RUNNING;
+        rank->unsent = 1 << PL_KEEPER_STARTED;
+        rank->status = 0;
+        rank->started_us = pl_clock_read(CLOCK_REALTIME) / 1000;
+        rank->run_us = pl_clock_read(CLOCK_MONOTONIC) / 1000;
+    }
+}
+
 void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[PL_KEEPER_EACH], int *shared,
                      struct pl_kept_rank *rank)
 {
@@ -197,19 +214,7 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         child_run(&child);
     if (rank->pid > 0 && child.stopped)
         spawn_stop(rank->pid);
-
-    if (rank->pid < 0) {
-        rank->status = errno;
-    } else if (shared[0]) {
-        rank->stage = (uint8_t)shared[0];
-        rank->status = shared[1];
-    } else {
-        rank->phase = PL_KEPT_RUNNING;
-        rank->unsent = 1 << PL_KEEPER_STARTED;
-        rank->status = 0;
-        rank->started_us = pl_clock_read(CLOCK_REALTIME) / 1000;
-        rank->run_us = pl_clock_read(CLOCK_MONOTONIC) / 1000;
-    }
+    spawn_note(rank, shared);
     munmap(pointers, bytes);
 }
 
