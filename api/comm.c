@@ -283,7 +283,7 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     return pl_comm_leave(&call, made, newcomm);
 }
 
-/* The members of the process set that `info` names, for MPI_COMM_TYPE_RESOURCE_GUIDED, with a handle. NULL: unknown. */
+/* The members of a process set, for MPI_COMM_TYPE_RESOURCE_GUIDED, with a handle. NULL: unknown, or no name. */
 static struct pl_group *named_members(struct pl_call *call, const struct pl_comm *comm, const char *name)
 {
     struct pl_group *members = NULL;

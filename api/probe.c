@@ -57,7 +57,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
     return call.err ? pl_call_leave(&call) : mpi_probe_do(&call, source, tag, comm, flag, message, status);
 }
 
-/* From a message handle to a started receive. MPI_MESSAGE_NO_PROC gives a complete request. `lost`: a message whose
+/* From a message handle to a started receive. MPI_MESSAGE_NO_PROC gives a complete request. *failed: a message whose
  * session has ended, or NULL. The caller must drop it after raising the error: there is no other way to free it. */
 static struct pl_request *mpi_probe_start(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
                                           MPI_Message *message, struct pl_message **failed)

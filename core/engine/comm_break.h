@@ -69,7 +69,7 @@ PL_COLD void pl_comm_break_sender(struct pl_engine *engine, const struct pl_orig
  * the rank that was to send it has no memory. */
 PL_COLD void pl_comm_break_repeat(const struct pl_comm *comm, const struct pl_origin *to);
 
-/* PL_MSG_BROKEN has arrived for a communicator, with `bytes` bytes of data. */
+/* PL_MSG_BROKEN has arrived for a communicator. `data`: of header->size bytes. */
 void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, const void *data);
 
 /* A new communicator is as broken as the one that it is a part of. */

@@ -79,7 +79,7 @@ void pl_ucx_rndv_release(struct pl_ucx_rndv *rndv)
 {
     struct pl_ucx *ucx = rndv->link->ucx;
     if (rndv == ucx->arriving)
-        ucx->arriving = NULL; /* ucx_receive_do() returns it */
+        ucx->arriving = NULL; /* ucx_receive_on_message() returns it */
     else
         ucp_am_data_release(ucx->worker, rndv->descriptor);
     ucx_rndv_free(rndv);

@@ -3,7 +3,7 @@
  * A stand-in for an engine that drives a transport alone: it keeps messages in the order of their arrival, and counts
  * reports.
  *
- * Data is one run (`solid` type) or every second byte (`holes`), so that the tests need no datatypes of the library.
+ * Data is one run (node_solid) or every second byte (node_holes), so that the tests need no datatypes of the library.
  */
 #ifndef PLENUM_TESTS_TRANSPORT_NODE_H
 #define PLENUM_TESTS_TRANSPORT_NODE_H

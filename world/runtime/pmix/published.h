@@ -29,8 +29,8 @@ struct pl_names {
     void (*discard)(void *value);
 };
 
-/* Copies the key and steals `value`, also when it fails. False: the key is already published in the same scope
- * (*duplicate), or memory is short. */
+/* Adds an entry like this one: copies its key and steals its value, also when it fails. False: the key is already
+ * published in the same scope (*duplicate), or memory is short. */
 bool pl_names_publish(struct pl_names *names, const struct pl_name *like, bool *duplicate);
 
 /* The value that the process may see under the key, borrowed; NULL: none. */
