@@ -275,7 +275,7 @@ static int create_struct(struct pl_call *call, bool large, MPI_Count count, stru
             pl_call_element(call, "array_of_types", (MPI_Count)i);
     }
     if (call->err)
-        pl_envelope_free(e);
+        pl_envelope_release(e);
     return pl_call_build(call, e, newtype);
 }
 

@@ -91,7 +91,7 @@ struct parcel {
     int total;
 };
 
-static void parcel_free(struct parcel *parcel)
+static void parcel_fini(struct parcel *parcel)
 {
     free(parcel->counts);
     free(parcel->edges);
@@ -265,7 +265,7 @@ int pl_dist_graph_create(struct pl_comm *parent, int n, const int sources[], con
         rc = pl_comm_create_members(parent, parent->group, comm);
     if (!rc)
         rc = graph_attach_received(&in, weighted, comm);
-    parcel_free(&in);
-    parcel_free(&out);
+    parcel_fini(&in);
+    parcel_fini(&out);
     return rc;
 }

@@ -256,6 +256,6 @@ release_type:
     return err;
 release_draft:
     pl_shape_release(&drafted.shape);
-    pl_envelope_free(envelope);
+    pl_envelope_release(envelope);
     return err;
 }

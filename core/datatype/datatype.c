@@ -35,7 +35,7 @@ void pl_type_destroy(void *object)
         pl_attrs_discard(&type->attrs, pl_type_handle(type));
     pl_layout_release(type->layout);
     pl_signature_release(type->signature);
-    pl_envelope_free(type->envelope);
+    pl_envelope_release(type->envelope);
     free(type->name);
 }
 

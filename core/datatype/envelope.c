@@ -35,7 +35,7 @@ static _Thread_local struct {
     bool busy;
 } to_free;
 
-void pl_envelope_free(const struct pl_type_envelope *envelope)
+void pl_envelope_release(const struct pl_type_envelope *envelope)
 {
     struct pl_type_envelope *own = (struct pl_type_envelope *)envelope;
     if (!own)

@@ -25,7 +25,7 @@ struct pl_type_envelope {
 
 /* An envelope for this many numbers of each kind, all still to be written. NULL: out of memory (recorded). */
 struct pl_type_envelope *pl_envelope_create(int combiner, size_t ints, size_t addresses, size_t counts, size_t types);
-void pl_envelope_free(const struct pl_type_envelope *envelope); /* NULL is fine */
+void pl_envelope_release(const struct pl_type_envelope *envelope); /* NULL is fine */
 
 /* Writes the next number (which must fit an int if it is one of the integers), or the next type (retains it). */
 void pl_envelope_put(struct pl_type_envelope *envelope, MPI_Count value);

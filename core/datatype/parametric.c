@@ -63,7 +63,7 @@ static int parametric_get(struct pl_type_envelope *envelope, int (*fill)(struct 
     envelope = NULL;
 drop_lock:
     pl_lock_drop(&lock);
-    pl_envelope_free(envelope);
+    pl_envelope_release(envelope);
     return err;
 }
 

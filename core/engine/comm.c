@@ -43,7 +43,7 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
         pl_list_init(&made->match.queues[i].posted);
         pl_list_init(&made->match.queues[i].unexpected);
     }
-    int rc = pl_comm_peers_make(made, remote ? remote->size : group->size);
+    int rc = pl_comm_peers_init(made, remote ? remote->size : group->size);
     if (rc)
         return rc;
     made->group = pl_object_retain(group);
@@ -165,7 +165,7 @@ void pl_comm_destroy(void *object)
             pl_engine_clients[i].destroyed(comm);
     if (!comm->health.orphan && comm->peers.slots) {
         pl_engine_enter(&instance->engine);
-        pl_comm_peers_release(comm);
+        pl_comm_peers_fini(comm);
         pl_engine_leave(&instance->engine);
     }
     pl_object_release(comm->inter.local);

@@ -8,7 +8,7 @@
 #include "core/base/memory.h"
 #include "core/engine/comm.h"
 
-int pl_comm_peers_make(struct pl_comm *comm, int ranks)
+int pl_comm_peers_init(struct pl_comm *comm, int ranks)
 {
     unsigned slots = 1;
     while (slots < (unsigned)ranks && slots < PL_PEER_SLOTS)
@@ -56,7 +56,7 @@ void pl_comm_peers_hide(struct pl_comm *comm)
         comm->peers.slots[i].rank = -1 - (int)i; /* no two alike: each keeps its slot when the table grows */
 }
 
-void pl_comm_peers_release(struct pl_comm *comm)
+void pl_comm_peers_fini(struct pl_comm *comm)
 {
     for (unsigned i = 0; i <= comm->peers.mask; i++)
         if (comm->peers.slots[i].peer)

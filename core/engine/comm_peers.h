@@ -26,7 +26,7 @@ struct pl_comm_peers {
 };
 
 /* Makes the table for that many ranks. MPI_ERR_NO_MEM. */
-int pl_comm_peers_make(struct pl_comm *comm, int ranks);
+int pl_comm_peers_init(struct pl_comm *comm, int ranks);
 
 /* Remembers a peer, if there is memory for it. The engine keeps it in any case. */
 void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer);
@@ -35,7 +35,7 @@ void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer);
 void pl_comm_peers_hide(struct pl_comm *comm);
 
 /* The communicator uses no peer any more. */
-void pl_comm_peers_release(struct pl_comm *comm);
+void pl_comm_peers_fini(struct pl_comm *comm);
 
 /* The peer of a rank that is not in its slot; pl_comm_peer() in comm.h tries that first. NULL: nothing was sent to it
  * yet. */

@@ -188,7 +188,7 @@ static int derived_type(const struct pl_datarep *datarep, struct pl_type *type, 
         return MPI_ERR_NO_MEM;
     int rc = parts_in_file(datarep, from, to, &same);
     if (rc || same) {
-        pl_envelope_free(to);
+        pl_envelope_release(to);
         *in_file = rc ? NULL : pl_object_retain(type);
         return rc;
     }

@@ -213,7 +213,7 @@ static int file_prepare(const char *name, int amode, struct pl_file **file)
     made->errhandler = pl_errhandler_of(PL_FILE, NULL);
     made->name = pl_strdup(without_prefix(name));
     struct pl_type *byte = pl_type_predefined((uintptr_t)MPI_BYTE);
-    int rc = made->name ? pl_view_make(0, byte, byte, &pl_datarep_native, true, &made->view)
+    int rc = made->name ? pl_view_init(0, byte, byte, &pl_datarep_native, true, &made->view)
                         : pl_fail_memory("the name of a file");
     *file = made;
     return rc;
@@ -323,7 +323,7 @@ void pl_file_destroy(void *object)
     }
     file_close_descriptor(file);
     if (file->view.etype)
-        pl_view_release(&file->view);
+        pl_view_fini(&file->view);
     pl_object_release(file->info);
     pl_object_release(file->errhandler);
     free(file->name);

@@ -28,7 +28,7 @@ static int file_make_view(struct pl_file *file, MPI_Offset disp, struct pl_type 
     int rc = pl_datarep_find(name, &datarep);
     if (rc)
         return rc;
-    return pl_view_make(disp, etype, filetype, datarep, !(file->amode & MPI_MODE_RDONLY), view);
+    return pl_view_init(disp, etype, filetype, datarep, !(file->amode & MPI_MODE_RDONLY), view);
 }
 
 /* A hash of a name (FNV-1a), to compare names by one number. */
@@ -64,10 +64,10 @@ int pl_file_set_view(struct pl_file *file, int error, MPI_Offset disp, struct pl
         rc = pl_file_hints_set(file, info);
     if (rc) {
         if (view.etype)
-            pl_view_release(&view);
+            pl_view_fini(&view);
         return rc;
     }
-    pl_view_release(&file->view);
+    pl_view_fini(&file->view);
     file->view = view;
     file->position = 0;
     return MPI_SUCCESS;

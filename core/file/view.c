@@ -122,7 +122,7 @@ static int view_check(const struct pl_view *view, bool written, struct course *c
     return MPI_SUCCESS;
 }
 
-int pl_view_make(MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype, const struct pl_datarep *datarep,
+int pl_view_init(MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype, const struct pl_datarep *datarep,
                  bool written, struct pl_view *view)
 {
     struct pl_view made = { .disp = disp, .datarep = datarep };
@@ -135,7 +135,7 @@ int pl_view_make(MPI_Offset disp, struct pl_type *etype, struct pl_type *filetyp
     if (rc == MPI_SUCCESS)
         rc = view_check(&made, written, &course);
     if (rc) {
-        pl_view_release(&made);
+        pl_view_fini(&made);
         return rc;
     }
     const struct pl_type *type = made.file_filetype;
@@ -147,7 +147,7 @@ int pl_view_make(MPI_Offset disp, struct pl_type *etype, struct pl_type *filetyp
     return MPI_SUCCESS;
 }
 
-void pl_view_release(struct pl_view *view)
+void pl_view_fini(struct pl_view *view)
 {
     pl_object_release(view->etype);
     pl_object_release(view->filetype);

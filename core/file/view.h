@@ -35,9 +35,9 @@ struct pl_span {
 
 /* Makes a view and retains the types. `written`: the file may be written to, so no byte may be in the filetype twice.
  * MPI_ERR_ARG, MPI_ERR_TYPE for unsuitable types, MPI_ERR_CONVERSION, MPI_ERR_NO_MEM. */
-int pl_view_make(MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype, const struct pl_datarep *datarep,
+int pl_view_init(MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype, const struct pl_datarep *datarep,
                  bool written, struct pl_view *view);
-void pl_view_release(struct pl_view *view);
+void pl_view_fini(struct pl_view *view);
 
 /* The span of `etypes` etypes from `offset` on (not negative). MPI_ERR_ARG if the view has no data, if they extend
  * beyond the largest offset of a file, or if they are in several filetypes that must not be used together. */

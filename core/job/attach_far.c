@@ -19,7 +19,7 @@ struct pl_far *pl_far_create(const bool *local, int size)
         far->local_ranks = pl_malloc((size_t)size * RANK_TEXT + 1);
     }
     if (!far || !far->local || !far->local_ranks) {
-        pl_far_free(far);
+        pl_far_release(far);
         pl_fail_memory("the ranks of a pool");
         return NULL;
     }
@@ -31,7 +31,7 @@ struct pl_far *pl_far_create(const bool *local, int size)
     return far;
 }
 
-void pl_far_free(struct pl_far *far)
+void pl_far_release(struct pl_far *far)
 {
     if (!far)
         return;

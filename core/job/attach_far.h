@@ -29,7 +29,7 @@ struct pl_far {
 
 /* A copy of `local`, without cards. NULL: no memory, recorded. */
 struct pl_far *pl_far_create(const bool *local, int size);
-void pl_far_free(struct pl_far *far); /* NULL: nothing */
+void pl_far_release(struct pl_far *far); /* NULL: nothing */
 
 /* Gives the cards, for free(). */
 void pl_far_set_cards(struct pl_far *far, struct pl_far_card *cards);

@@ -263,7 +263,7 @@ void pl_seat_leave(struct pl_seat *seat)
         close(seat->fd);
     free(seat->path);
     free(seat->settled);
-    pl_far_free(seat->far);
+    pl_far_release(seat->far);
     *seat = (struct pl_seat){ .fd = -1, .rank = -1 };
 }
 

@@ -37,7 +37,7 @@ static const struct pl_transport_ops *remote_find_transport(const struct pl_engi
     return NULL;
 }
 
-void pl_win_remote_make(struct pl_win *win, struct pl_win_card *own)
+void pl_win_remote_init(struct pl_win *win, struct pl_win_card *own)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     struct pl_remote_window *remote = &win->memory.remote;
@@ -90,7 +90,7 @@ void pl_win_remote_choose(struct pl_win *win)
             win->targets[i].path = &pl_rma_path_remote;
 }
 
-void pl_win_remote_release(struct pl_win *win)
+void pl_win_remote_fini(struct pl_win *win)
 {
     struct pl_remote_window *remote = &win->memory.remote;
     bool open = win->comm->instance->engine.state != PL_ENGINE_CLOSED;

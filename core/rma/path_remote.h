@@ -45,7 +45,7 @@ struct pl_remote_target {
 };
 
 /* Exposes this process's memory if a transport can, and says so in the card. Lock not held. */
-void pl_win_remote_make(struct pl_win *win, struct pl_win_card *own);
+void pl_win_remote_init(struct pl_win *win, struct pl_win_card *own);
 
 /* Exchanges the keys, if any rank has one. Collective in the window's parent. */
 int pl_win_remote_exchange(struct pl_win *win, struct pl_comm *parent, const struct pl_win_card *cards);
@@ -54,7 +54,7 @@ int pl_win_remote_exchange(struct pl_win *win, struct pl_comm *parent, const str
 void pl_win_remote_choose(struct pl_win *win);
 
 /* Gives back the keys and the exposure. No transfer is under way. Engine lock held. */
-void pl_win_remote_release(struct pl_win *win);
+void pl_win_remote_fini(struct pl_win *win);
 
 extern const struct pl_rma_path pl_rma_path_remote;
 

@@ -127,10 +127,10 @@ static int window_fill(struct pl_win *win, struct pl_comm *parent, const struct 
     own.error = window_make_targets(win);
     if (!own.error)
         own.error = pl_win_info_set(win, spec->info);
-    int made = pl_win_memory_make(win, parent, &own);
+    int made = pl_win_memory_init(win, parent, &own);
     own.error = own.error ? own.error : made;
     if (!own.error)
-        pl_win_remote_make(win, &own);
+        pl_win_remote_init(win, &own);
     rc = window_exchange(win, parent, &own, cards);
     if (rc == MPI_SUCCESS)
         rc = window_connect(win, parent, cards);
@@ -175,7 +175,7 @@ static void window_detach(struct pl_win *win)
     win->comm->win = NULL;
     pl_delegate_close(win);
     pl_rma_drop(win);
-    pl_win_remote_release(win);
+    pl_win_remote_fini(win);
     pl_engine_leave(engine);
 }
 
@@ -185,7 +185,7 @@ void pl_win_destroy(void *object)
     if (win->comm) {
         if (win->comm->win)
             window_detach(win);
-        pl_win_memory_release(win, false);
+        pl_win_memory_fini(win, false);
         pl_handle_drop(win->comm);
     }
     for (int i = 0; win->targets && i < win->comm->size; i++)
@@ -242,7 +242,7 @@ int pl_win_free(struct pl_win *win)
     window_detach(win);
     pl_win_memory_unmap(win);
     int unmapped = rc == MPI_SUCCESS && win->memory.some_shared && win->comm->size > 1 ? pl_barrier(win->comm) : rc;
-    pl_win_memory_release(win, unmapped == MPI_SUCCESS);
+    pl_win_memory_fini(win, unmapped == MPI_SUCCESS);
     pl_comm_free(win->comm);
     pl_handle_drop(win);
     return rc;
@@ -261,7 +261,7 @@ void pl_win_orphan(struct pl_comm *comm)
     if (comm->win) {                  /* no callback has freed it */
         pl_win_settle(win);
         window_detach(win);
-        pl_win_memory_release(win, false);
+        pl_win_memory_fini(win, false);
     }
     while (atomic_load(&win->obj.handles) > 0)
         pl_handle_drop(win);

@@ -91,7 +91,7 @@ static int memory_make_shared(struct pl_win *win, size_t bytes, struct pl_win_ca
     return rc && !memory_is_allocated(win) ? memory_make_private(win, 0) : rc;
 }
 
-int pl_win_memory_make(struct pl_win *win, struct pl_comm *parent, struct pl_win_card *own)
+int pl_win_memory_init(struct pl_win *win, struct pl_comm *parent, struct pl_win_card *own)
 {
     size_t bytes;
     int rc = memory_own_bytes(win, parent, &bytes);
@@ -290,7 +290,7 @@ void pl_win_memory_unmap(struct pl_win *win)
     }
 }
 
-void pl_win_memory_release(struct pl_win *win, bool reuse)
+void pl_win_memory_fini(struct pl_win *win, bool reuse)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_win_memory_unmap(win);

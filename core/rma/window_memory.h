@@ -53,7 +53,7 @@ size_t pl_win_memory_alignment(const struct pl_win *win);
 
 /* Makes this process's area and fills in `own`, unless own->error is set. Collective in the window's parent.
  * MPI_ERR_NO_MEM, MPI_ERR_RMA_SHARED. */
-int pl_win_memory_make(struct pl_win *win, struct pl_comm *parent, struct pl_win_card *own);
+int pl_win_memory_init(struct pl_win *win, struct pl_comm *parent, struct pl_win_card *own);
 
 /* Maps what can be mapped, and chooses the paths. `cards`: [comm->size]. *all_cma: CMA works from here to all other
  * ranks. MPI_ERR_RMA_SHARED. */
@@ -69,7 +69,7 @@ void pl_win_memory_agree(struct pl_win *win, bool all_cma);
 /* Unmaps the others' areas; the window must not be used any more. release() frees this process's area, too. `reuse`: no
  * other process has it mapped. */
 void pl_win_memory_unmap(struct pl_win *win);
-void pl_win_memory_release(struct pl_win *win, bool reuse);
+void pl_win_memory_fini(struct pl_win *win, bool reuse);
 
 /* MPI_Win_shared_query(). MPI_ERR_RMA_FLAVOR. */
 int pl_win_query(const struct pl_win *win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void **base);

@@ -28,7 +28,7 @@ struct question {
     pmix_value_t *value; /* a copy; NULL: none */
 };
 
-static void pmix_question_free(struct question *q)
+static void pmix_question_release(struct question *q)
 {
     if (q->value)
         PMIX_VALUE_RELEASE(q->value);
@@ -56,7 +56,7 @@ static void pmix_question_answered(pmix_status_t status, pmix_info_t *info, size
     if (release)
         release(release_argument);
     if (abandoned)
-        pmix_question_free(q);
+        pmix_question_release(q);
 }
 
 static struct question *pmix_question_create(const char *key, const char *nspace, const char *set)
@@ -88,7 +88,7 @@ static struct question *pmix_question_ask(const char *key, const char *nspace, c
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += ANSWER_SECONDS;
     if (PMIx_Query_info_nb(&q->query, 1, pmix_question_answered, q) != PMIX_SUCCESS) {
-        pmix_question_free(q);
+        pmix_question_release(q);
         return NULL;
     }
     pthread_mutex_lock(&q->lock);
@@ -102,7 +102,7 @@ static struct question *pmix_question_ask(const char *key, const char *nspace, c
     if (!abandoned && q->value)
         return q;
     if (!abandoned)
-        pmix_question_free(q);
+        pmix_question_release(q);
     return NULL;
 }
 
@@ -137,7 +137,7 @@ static int pmix_psets_give_one(const pmix_proc_t *self, const char *name,
         rc = found(to, name, ranks, count);
         free(ranks);
     }
-    pmix_question_free(q);
+    pmix_question_release(q);
     return rc;
 }
 
@@ -149,13 +149,13 @@ int pl_pmix_psets_each(const struct pl_bootstrap_host *host, const pmix_proc_t *
     if (!q || q->value->type != PMIX_STRING || !q->value->data.string) {
         host->log("pset", 2, "the PMIx server names no process sets");
         if (q)
-            pmix_question_free(q);
+            pmix_question_release(q);
         return MPI_SUCCESS;
     }
     char *rest = NULL;
     for (char *name = strtok_r(q->value->data.string, ",", &rest); rc == MPI_SUCCESS && name;
          name = strtok_r(NULL, ",", &rest))
         rc = pmix_psets_give_one(self, name, found, to);
-    pmix_question_free(q);
+    pmix_question_release(q);
     return rc;
 }

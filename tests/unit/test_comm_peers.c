@@ -24,14 +24,14 @@ static struct pl_peer *peer_of(int rank)
 
 static void release_table(struct pl_comm *comm)
 {
-    pl_comm_peers_release(comm);
+    pl_comm_peers_fini(comm);
     free(comm->peers.slots);
 }
 
 static void check_table(int ranks, int used, int stride)
 {
     struct pl_comm comm = { .size = ranks };
-    ck_assert_int_eq(pl_comm_peers_make(&comm, ranks), MPI_SUCCESS);
+    ck_assert_int_eq(pl_comm_peers_init(&comm, ranks), MPI_SUCCESS);
     for (int i = 0; i < used; i++) {
         int rank = (int)((int64_t)i * stride % ranks);
         UNIT_CHECK(pl_comm_peer(&comm, rank) == NULL);
@@ -69,7 +69,7 @@ START_TEST(hidden)
 {
     enum { RANKS = 200, BEFORE = 20 };
     struct pl_comm comm = { .size = RANKS };
-    ck_assert_int_eq(pl_comm_peers_make(&comm, RANKS), MPI_SUCCESS);
+    ck_assert_int_eq(pl_comm_peers_init(&comm, RANKS), MPI_SUCCESS);
     for (int rank = 0; rank < BEFORE; rank++)
         pl_comm_peer_keep(&comm, rank, peer_of(rank));
     pl_comm_peers_hide(&comm);
@@ -89,7 +89,7 @@ END_TEST
 START_TEST(without_memory)
 {
     struct pl_comm comm = { .size = MANY };
-    ck_assert_int_eq(pl_comm_peers_make(&comm, MANY), MPI_SUCCESS);
+    ck_assert_int_eq(pl_comm_peers_init(&comm, MANY), MPI_SUCCESS);
     for (int rank = 0; rank < 100; rank++) {
         pl_memory_fail_at(1);
         pl_comm_peer_keep(&comm, 1000 * rank, peer_of(1000 * rank));

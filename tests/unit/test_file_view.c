@@ -94,7 +94,7 @@ START_TEST(random_filetypes)
             tiles_ascending &= places[i] > places[i - 1];
             ascending &= places[i] > places[i - 1] || i >= total / TILES;
         }
-        int rc = pl_view_make(DISP, byte, type, &pl_datarep_native, true, &view);
+        int rc = pl_view_init(DISP, byte, type, &pl_datarep_native, true, &view);
         ck_assert_int_eq(rc, ascending || total == 0 ? MPI_SUCCESS : MPI_ERR_TYPE);
         if (rc == MPI_SUCCESS && total > 0) {
             ck_assert(view.ascending);
@@ -114,7 +114,7 @@ START_TEST(random_filetypes)
             check_ends(&view, places, total, &seed);
         }
         if (rc == MPI_SUCCESS)
-            pl_view_release(&view);
+            pl_view_fini(&view);
         free(places);
         sample_free(&sample);
     }
@@ -134,7 +134,7 @@ START_TEST(too_far)
     MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)1 << 40, &sparse);
     MPI_Type_commit(&sparse);
     struct pl_type *integer = pl_type_predefined((uintptr_t)MPI_INT);
-    ck_assert_int_eq(pl_view_make(9, integer, pl_type_from(sparse), &pl_datarep_native, true, &view), MPI_SUCCESS);
+    ck_assert_int_eq(pl_view_init(9, integer, pl_type_from(sparse), &pl_datarep_native, true, &view), MPI_SUCCESS);
     ck_assert_int_eq(pl_view_byte(&view, 1 << 22, &byte), MPI_SUCCESS);
     ck_assert_int_eq(byte, 9 + ((MPI_Offset)1 << 62));
     ck_assert_int_eq(pl_view_byte(&view, 1 << 23, &byte), MPI_ERR_ARG);
@@ -143,12 +143,12 @@ START_TEST(too_far)
     ck_assert_int_eq(pl_view_span(&view, INT64_MAX / 4, 100, &span), MPI_ERR_ARG);
     ck_assert_int_eq(pl_view_span(&view, INT64_MAX, 0, &span), MPI_SUCCESS);
     ck_assert_int_eq(pl_view_etype_from(&view, INT64_MAX), (1 << 23) - 1);
-    pl_view_release(&view);
+    pl_view_fini(&view);
     MPI_Type_free(&sparse);
-    ck_assert_int_eq(pl_view_make(-1, integer, integer, &pl_datarep_native, true, &view), MPI_ERR_ARG);
-    ck_assert_int_eq(pl_view_make(INT64_MAX - 10, integer, integer, &pl_datarep_native, true, &view), MPI_SUCCESS);
+    ck_assert_int_eq(pl_view_init(-1, integer, integer, &pl_datarep_native, true, &view), MPI_ERR_ARG);
+    ck_assert_int_eq(pl_view_init(INT64_MAX - 10, integer, integer, &pl_datarep_native, true, &view), MPI_SUCCESS);
     ck_assert_int_eq(pl_view_span(&view, 0, 1, &span), MPI_ERR_ARG);
-    pl_view_release(&view);
+    pl_view_fini(&view);
 }
 END_TEST
 
@@ -163,12 +163,12 @@ START_TEST(very_many_runs)
     MPI_Type_create_hvector_c(1000, 1, (MPI_Count)1 << 32, vector, &matrix);
     MPI_Type_commit(&matrix);
     struct pl_type *one = pl_type_predefined((uintptr_t)MPI_BYTE);
-    ck_assert_int_eq(pl_view_make(0, one, pl_type_from(matrix), &pl_datarep_native, true, &view), MPI_SUCCESS);
+    ck_assert_int_eq(pl_view_init(0, one, pl_type_from(matrix), &pl_datarep_native, true, &view), MPI_SUCCESS);
     ck_assert(view.ascending && view.run == 1);
     ck_assert_int_eq(pl_view_byte(&view, 5000000003, &byte), MPI_SUCCESS);
     ck_assert_int_eq(byte, ((MPI_Offset)5 << 32) + 6);
     ck_assert_int_eq(pl_view_etype_from(&view, ((MPI_Offset)5 << 32) + 5), 5000000003);
-    pl_view_release(&view);
+    pl_view_fini(&view);
     MPI_Type_free(&vector);
     MPI_Type_free(&matrix);
 }
