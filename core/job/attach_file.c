@@ -151,16 +151,22 @@ static int pool_map(int fd, struct pl_seat *seat, const char **why)
 
 /* --- ranks ------------------------------------------------------------------------------------------------------- */
 
+/* Is the file at this path the pool's? */
+static bool seat_file_is_at(const struct pl_seat *seat, const char *path)
+{
+    struct stat own, other;
+    return fstat(seat->fd, &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev &&
+           own.st_ino == other.st_ino;
+}
+
 /* Has the owner's process the pool's file as the descriptor that it has noted? No: a process that cannot be asked. */
 static bool seat_owner_has_file(const struct pl_seat *seat, int rank)
 {
     const struct pl_job_rank *peer = &seat->shared->ranks[rank];
     int32_t owner = atomic_load(&peer->owner), fd = atomic_load(&peer->fd);
     char path[48];
-    struct stat own, other;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)owner, (int)fd);
-    return owner > 0 && fstat(seat->fd, &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev &&
-           own.st_ino == other.st_ino;
+    return owner > 0 && seat_file_is_at(seat, path);
 }
 
 static bool seat_rank_is_abandoned(const struct pl_seat *seat, int rank)
@@ -255,8 +261,9 @@ void pl_seat_leave(struct pl_seat *seat)
             pl_job_card_withdraw(&own->card[i]);
         atomic_store(&own->owner, 0);
     }
+    /* What cleans up old files may have removed this one, and other processes may have a new pool at its path. */
     if (seat->path && seat->removed_by_last && pool_lock_maker(seat->fd, seat->path) == MPI_SUCCESS &&
-        seat_user(seat) == 0)
+        seat_user(seat) == 0 && seat_file_is_at(seat, seat->path))
         unlink(seat->path);
     pool_unmap(seat);
     if (seat->fd >= 0)

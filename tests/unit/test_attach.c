@@ -149,6 +149,25 @@ START_TEST(deaths)
 }
 END_TEST
 
+/* Its path leads to the new pool of others when the last process leaves the old one. */
+START_TEST(file_removed_by_others)
+{
+    struct pl_seat seat;
+    start();
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
+    ck_assert_int_eq(unlink(path), 0);
+    struct member one = member(1);
+    pl_seat_leave(&seat);
+    ck_assert_int_eq(access(path, F_OK), 0);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
+    die(one);
+    ck_assert_int_eq(pl_seat_alive(&seat, 1), MPI_ERR_PROC_ABORTED); /* they are in one pool */
+    ck_assert_int_eq(unlink(path), 0);
+    pl_seat_leave(&seat); /* there is no file to remove */
+    end();
+}
+END_TEST
+
 static void write_file(const void *data, size_t bytes, mode_t mode)
 {
     unlink(path);
@@ -295,4 +314,4 @@ START_TEST(relative)
 }
 END_TEST
 
-UNIT_MAIN("pools", ranks, deaths, lost_locks, two_in_a_process, other_files, without_a_name, relative)
+UNIT_MAIN("pools", ranks, deaths, file_removed_by_others, lost_locks, two_in_a_process, other_files, without_a_name, relative)
