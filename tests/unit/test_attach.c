@@ -314,4 +314,5 @@ START_TEST(relative)
 }
 END_TEST
 
-UNIT_MAIN("pools", ranks, deaths, file_removed_by_others, lost_locks, two_in_a_process, other_files, without_a_name, relative)
+UNIT_MAIN("pools", ranks, deaths, file_removed_by_others, lost_locks, two_in_a_process, other_files, without_a_name,
+          relative)
