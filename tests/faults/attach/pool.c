@@ -190,9 +190,12 @@ static int no_exchange(const void *mine, void *all, int bytes, void *context)
 
 static void exchanged(int rank)
 {
-    int zero = 0, seven = 7;
+    int zero = 0, seven = 7, before = dup(2), after;
+    close(before);
     EXPECT(MPIX_Attach_exchange(no_exchange, &zero, rank, POOL), MPI_ERR_ARG, "does not come from rank 0");
     EXPECT(MPIX_Attach_exchange(no_exchange, &seven, rank, POOL), MPI_ERR_OTHER, "returned 7");
+    close(after = dup(2));
+    CHECK(after == before); /* the memory of rank 0 is closed */
     for (int i = 0; i < 5; i++) {
         CHECK_OK(MPIX_Attach_exchange(exchange, &rank, rank, POOL));
         compute(rank);
@@ -336,6 +339,8 @@ static void mistakes(int rank)
     CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
     EXPECT(MPIX_Attach(directory, rank, 1), MPI_ERR_OTHER, "in use");
     CHECK_OK(MPI_Session_finalize(&session));
+    CHECK_OK(MPIX_Attach(directory, rank, 1)); /* in use no more */
+    CHECK_OK(MPIX_Detach());
     CHECK_OK(MPI_Get_library_version(library, &length));
 }
 
