@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A host of runtimes, for the launcher's tests: a keeper that can take nothing and has much to say, a pipe of notes
- * into which a process writes nonsense without end. Arguments as in runtime_user.c. */
+ * into which a process writes nonsense without end, output that is held back, on this machine and on hosts. Arguments
+ * as in runtime_user.c. */
 #include "embedder.h"
 
 #include <sys/resource.h>
@@ -96,4 +97,101 @@ static void part_flood(void)
     close(null);
 }
 
-PARTS_MAIN({ "full", part_full }, { "flood", part_flood })
+/* --- output that is held ------------------------------------------------------------------------------------- */
+
+enum { HELD = 2 }; /* ranks; one on each host */
+
+/* What each rank has printed, as the events tell it. */
+struct heard {
+    char text[HELD][64];
+    int finished;
+};
+
+static void hear(struct plenum_runtime *rt, struct heard *heard)
+{
+    struct plenum_event *e;
+    struct pollfd p = { .fd = plenum_runtime_fd(rt), .events = POLLIN };
+    poll(&p, 1, 5);
+    while (plenum_runtime_next_event(rt, &e) == PLENUM_OK && e) {
+        if (e->kind == PLENUM_EVENT_OUTPUT)
+            strncat(heard->text[e->rank], e->text, sizeof heard->text[0] - 1 - strlen(heard->text[e->rank]));
+        heard->finished += e->kind == PLENUM_EVENT_FINISHED;
+        plenum_event_free(e);
+    }
+}
+
+static void expect_heard(const struct heard *heard, const char *wanted)
+{
+    for (int r = 0; r < HELD; r++)
+        EXPECT(strcmp(heard->text[r], wanted) == 0, "\"%s\" of rank %d", heard->text[r], r);
+}
+
+/* Until each rank has made its file of this name. */
+static void await_files(struct plenum_runtime *rt, const char *name, struct heard *heard)
+{
+    for (int r = 0; r < HELD; r++) {
+        char file[32];
+        snprintf(file, sizeof file, "%s.%d", name, r);
+        while (access(file, F_OK) != 0)
+            hear(rt, heard);
+        EXPECT(unlink(file) == 0);
+    }
+}
+
+static void await_text(struct plenum_runtime *rt, const char *wanted, struct heard *heard)
+{
+    for (int r = 0; r < HELD; r++)
+        while (strlen(heard->text[r]) < strlen(wanted))
+            hear(rt, heard);
+    expect_heard(heard, wanted);
+}
+
+static void make_file(const char *name)
+{
+    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    EXPECT(fd >= 0);
+    close(fd);
+}
+
+/* Held before the launch, let go, held again: what comes then is told once the ranks have ended. */
+static void hold(struct plenum_runtime *rt)
+{
+    struct heard heard = { .finished = 0 };
+    struct plenum_job *job = new_job(rt, HELD,
+                                     "echo a; : >a.$PLENUM_RANK; while ! [ -e go ]; do sleep 0.01; done;"
+                                     "echo b; : >b.$PLENUM_RANK; while [ -e go ]; do sleep 0.01; done; echo c");
+    EXPECT(plenum_job_hold_output(job, 1) == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    await_files(rt, "a", &heard);
+    for (int round = 0; round < 20; round++)
+        hear(rt, &heard);
+    expect_heard(&heard, "");
+    EXPECT(plenum_job_hold_output(job, 0) == PLENUM_OK);
+    await_text(rt, "a\n", &heard);
+    EXPECT(plenum_job_hold_output(job, 1) == PLENUM_OK);
+    for (int round = 0; round < 20; round++) /* an agent has heard of it, too */
+        hear(rt, &heard);
+    make_file("go");
+    await_files(rt, "b", &heard);
+    for (int round = 0; round < 20; round++)
+        hear(rt, &heard);
+    expect_heard(&heard, "a\n");
+    EXPECT(unlink("go") == 0);
+    while (!heard.finished)
+        hear(rt, &heard);
+    expect_heard(&heard, "a\nb\nc\n");
+    plenum_job_close(job);
+}
+
+static void part_hold(void)
+{
+    struct plenum_runtime *rt;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    hold(rt);
+    EXPECT(plenum_runtime_host_add(rt, "alpha", 1, "") == PLENUM_OK);
+    EXPECT(plenum_runtime_host_add(rt, "beta", 1, "") == PLENUM_OK);
+    hold(rt);
+    plenum_runtime_close(rt);
+}
+
+PARTS_MAIN({ "full", part_full }, { "flood", part_flood }, { "hold", part_hold })
