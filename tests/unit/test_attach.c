@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/job/attach.h"
 #include "core/job/attach_file.h"
+#include "core/job/card.h"
 
 enum { SIZE = 3 };
 
@@ -144,6 +145,37 @@ START_TEST(deaths)
     die(two); /* the last: its file stays, and is used again */
     ck_assert_int_eq(pl_seat_in_directory(directory, 0, 5, &seat), MPI_SUCCESS);
     ck_assert_int_eq(seat.job->size, 5);
+    pl_seat_leave(&seat);
+    end();
+}
+END_TEST
+
+/* What a process publishes goes with it, whether it leaves or dies: the next holder of the rank has no card before it
+ * publishes its own. */
+START_TEST(cards)
+{
+    struct pl_seat seat, other;
+    unsigned char card[PL_CARD_MAX];
+    size_t length = 0;
+    start();
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 1, SIZE, &other), MPI_SUCCESS);
+    pl_job_card_write(&other.shared->ranks[1].card[PL_CARD_LISTENER], 1, "card", 4);
+    ck_assert_int_eq(pl_seat_card(&seat, 1, PL_CARD_LISTENER, card, &length), MPI_SUCCESS);
+    ck_assert(length == 4 && memcmp(card, "card", 4) == 0);
+    for (int slot = 0; slot < PL_CARD_SLOTS; slot++)
+        pl_job_card_write(&other.shared->ranks[1].card[slot], 2, "others", 6);
+    pl_seat_leave(&other);
+    for (int slot = 0; slot < PL_CARD_SLOTS; slot++)
+        ck_assert_int_eq(pl_seat_card(&seat, 1, (enum pl_card_slot)slot, card, &length), PL_AGAIN);
+    struct member one = member(1);
+    for (int slot = 0; slot < PL_CARD_SLOTS; slot++)
+        pl_job_card_write(&seat.shared->ranks[1].card[slot], 3, "of the dead", 11);
+    die(one);
+    one = member(1);
+    for (int slot = 0; slot < PL_CARD_SLOTS; slot++)
+        ck_assert_int_eq(pl_seat_card(&seat, 1, (enum pl_card_slot)slot, card, &length), PL_AGAIN);
+    leave(one);
     pl_seat_leave(&seat);
     end();
 }
@@ -314,5 +346,5 @@ START_TEST(relative)
 }
 END_TEST
 
-UNIT_MAIN("pools", ranks, deaths, file_removed_by_others, lost_locks, two_in_a_process, other_files, without_a_name,
-          relative)
+UNIT_MAIN("pools", ranks, deaths, cards, file_removed_by_others, lost_locks, two_in_a_process, other_files,
+          without_a_name, relative)
