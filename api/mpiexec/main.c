@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "api/mpiexec/chatter.h"
@@ -21,6 +20,7 @@
 #include "api/mpiexec/run.h"
 #include "api/mpiexec/word.h"
 #include "api/plenum.h"
+#include "core/base/descriptors.h"
 #include "core/base/memory_libc.h"
 
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
@@ -33,16 +33,6 @@ static int mpiexec_exit_code_of(int error)
     case PLENUM_ERR_ARGUMENT:
     case PLENUM_ERR_WDIR: return EXIT_USAGE;
     default: return EXIT_FAILURE;
-    }
-}
-
-/* Raises the limit of descriptors to its maximum: the output of each rank needs two. */
-static void mpiexec_raise_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max < 65536 ? limit.rlim_max : 65536;
-        setrlimit(RLIMIT_NOFILE, &limit);
     }
 }
 
@@ -140,6 +130,8 @@ static int mpiexec_launch(struct run *run)
 static int mpiexec_run_job(struct run *run, struct options *o)
 {
     int code, err = plenum_runtime_open(&run->runtime);
+    struct rlimit before;
+    pl_descriptors_raise(&before); /* the output of each rank needs two; after the fork of the ranks' parent */
     if (!err && run->on_hosts && !o->dry_run)
         err = hosts_add(run);
     if (err)
@@ -186,7 +178,6 @@ static int mpiexec_execute(struct options *o, bool on_hosts)
             goto drop_sinks;
         }
     }
-    mpiexec_raise_limit();
     mpiexec_name_library();
     setenv("PLENUM_CRASH_REPORT", "1", 0); /* the processes inherit it; a setting of the user stays */
     if (!o->buffered && !isatty(STDOUT_FILENO))

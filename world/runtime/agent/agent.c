@@ -14,6 +14,7 @@
 
 #include "api/plenum.h"
 #include "core/base/clock.h"
+#include "core/base/descriptors.h"
 #include "world/runtime/agent/inputs.h"
 #include "world/runtime/agent/orders.h"
 #include "world/runtime/event/event_pack.h"
@@ -155,6 +156,8 @@ int plenum_agent_main(void)
         fprintf(stderr, "plenum-agent: %s\n", plenum_error());
         return EXIT_FAILURE;
     }
+    struct rlimit before;
+    pl_descriptors_raise(&before); /* after the fork of the keeper, whose ranks keep the user's */
     pl_wire_open(&pl_agent.wire, stream[0], stream[1]);
     pl_agent.runtime->agent = &pl_agent.wire;
     agent_tell_places();

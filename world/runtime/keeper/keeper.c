@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/descriptors.h"
 #include "core/job/stale_files.h"
 #include "world/runtime/keeper/keeper_spawn.h"
 #include "world/runtime/keeper/orphans.h"
@@ -39,7 +40,7 @@ struct keeper {
     int embedder;     /* pidfd of the embedding program, -1 where the kernel has none */
     uint32_t runtime; /* its pid */
     struct pl_kept_job *jobs;
-    int *shared; /* for pl_keeper_spawn() */
+    struct pl_spawning spawning;
 };
 
 static struct pl_kept_job *keeper_find_job(struct keeper *k, uint32_t id)
@@ -165,7 +166,7 @@ static void keeper_start_ranks(struct keeper *k, struct pl_kept_job *job, uint32
     for (uint32_t i = 0; i < count && first + i < job->size && job->waiting > 0; i++) {
         struct pl_kept_rank *rank = &job->rank[first + i];
         if (arrived)
-            pl_keeper_spawn(job, first + i, fd + PL_KEEPER_EACH * i, k->shared, rank);
+            pl_keeper_spawn(job, first + i, fd + PL_KEEPER_EACH * i, &k->spawning, rank);
         else
             *rank = (struct pl_kept_rank){
                 .phase = PL_KEPT_ENDED, .unsent = 1 << PL_KEEPER_FAILED, .stage = PL_STAGE_SETUP, .status = EMFILE
@@ -458,7 +459,8 @@ static void keeper_init(struct keeper *k, int socket, pid_t embedder)
     k->children = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
     k->embedder = (int)syscall(SYS_pidfd_open, embedder, 0);
     k->runtime = (uint32_t)embedder;
-    k->shared = keeper_map(4096, MAP_SHARED);
+    k->spawning.shared = keeper_map(4096, MAP_SHARED);
+    k->spawning.raised = pl_descriptors_raise(&k->spawning.descriptors);
 }
 
 _Noreturn void pl_keeper_run(int socket, pid_t embedder)
@@ -467,7 +469,7 @@ _Noreturn void pl_keeper_run(int socket, pid_t embedder)
     bool closed = false, writable = true;
 
     keeper_init(&k, socket, embedder);
-    if (!k.shared || k.children < 0)
+    if (!k.spawning.shared || k.children < 0)
         _exit(1);
     while (!closed && getppid() == embedder) {
         struct pollfd p[] = { { .fd = SOCKET_FD, .events = (short)(writable ? POLLIN : POLLIN | POLLOUT) },

@@ -33,7 +33,8 @@ struct child {
     int notes, notes_fd; /* -1: there is no pipe */
     int pmi_fd;          /* 0: no server */
     bool stopped;
-    const cpu_set_t *cpus; /* NULL: not bound */
+    const cpu_set_t *cpus;            /* NULL: not bound */
+    const struct rlimit *descriptors; /* NULL: that of the keeper */
     pid_t keeper;
     int *failed; /* [2]: stage, errno */
 };
@@ -118,6 +119,8 @@ static _Noreturn void child_run(const struct child *c)
         child_fail(c, PL_STAGE_WDIR);
     if (c->cpus && sched_setaffinity(0, sizeof *c->cpus, c->cpus) != 0)
         child_fail(c, PL_STAGE_SETUP);
+    if (c->descriptors)
+        setrlimit(RLIMIT_NOFILE, c->descriptors);
     child_set_slice();
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -173,10 +176,11 @@ static void spawn_note(struct pl_kept_rank *rank, const int *shared)
     }
 }
 
-void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[PL_KEEPER_EACH], int *shared,
-                     struct pl_kept_rank *rank)
+void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[PL_KEEPER_EACH],
+                     const struct pl_spawning *spawning, struct pl_kept_rank *rank)
 {
     const struct pl_plan *plan = job->plan;
+    int *shared = spawning->shared;
     const struct pl_plan_rank *p = (const struct pl_plan_rank *)pl_plan_at(plan, plan->ranks) + number;
     size_t bytes = (3 + p->argc + p->envc + p->ownc) * sizeof(char *);
     char **pointers = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -206,6 +210,7 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         .pmi_fd = (int)plan->pmi_fd,
         .stopped = plan->stopped != 0,
         .cpus = p->cpus ? pl_plan_at(plan, p->cpus) : NULL,
+        .descriptors = spawning->raised ? &spawning->descriptors : NULL,
         .keeper = getpid(),
         .failed = shared,
     };
