@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A host of runtimes, for the launcher's tests: a keeper that can take nothing and has much to say, a pipe of notes
- * into which a process writes nonsense without end, output that is held back, on this machine and on hosts. Arguments
- * as in runtime_user.c. */
+ * into which a process writes nonsense without end. Output is held back, on this machine and on hosts. Arguments as in
+ * runtime_user.c. */
 #include "embedder.h"
 
 #include <sys/resource.h>
