@@ -18,6 +18,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/file_limit.h"
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
 #include "core/job/card.h"
@@ -98,10 +99,15 @@ static int pool_write(int fd, int size, uint64_t cookie)
         .table_capacity = pool_table_capacity(size),
     };
     snprintf(head.nspace, sizeof head.nspace, "pool-%016llx", (unsigned long long)cookie);
+    uint64_t bytes = head.bytes + head.shared_bytes;
+    if (!pl_file_limit_allows(bytes))
+        return pl_fail(MPI_ERR_OTHER,
+                       "a pool of %d processes needs a file of %llu bytes, more than the limit allows "
+                       "(ulimit -f)",
+                       size, (unsigned long long)bytes);
     bool written = ftruncate(fd, 0) == 0 &&
                    /* a full disk must not raise SIGBUS later */
-                   fallocate(fd, 0, 0, (off_t)(head.bytes + head.shared_bytes)) == 0 &&
-                   pwrite(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
+                   fallocate(fd, 0, 0, (off_t)bytes) == 0 && pwrite(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
     return written ? MPI_SUCCESS : pl_fail_errno(MPI_ERR_OTHER, "cannot create a pool of %d processes", size);
 }
 
@@ -339,8 +345,11 @@ static int seat_enter_file(struct pl_seat *seat, int size)
     if (getrandom(&cookie, sizeof cookie, 0) != sizeof cookie)
         return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for a pool");
     rc = pool_write(seat->fd, size, cookie);
-    if (rc)
+    if (rc) {
+        if (seat->removed_by_last)
+            unlink(seat->path); /* no process is attached, and this one will not be */
         return rc;
+    }
     rc = pool_map(seat->fd, seat, &why);
     return rc && why ? pl_fail(MPI_ERR_INTERN, "\"%.300s\" was created and is not a pool: %s", seat->path, why) : rc;
 }

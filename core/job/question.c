@@ -12,6 +12,7 @@
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/file_limit.h"
 #include "core/base/shared.h"
 #include "core/job/note.h"
 #include "core/job/process.h"
@@ -36,6 +37,11 @@ static int question_make_file(struct pl_question *question, enum pl_question_kin
         return pl_fail(question->class, "the question to the launcher has %zu bytes, at most %d are allowed",
                        data->length, PL_QUESTION_MAX);
     question->bytes = sizeof *question->file + data->length;
+    if (!pl_file_limit_allows(question->bytes))
+        return pl_fail(question->class,
+                       "a question to the launcher needs a memory file of %zu bytes, more than the limit "
+                       "allows (ulimit -f)",
+                       question->bytes);
     question->fd = memfd_create(PL_QUESTION_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (question->fd < 0 || ftruncate(question->fd, (off_t)question->bytes) != 0 ||
         fcntl(question->fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)

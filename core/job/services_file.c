@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/file_limit.h"
 
 #define FILE_NAME "plenum-names.1" /* with the version of the entries */
 #define FILE_LINK "/memfd:" FILE_NAME " (deleted)"
@@ -48,6 +49,11 @@ int pl_services_file_add(const struct pl_service_entry *entry, int *number)
         ++*number;
     if (*number >= ENTRIES_MAX)
         return pl_fail(MPI_ERR_SERVICE, "this process has published %d names, and can publish no more", ENTRIES_MAX);
+    if (!pl_file_limit_allows((uint64_t)services_file_offset(*number + 1)))
+        return pl_fail(MPI_ERR_NO_MEM,
+                       "published names need a memory file of %lld bytes, more than the limit allows "
+                       "(ulimit -f)",
+                       (long long)services_file_offset(*number + 1));
     there = *entry;
     there.state = PL_SERVICE_FREE; /* until the entry is complete */
     if (pwrite(services_fd, &there, sizeof there, services_file_offset(*number)) != (ssize_t)sizeof there)

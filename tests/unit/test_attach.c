@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -145,6 +146,27 @@ START_TEST(deaths)
     die(two); /* the last: its file stays, and is used again */
     ck_assert_int_eq(pl_seat_in_directory(directory, 0, 5, &seat), MPI_SUCCESS);
     ck_assert_int_eq(seat.job->size, 5);
+    pl_seat_leave(&seat);
+    end();
+}
+END_TEST
+
+/* A pool that cannot be made is an error, not SIGXFSZ, and leaves no file. */
+START_TEST(file_size_limit)
+{
+    struct pl_seat seat;
+    struct rlimit before, few;
+    start();
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    few = (struct rlimit){ 16384, before.rlim_max };
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &few), 0);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_ERR_OTHER);
+    ck_assert_msg(words("ulimit -f"), "%s", pl_error_detail(NULL));
+    ck_assert_int_ne(access(path, F_OK), 0);
+    ck_assert_int_eq(pl_seat_make(SIZE, 17, &seat), MPI_ERR_OTHER);
+    ck_assert_msg(words("ulimit -f"), "%s", pl_error_detail(NULL));
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
     pl_seat_leave(&seat);
     end();
 }
@@ -346,5 +368,5 @@ START_TEST(relative)
 }
 END_TEST
 
-UNIT_MAIN("pools", ranks, deaths, cards, file_removed_by_others, lost_locks, two_in_a_process, other_files,
-          without_a_name, relative)
+UNIT_MAIN("pools", ranks, deaths, file_size_limit, cards, file_removed_by_others, lost_locks, two_in_a_process,
+          other_files, without_a_name, relative)

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "core/base/config.h"
@@ -151,4 +152,29 @@ START_TEST(runtimes)
 }
 END_TEST
 
-UNIT_MAIN("services", once, goes_with_its_process, runtimes)
+/* A name for which there is no room is an error, not SIGXFSZ, and the others stay. */
+START_TEST(file_size_limit)
+{
+    struct pl_instance *instance = open_instance();
+    struct rlimit before, two;
+    char value[PL_SERVICE_VALUE_MAX], second[80], third[80];
+    snprintf(second, sizeof second, "%s, second", name);
+    snprintf(third, sizeof third, "%s, third", name);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    two = (struct rlimit){ 2 * sizeof(struct pl_service_entry), before.rlim_max };
+    ck_assert_int_eq(pl_services_publish(name, "one", false), MPI_SUCCESS);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &two), 0);
+    int second_result = pl_services_publish(second, "two", false),
+        third_result = pl_services_publish(third, "3", false);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_int_eq(second_result, MPI_SUCCESS);
+    ck_assert_int_eq(third_result, MPI_ERR_NO_MEM);
+    ck_assert_int_eq(pl_services_find(name, false, 0, value), MPI_SUCCESS);
+    ck_assert_int_eq(pl_services_find(second, false, 0, value), MPI_SUCCESS);
+    ck_assert_str_eq(value, "two");
+    ck_assert_int_eq(pl_services_find(third, false, 0, value), MPI_ERR_NAME);
+    pl_instance_close(instance);
+}
+END_TEST
+
+UNIT_MAIN("services", once, goes_with_its_process, runtimes, file_size_limit)

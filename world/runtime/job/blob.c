@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/base/file_limit.h"
 #include "core/base/memory.h"
 #include "world/runtime/job/blob.h"
 #include "world/runtime/runtime_error.h"
@@ -75,20 +75,13 @@ static bool blob_write_all(int fd, const unsigned char *data, size_t bytes)
     return true;
 }
 
-/* A write beyond the limit would raise SIGXFSZ, which kills the embedding program. */
-static bool blob_too_large(size_t bytes)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
-}
-
 int pl_blob_file(const struct pl_blob *b, const char *name, int seals, int *error)
 {
     if (b->failed) {
         *error = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
         return -1;
     }
-    if (blob_too_large(b->used + b->tail)) {
+    if (!pl_file_limit_allows(b->used + b->tail)) {
         *error = pl_rt_fail(PLENUM_ERR_LIMIT,
                             "the job needs a memory file of %zu bytes, more than the limit allows (ulimit -f)",
                             b->used + b->tail);
