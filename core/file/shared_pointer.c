@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/file_limit.h"
 #include "core/base/memory_libc.h"
 #include "core/coll/collective.h"
 #include "core/file/file.h"
@@ -40,7 +41,7 @@ void pl_pointer_offer(struct pl_file_pointer *pointer, struct pl_file_notice *no
     int fd = memfd_create("plenum-file-pointer", MFD_CLOEXEC);
     if (fd < 0)
         return;
-    if (ftruncate(fd, PAGE) != 0 || fstat(fd, &st) != 0 || !pointer_map(pointer, fd)) {
+    if (!pl_file_may_have(PAGE) || ftruncate(fd, PAGE) != 0 || fstat(fd, &st) != 0 || !pointer_map(pointer, fd)) {
         close(fd);
         return;
     }
@@ -137,7 +138,8 @@ static int hidden_file_update(const struct pl_file *file, int fd, bool add, int6
         return pl_file_fail(errno, "read the shared file pointer of", file->name);
     if (add && __builtin_add_overflow(*before, etypes, &after))
         return pointer_overflow(*before, etypes);
-    if ((!add || etypes != 0) && pwrite(fd, &after, sizeof after, 0) != (ssize_t)sizeof after)
+    bool changes = !add || etypes != 0;
+    if (changes && (!pl_file_may_have(sizeof after) || pwrite(fd, &after, sizeof after, 0) != (ssize_t)sizeof after))
         return pl_file_fail(errno, "write the shared file pointer of", file->name);
     return MPI_SUCCESS;
 }

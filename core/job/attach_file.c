@@ -100,7 +100,7 @@ static int pool_write(int fd, int size, uint64_t cookie)
     };
     snprintf(head.nspace, sizeof head.nspace, "pool-%016llx", (unsigned long long)cookie);
     uint64_t bytes = head.bytes + head.shared_bytes;
-    if (!pl_file_limit_allows(bytes))
+    if (!pl_file_may_have(bytes))
         return pl_fail(MPI_ERR_OTHER,
                        "a pool of %d processes needs a file of %llu bytes, more than the limit allows "
                        "(ulimit -f)",

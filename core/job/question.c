@@ -37,7 +37,7 @@ static int question_make_file(struct pl_question *question, enum pl_question_kin
         return pl_fail(question->class, "the question to the launcher has %zu bytes, at most %d are allowed",
                        data->length, PL_QUESTION_MAX);
     question->bytes = sizeof *question->file + data->length;
-    if (!pl_file_limit_allows(question->bytes))
+    if (!pl_file_may_have(question->bytes))
         return pl_fail(question->class,
                        "a question to the launcher needs a memory file of %zu bytes, more than the limit "
                        "allows (ulimit -f)",

@@ -49,7 +49,7 @@ int pl_services_file_add(const struct pl_service_entry *entry, int *number)
         ++*number;
     if (*number >= ENTRIES_MAX)
         return pl_fail(MPI_ERR_SERVICE, "this process has published %d names, and can publish no more", ENTRIES_MAX);
-    if (!pl_file_limit_allows((uint64_t)services_file_offset(*number + 1)))
+    if (!pl_file_may_have((uint64_t)services_file_offset(*number + 1)))
         return pl_fail(MPI_ERR_NO_MEM,
                        "published names need a memory file of %lld bytes, more than the limit allows "
                        "(ulimit -f)",

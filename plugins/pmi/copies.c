@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/base/file_limit.h"
+
 static int copies_fd = -1;
 
 enum { COPIES_BYTES = 16384 }; /* of all names */
@@ -69,6 +71,8 @@ static bool copies_have(const char *lines, const char *name)
 static void copies_append(const char *line, size_t bytes, size_t at)
 {
     ssize_t written;
+    if (!pl_file_may_have(at + bytes))
+        return;
     do
         written = pwrite(copies_fd, line, bytes, (off_t)at);
     while (written < 0 && errno == EINTR);

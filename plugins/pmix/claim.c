@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/file_limit.h"
+
 static int file = -1;
 
 /* 0, or the pid of the owner. The lock belongs to the process: its children do not hold it. */
@@ -49,7 +51,7 @@ pid_t pl_pmix_claim_take(const char *directory, const char *nspace, unsigned ran
     if (pread(file, &claims, sizeof claims, 0) != sizeof claims)
         claims = 0;
     claims++;
-    if (pwrite(file, &claims, sizeof claims, 0) == sizeof claims)
+    if (pl_file_may_have(sizeof claims) && pwrite(file, &claims, sizeof claims, 0) == sizeof claims)
         *number = claims;
     return 0;
 }

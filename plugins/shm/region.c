@@ -19,12 +19,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/file_limit.h"
 #include "core/base/proc_stat.h"
 
 #define MEMFD_NAME "plenum"
@@ -47,12 +47,10 @@ size_t pl_shm_region_round_up(size_t bytes)
     return (bytes + region_page() - 1) & ~(region_page() - 1);
 }
 
-/* Bytes in the longest file that this process may create. A longer one would raise SIGXFSZ, which ends the process. */
+/* Bytes in the longest region that this process may create. */
 static uint64_t region_size_limit(void)
 {
-    struct rlimit limit;
-    bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    return limited ? limit.rlim_cur & ~(uint64_t)(region_page() - 1) : UINT64_MAX;
+    return pl_file_limit() & ~(uint64_t)(region_page() - 1);
 }
 
 /* 0, or an errno. */

@@ -81,7 +81,7 @@ int pl_blob_file(const struct pl_blob *b, const char *name, int seals, int *erro
         *error = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
         return -1;
     }
-    if (!pl_file_limit_allows(b->used + b->tail)) {
+    if (!pl_file_may_have(b->used + b->tail)) {
         *error = pl_rt_fail(PLENUM_ERR_LIMIT,
                             "the job needs a memory file of %zu bytes, more than the limit allows (ulimit -f)",
                             b->used + b->tail);
