@@ -27,7 +27,7 @@ HELP = [
                                 'mpif90', 'mpif77'],
      'compile and link MPI programs in C, C++ and Fortran', '[OPTION]... [COMPILER-OPTION]... FILE...', 'mpiexec(1), plenum(7)'),
     ('plenum-info', '--help', ['plenum-info'], 'show the configuration, parts and process sets of Plenum',
-     '[--json] [COMMAND]', 'mpiexec(1), plenum(7)'),
+     '[--json] [COMMAND] | --version | --help', 'mpiexec(1), plenum(7)'),
 ]
 HEADERS = [
     ('plenum.h', 'plenum', 'launch MPI jobs from inside any process', '-lplenum'),

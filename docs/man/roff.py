@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Text, Markdown as docs/ has it, and --help texts as source of man pages."""
+import os
 import re
 
 
@@ -12,10 +13,21 @@ def escape(text, code=False):
     return re.sub(r"(?m)^([.'])", r'\\&\1', text)
 
 
+def link(found):
+    """A page has no links: words in parentheses give way to the place, others are followed by the document's name."""
+    opening, words, file, place, closing = found.groups()
+    file = os.path.normpath('docs/' + file) if file else ''
+    if opening and closing:
+        words = file or 'see ' + place.replace('-', ' ').upper()
+    elif file:
+        words = file if words == os.path.basename(file) else '%s (%s)' % (words, file)
+    return opening + words + closing
+
+
 def inline(text):
     """Text with `code`, **bold** and [words](link)."""
     out = []
-    text = re.sub(r'\[([^]]*)\]\([^)]*\)', r'\1', ' '.join(text.split()))
+    text = re.sub(r'(\(?)\[([^]]*)\]\(([^)#]*)#?([^)]*)\)(\)?)', link, ' '.join(text.split()))
     for word in re.split(r'(`[^`]+`|\*\*[^*]+\*\*)', text):
         if word.startswith('`'):
             out.append('\\fB' + escape(word[1:-1], code=True).replace('\\&', '') + '\\fR')
@@ -47,13 +59,20 @@ def see_also(names):
         '\\fB%s\\fR(%s)' % (escape(n, code=True), s) for n, s in re.findall(r'([\w-]+)\((\d)\)', names))
 
 
-def table_row(line):
-    return [inline(cell) for cell in line.strip().strip('|').split('|')]
+def table(lines):
+    """A tagged paragraph for each row. Of more than two columns each value is preceded by the title."""
+    rows = [[inline(value).strip() for value in re.sub(r'^\||\|$', '', line.strip()).split('|')] for line in lines]
+    titles = rows[0] if len(rows[0]) > 2 else [''] * len(rows[0])
+    out = []
+    for row in rows[2:]:
+        values = [title + ': ' + value if title else value for title, value in zip(titles[1:], row[1:]) if value]
+        out.append(tagged(row[0], '\n.br\n'.join(values) or '\\&'))
+    return out
 
 
 def list_item(text):
     """`option`: what it does. Other items have bullets or numbers."""
-    found = re.match(r'- (`[^:]*?): (.*)', text, re.S)
+    found = re.match(r'- (`[^`]*`(?:[^:`]|`[^`]*`)*): (.*)', text, re.S)
     if found:
         return tagged(inline(found.group(1)), inline(found.group(2)))
     number = re.match(r'(\d+\.) ', text)
@@ -77,9 +96,7 @@ def markdown(text):
         if block.startswith('    '):
             out.append(example([line[4:] for line in lines]))
         elif block.startswith('|'):
-            for row in lines[2:]:
-                cells = [c for c in table_row(row) if c.strip()]
-                out.append(tagged(cells[0], '\n.br\n'.join(cells[1:]) or '\\&'))
+            out += table(lines)
         elif re.match(r'- |\d+\. ', block):
             out += [list_item(item) for item in re.split(r'\n(?=- |\d+\. )', block)]
         else:
