@@ -229,7 +229,7 @@ static void part_null(void)
     EXPECT(plenum_job_create(rt, &job) == PLENUM_OK);
     EXPECT(plenum_job_add_program(job, 1, NULL, NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_add_program(job, 1, (const char *const[]){ "true", NULL }, NULL) == PLENUM_OK);
-    EXPECT(plenum_job_wdir(job, 0, NULL) == PLENUM_ERR_ARGUMENT &&
+    EXPECT(plenum_job_wdir(job, 0, NULL) == PLENUM_ERR_ARGUMENT && plenum_job_wdir(job, 0, "") == PLENUM_ERR_ARGUMENT &&
            plenum_job_path(job, 0, NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_redirect_file(job, 0, 1, NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_pset(job, NULL, NULL, 0) == PLENUM_ERR_ARGUMENT);

@@ -33,6 +33,10 @@ static void refused(void)
     EXPECT(plenum_job_pset_publish(job, "app://x", (const int[][2]){ { 0, 3 } }, 1) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_pset_publish(job, "app://x", (const int[][2]){ { 2, 1 } }, 1) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_pset_publish(job, "app://x", NULL, -1) == PLENUM_ERR_ARGUMENT);
+    char name[1001] = "app://"; /* of which a message shows the beginning */
+    memset(name + 6, 'x', sizeof name - 7);
+    EXPECT(plenum_job_pset_publish(job, name, (const int[][2]){ { 0, 3 } }, 1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(strstr(plenum_error(), "...\": 0-3 are not ranks of a job of size 3"));
     EXPECT(plenum_job_pset_withdraw(job, "app://x") == PLENUM_ERR_ARGUMENT);
 }
 
@@ -53,7 +57,8 @@ static bool take(struct plenum_event *e)
     char words[256];
     plenum_event_describe(e, words, sizeof words);
     if (e->kind == PLENUM_EVENT_STARTED) {
-        EXPECT(plenum_job_pset_publish(job, "app://engine", (const int[][2]){ { 2, 2 }, { 0, 0 } }, 2) == PLENUM_OK);
+        EXPECT(plenum_job_pset_publish(job, "app://engine", (const int[][2]){ { 2, 2 }, { 0, 0 }, { 2, 2 } }, 3) ==
+               PLENUM_OK);
         refused();
     }
     if (e->kind == PLENUM_EVENT_PSETS && e->text && strstr(e->text, "app://reply ") && !replied) {

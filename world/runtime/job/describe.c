@@ -152,6 +152,8 @@ static int describe_set_text(struct plenum_job *job, int program, size_t offset,
 
 int plenum_job_wdir(struct plenum_job *job, int program, const char *directory)
 {
+    if (directory && !directory[0])
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "the working directory is empty");
     return describe_set_text(job, program, offsetof(struct pl_program, wdir), directory);
 }
 
@@ -187,21 +189,23 @@ static int describe_add_pset(struct plenum_job *job, const char *name, const int
 
 int plenum_job_pset(struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
 {
+    char shown[80]; /* the name may be longer than a message */
     int err = pl_pset_name_refuse(name);
     if (err)
         return err;
+    pl_pset_name_show(name, shown, sizeof shown);
     if (count < 0 || (count > 0 && !ranges))
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d ranges are not possible", name, count);
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d ranges are not possible", shown, count);
     for (int i = 0; i < count; i++)
         if (ranges[i][0] < 0 || ranges[i][1] < ranges[i][0])
-            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d is not a range of ranks", name,
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d is not a range of ranks", shown,
                               ranges[i][0], ranges[i][1]);
     err = describe_begin(job);
     if (err)
         return err;
     for (int i = 0; !err && i < job->desc.pset_count; i++)
         if (pl_pset_name_same(job->desc.psets[i].name, name))
-            err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\" is already defined", name);
+            err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\" is already defined", shown);
     return describe_end(job, err ? err : describe_add_pset(job, name, ranges, count));
 }
 

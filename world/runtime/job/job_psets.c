@@ -74,13 +74,18 @@ void pl_job_psets_check(struct plenum_job *job)
 
 /* --- changes ----------------------------------------------------------------------------------------------- */
 
+/* How messages show a name, which may be longer than they are. */
+enum { SHOWN = 80 };
+
 static int job_psets_check_ranges(const struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
 {
+    char shown[SHOWN];
+    pl_pset_name_show(name, shown, sizeof shown);
     if (count < 0 || (count > 0 && !ranges))
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d ranges of ranks are not possible", name, count);
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d ranges of ranks are not possible", shown, count);
     for (int i = 0; i < count; i++)
         if (ranges[i][0] < 0 || ranges[i][0] > ranges[i][1] || ranges[i][1] >= job->desc.size)
-            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d are not ranks of a job of size %d", name,
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d are not ranks of a job of size %d", shown,
                               ranges[i][0], ranges[i][1], job->desc.size);
     return PLENUM_OK;
 }
@@ -88,7 +93,7 @@ static int job_psets_check_ranges(const struct plenum_job *job, const char *name
 int pl_pset_name_refuse(const char *name)
 {
     static const char *const reserved[] = { "mpi", "plenum", "hwloc" };
-    char shown[80];
+    char shown[SHOWN];
     const char *wrong = name ? pl_pset_name_check(name) : "is missing";
     if (wrong)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\" is not a valid name of a process set: it %s",
@@ -101,12 +106,13 @@ int pl_pset_name_refuse(const char *name)
 
 static int job_psets_check_name(const struct plenum_job *job, const char *name)
 {
+    char shown[SHOWN];
     int err = pl_pset_name_refuse(name);
     for (int i = 0; !err && i < job->desc.pset_count; i++)
         if (pl_pset_name_same(job->desc.psets[i].name, name))
             return pl_rt_fail(PLENUM_ERR_ARGUMENT,
                               "process set \"%s\" is part of the job's description and cannot be changed",
-                              job->desc.psets[i].name);
+                              pl_pset_name_show(job->desc.psets[i].name, shown, sizeof shown));
     return err;
 }
 
@@ -138,10 +144,47 @@ const char *pl_job_psets_change(struct plenum_job *job, const char *name, const 
     return job_psets_change(job, name, ranges, count, version);
 }
 
-/* `table`: the ranges in the table's form; NULL: withdraw the set. */
-static int job_psets_change_checked(struct plenum_job *job, const char *name, const int (*ranges)[2], int count,
-                                    const uint32_t *table)
+/* Ranges in the table's form, at most one for each rank, where a repeated rank is taken once. NULL: out of memory. */
+static uint32_t *job_psets_table_ranges(int size, const int (*ranges)[2], int count, uint32_t *used)
 {
+    uint32_t *table = pl_malloc(((size_t)size + 1) * 2 * sizeof *table);
+    char *seen = pl_calloc((size_t)size + 1, 1);
+    *used = 0;
+    for (int i = 0; table && seen && i < count; i++)
+        for (int r = ranges[i][0]; r <= ranges[i][1]; r++) {
+            uint32_t *last = *used ? table + 2 * (*used - 1) : NULL;
+            if (seen[r])
+                continue;
+            seen[r] = 1;
+            if (last && last[1] + 1 == (uint32_t)r)
+                last[1]++;
+            else
+                table[2 * *used] = table[2 * *used + 1] = (uint32_t)r, ++*used;
+        }
+    if (!seen) {
+        free(table);
+        table = NULL;
+    }
+    free(seen);
+    return table;
+}
+
+static int job_psets_publish(struct plenum_job *job, const char *name, const int (*ranges)[2], int count,
+                             const char **wrong)
+{
+    uint64_t version;
+    uint32_t used, *table = job_psets_table_ranges(job->desc.size, ranges, count, &used);
+    if (!table)
+        return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a process set");
+    *wrong = job_psets_change(job, name, table, used, &version);
+    free(table);
+    return PLENUM_OK;
+}
+
+static int job_psets_change_checked(struct plenum_job *job, const char *name, bool publish, const int (*ranges)[2],
+                                    int count)
+{
+    char shown[SHOWN];
     uint64_t version;
     const char *wrong = NULL;
     int err = pl_job_enter(job);
@@ -149,31 +192,26 @@ static int job_psets_change_checked(struct plenum_job *job, const char *name, co
         return err;
     err = job_psets_check_name(job, name);
     if (!err && !(pl_job_alive(job) && (job->segment || pl_job_is_spread(job))))
-        err = pl_rt_fail(PLENUM_ERR_STATE, "process set \"%s\": the job is not running", name);
+        err = pl_rt_fail(PLENUM_ERR_STATE, "process set \"%s\": the job is not running",
+                         pl_pset_name_show(name, shown, sizeof shown));
     if (!err)
         err = job_psets_check_ranges(job, name, ranges, count);
-    if (!err)
-        wrong = job_psets_change(job, name, table, (uint32_t)count, &version);
+    if (!err && publish)
+        err = job_psets_publish(job, name, ranges, count, &wrong);
+    else if (!err)
+        wrong = job_psets_change(job, name, NULL, 0, &version);
     if (wrong)
-        err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %s", name, wrong);
+        err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %s", pl_pset_name_show(name, shown, sizeof shown),
+                         wrong);
     return pl_job_leave(job, err);
 }
 
 int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
 {
-    uint32_t *table = pl_malloc(((size_t)(count > 0 ? count : 0) + 1) * 2 * sizeof *table);
-    if (!table)
-        return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a process set");
-    for (int i = 0; ranges && i < count; i++) {
-        table[2 * i] = (uint32_t)ranges[i][0];
-        table[2 * i + 1] = (uint32_t)ranges[i][1];
-    }
-    int err = job_psets_change_checked(job, name, ranges, count, table);
-    free(table);
-    return err;
+    return job_psets_change_checked(job, name, true, ranges, count);
 }
 
 int plenum_job_pset_withdraw(struct plenum_job *job, const char *name)
 {
-    return job_psets_change_checked(job, name, NULL, 0, NULL);
+    return job_psets_change_checked(job, name, false, NULL, 0);
 }
