@@ -56,7 +56,8 @@ static void spawn(char *program, int limited)
 
 static void make_file(void)
 {
-    snprintf(path, sizeof path, "%s/plenum_short_files_%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (int)getpid());
+    snprintf(path, sizeof path, "%s/plenum_short_files_%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+             (int)getpid());
     MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (mtest_rank == 0) {
         FILE *out = fopen(path, "w");
