@@ -519,7 +519,7 @@ PLENUM_API int plenum_job_env_clear(struct plenum_job *job);
  *  @param[in] program    its number, or PLENUM_ALL: the programs that were added so far
  *  @param[in] directory  copied; relative to the working directory that the embedding program has at the launch
  *  @retval PLENUM_OK            the directory is set
- *  @retval PLENUM_ERR_ARGUMENT  no such program, or `directory` is NULL
+ *  @retval PLENUM_ERR_ARGUMENT  no such program, or `directory` is NULL or empty
  *  @retval PLENUM_ERR_STATE     the job was launched
  *  @retval PLENUM_ERR_MEMORY    out of memory; with PLENUM_ALL some programs may have it
  *  @since 0.1 */
@@ -680,9 +680,9 @@ enum plenum_job_option {
      *  take it for a terminal and write each line when it is complete. Where there is none it is a pipe. 0 (default): a
      *  pipe, to which most programs write blocks: better for gigabytes of lines. */
     PLENUM_JOB_TERMINAL,
-    /** 1 (default): before a job that has reached its time limit is ended, its processes are asked what they are doing,
-     *  as plenum_job_report() does. That takes up to half a second, or up to 10 s if hosts do not answer. 0: it is
-     *  ended at once. */
+    /** 1 (default): before a job that has used MPI and reached its time limit is ended, its processes are asked what
+     *  they are doing, as plenum_job_report() does. That takes up to half a second, or up to 10 s if hosts do not
+     *  answer. 0: it is ended at once. */
     PLENUM_JOB_REPORT,
     /** The number of cores, or of what PLENUM_JOB_BIND names, that each rank is bound to; 0 (default): one. They are of
      *  one socket if a socket has enough. */
@@ -788,7 +788,8 @@ PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK                  the processes are being started, or the job is in the queue
  *  @retval PLENUM_ERR_ARGUMENT        there is no program; a redirection or a process set has ranks outside of the job;
- *                                     the job asks for more of a resource than the runtime has
+ *                                     the job asks for more of a resource than the runtime has. On hosts: it asks
+ *                                     for a PMIx server (PLENUM_PMIX_ON)
  *  @retval PLENUM_ERR_STATE           the job was launched already, or all hosts of the runtime are lost or leaving
  *  @retval PLENUM_ERR_NOT_FOUND       a program does not exist; on hosts an event reports it; so for the next two
  *  @retval PLENUM_ERR_NOT_EXECUTABLE  a program exists but cannot be executed, or is a directory
@@ -862,8 +863,8 @@ PLENUM_API int plenum_job_cancel(struct plenum_job *job);
  *  Processes that wait in MPI say for what, since when, and what is pending; for the others the report has what can be
  *  seen from outside. The jobs that it has spawned are asked, too. The answer comes as an event REPORT, within half a
  *  second if the runtime is advanced; calls until then share it. Hosts of the runtime that have not answered after 10 s
- *  are named in it. A job that reaches its time limit is asked before it is ended (PLENUM_JOB_REPORT). Nothing in the
- *  processes is interrupted. Does not block. Any thread.
+ *  are named in it. A job that has used MPI and reaches its time limit is asked before it is ended (PLENUM_JOB_REPORT).
+ *  Nothing in the processes is interrupted. Does not block. Any thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK            the processes are asked
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
