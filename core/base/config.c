@@ -128,10 +128,10 @@ enum { VARIABLES = sizeof pl_config_table / sizeof pl_config_table[0], NAME_SIZE
 /* Names in the environment that begin with PLENUM_ and are not variables: whole names, or prefixes if they end with
  * '_'. The library and its programs use the first ones; module systems set the others. */
 static const char *const known[] = {
-    "ALONE",   "ATTACH", "CC",     "CXX",    "FC",      "JOB",     "LIB",         "LOCAL_RANK",  "LOCAL_SIZE",
-    "NODE",    "RANK",   "SIZE",   "TEST_",  "BASE",    "BIN",     "BIN_DIR",     "BINDIR",      "DIR",
-    "DOC",     "HOME",   "INC",    "INCDIR", "INC_DIR", "INCLUDE", "INCLUDE_DIR", "INSTALL_DIR", "LIBDIR",
-    "LIB_DIR", "MAN",    "MODULE", "PATH",   "PREFIX",  "ROOT",    "VER",         "VERSION",
+    "ALONE",  "ATTACH",  "CC",        "CXX",    "FC",     "JOB",     "LIB",     "LOCAL_RANK",  "LOCAL_SIZE",
+    "NODE",   "RANK",    "RESOURCE_", "SIZE",   "TEST_",  "BASE",    "BIN",     "BIN_DIR",     "BINDIR",
+    "DIR",    "DOC",     "HOME",      "INC",    "INCDIR", "INC_DIR", "INCLUDE", "INCLUDE_DIR", "INSTALL_DIR",
+    "LIBDIR", "LIB_DIR", "MAN",       "MODULE", "PATH",   "PREFIX",  "ROOT",    "VER",         "VERSION",
 };
 
 static struct value {

@@ -119,7 +119,8 @@ static void expect_warning(const char *name, const char *beginning)
 
 START_TEST(unknown_names)
 {
-    static const char *const ignored[] = { "ROOT", "HOME", "DIR", "VERSION", "LIB", "BIN", "PREFIX", "ALONE", "NODE" };
+    static const char *const ignored[] = { "ROOT", "HOME",   "DIR",   "VERSION", "LIB",
+                                           "BIN",  "PREFIX", "ALONE", "NODE",    "RESOURCE_GPU" };
     char name[300], text[512];
     clean();
     expect_warning("PLENUM_TRANSPRT", "PLENUM_TRANSPRT (did you mean PLENUM_TRANSPORT?) in the environment: not of");
