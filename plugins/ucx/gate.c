@@ -294,7 +294,7 @@ static void gate_shut(struct pl_ucx *ucx)
     int error = gate_set_filters(ucx);
     gate->open_to_all = error != 0;
     if (error)
-        ucx->host->log("ucx", 1, "this kernel takes no socket filters (%s): programs on all hosts can send to UCX",
+        ucx->host->log("ucx", 0, "this kernel takes no socket filters (%s): programs on all hosts can send to UCX",
                        strerror(error));
     for (int i = 0; i < gate->listeners && !error; i++)
         pl_ucx_fds_reset(&gate->listener[i]);

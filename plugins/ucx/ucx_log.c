@@ -24,7 +24,7 @@ static ucs_log_func_rc_t ucx_log_handle(const char *file, unsigned line, const c
         return UCS_LOG_FUNC_RC_CONTINUE;
     char text[512];
     vsnprintf(text, sizeof text, format, arguments);
-    host->log("ucx", level == UCS_LOG_LEVEL_ERROR ? 1 : level == UCS_LOG_LEVEL_WARN ? 2 : 3, "UCX: %s", text);
+    host->log("ucx", level == UCS_LOG_LEVEL_ERROR ? 0 : level == UCS_LOG_LEVEL_WARN ? 1 : 3, "UCX: %s", text);
     return UCS_LOG_FUNC_RC_STOP;
 }
 
