@@ -607,7 +607,7 @@ enum plenum_bind {
  *                    processors by the kernel's numbers. A semicolon is between lists of these forms. Copied. NULL: as
  *                    PLENUM_JOB_BIND says
  *  @retval PLENUM_OK            the rank will be bound
- *  @retval PLENUM_ERR_ARGUMENT  `cores` is not such a list, or `rank` is not from 0 to 65535
+ *  @retval PLENUM_ERR_ARGUMENT  `cores` is not such a list, or `rank` is neither PLENUM_ALL nor from 0 to 65535
  *  @retval PLENUM_ERR_STATE     the job was launched
  *  @retval PLENUM_ERR_MEMORY    out of memory
  *  @since 0.1 */

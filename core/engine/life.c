@@ -53,15 +53,21 @@ static int engine_open_transport(struct pl_engine *engine, const struct pl_trans
     return rc;
 }
 
-static int open_loaded(struct pl_engine *engine, const char *name)
+/* That it cannot work here is an error. */
+static int open_wanted(struct pl_engine *engine, const struct pl_transport_ops *ops)
 {
-    const struct pl_transport_ops *ops = pl_plugin_load(name, PL_TRANSPORT_SYMBOL);
-    int rc = ops ? engine_open_transport(engine, ops) : MPI_ERR_OTHER;
+    int rc = engine_open_transport(engine, ops);
     if (rc != PL_UNREACHABLE)
         return rc;
     char why[PL_DETAIL_MAX];
     snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
     return pl_fail(MPI_ERR_OTHER, "%s", why);
+}
+
+static int open_loaded(struct pl_engine *engine, const char *name)
+{
+    const struct pl_transport_ops *ops = pl_plugin_load(name, PL_TRANSPORT_SYMBOL);
+    return ops ? open_wanted(engine, ops) : MPI_ERR_OTHER;
 }
 
 /* Pids and memory are shared with processes of the same namespaces alone. */
@@ -112,7 +118,7 @@ static int open_outward(struct pl_engine *engine)
     bool shm = automatic || strstr(wanted, "shm") != NULL;
     bool ucx = automatic ? identity->local_size < identity->size : strstr(wanted, "ucx") != NULL;
 
-    int rc = shm ? automatic ? open_memory(engine) : engine_open_transport(engine, &pl_transport_shm) : MPI_SUCCESS;
+    int rc = shm ? automatic ? open_memory(engine) : open_wanted(engine, &pl_transport_shm) : MPI_SUCCESS;
     if (rc && automatic)
         return open_instead_of_memory(engine);
     if (rc == MPI_SUCCESS && ucx)

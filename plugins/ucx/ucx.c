@@ -18,6 +18,7 @@
 
 #include "core/base/boot_id.h"
 #include "core/base/clock.h"
+#include "core/base/file_limit.h"
 #include "core/base/hash.h"
 #include "core/base/memory.h"
 #include "plugins/ucx/control.h"
@@ -31,7 +32,8 @@
 enum { CLAIM_MS = 20 }; /* between two searches for new connections */
 
 enum {
-    UCX_SPACE = 64 << 20, /* bytes that opening a context maps, generously */
+    UCX_SPACE = 64 << 20,      /* bytes that opening a context maps, generously */
+    UCX_SHARED_FILE = 4 << 20, /* bytes of a file of memory that UCX shares; 0.8 to 1 MB with UCX 1.13 */
     UCX_DESCRIPTORS = 12, /* that a worker and its gate have; fewer are open while UCX has only some of its parts */
 };
 
@@ -146,6 +148,9 @@ static void ucx_set_up_network(ucp_config_t *config)
  */
 static int ucx_set_up_memory(struct pl_ucx *ucx, ucp_config_t *config)
 {
+    if (!pl_file_may_have(UCX_SHARED_FILE))
+        return ucx->host->fail(PL_UNREACHABLE, "UCX shares memory in files of up to %d MiB: %s (ulimit -f)",
+                               UCX_SHARED_FILE >> 20, strerror(errno));
     pl_stale_files_sweep(0);
     pl_scratch_dir_open(&ucx->scratch_dir, ucx->host->runtime(ucx->engine));
     ucx_set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
