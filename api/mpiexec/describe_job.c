@@ -14,6 +14,7 @@
 #include "api/mpiexec/machine.h"
 #include "api/mpiexec/rankfile.h"
 #include "api/mpiexec/word.h"
+#include "core/base/file_limit.h"
 #include "core/base/memory_libc.h"
 
 /* --- the programs ------------------------------------------------------------------------------------------ */
@@ -179,6 +180,9 @@ static bool describe_copy_stdin(const struct run *run, int file)
     ssize_t got = p[1].revents ? -1 : read(STDIN_FILENO, data, sizeof data);
     if (got == 0)
         errno = 0;
+    off_t there = lseek(file, 0, SEEK_CUR);
+    if (got > 0 && !pl_file_may_have((uint64_t)there + (uint64_t)got))
+        return false;
     for (ssize_t done = 0, put; got > 0 && done < got; done += put)
         if ((put = write(file, data + done, (size_t)(got - done))) < 0)
             return false;
