@@ -105,4 +105,15 @@ signed MPI_Type_struct(int count, int *blocklengths, MPI_Aint *displacements, MP
 
 #undef MPI_ABI_REMOVED
 
+/* Requests of files had a type and functions of their own before MPI-2; both other MPIs keep ROMIO's names for them. */
+#ifndef MPIO_Request
+#define MPIO_Request MPI_Request
+#endif
+#ifndef MPIO_Test
+#define MPIO_Test MPI_Test
+#endif
+#ifndef MPIO_Wait
+#define MPIO_Wait MPI_Wait
+#endif
+
 #endif

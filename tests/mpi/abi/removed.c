@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs of MPI-1: the functions that MPI 3.0 removed do what their replacements do. */
-#include "mtest.h"
+#include "../files/files.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -86,11 +86,31 @@ static void check_bytes(void)
     CHECK_OK(MPI_Type_free(&vector));
 }
 
+/* Requests of files under the names of ROMIO. */
+static void check_files(void)
+{
+    int to = mtest_rank + 5, from = -1, done = 0;
+    MPI_Offset at = (MPI_Offset)sizeof to * mtest_rank;
+    MPIO_Request request;
+    MPI_Status status;
+    files_begin();
+    MPI_File file = files_open(MPI_MODE_CREATE | MPI_MODE_RDWR);
+    CHECK_OK(MPI_File_iwrite_at(file, at, &to, 1, MPI_INT, &request));
+    CHECK_OK(MPIO_Wait(&request, &status));
+    CHECK_OK(MPI_File_iread_at(file, at, &from, 1, MPI_INT, &request));
+    while (!done)
+        CHECK_OK(MPIO_Test(&request, &done, &status));
+    CHECK(from == to && request == MPI_REQUEST_NULL);
+    CHECK_OK(MPI_File_close(&file));
+    files_end();
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     check_handlers();
     check_struct();
     check_bytes();
+    check_files();
     MTEST_END;
 }
