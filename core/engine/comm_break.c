@@ -417,7 +417,7 @@ void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, in
         break_lose(comm, rank, class, why);
 }
 
-void pl_comm_break_of_lost(struct pl_engine *engine, struct pl_comm *comm)
+void pl_comm_break_after_failures(struct pl_engine *engine, struct pl_comm *comm)
 {
     PL_LIST_EACH(peer, &engine->peers.gone, struct pl_peer, gone) {
         int rank = peer->error && !peer->closed ? break_find_news(comm, peer) : -1;

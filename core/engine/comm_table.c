@@ -21,7 +21,7 @@ void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
     pl_table_insert(&engine->comms.by_id, &comm->by_id, pl_comm_key(comm->id.home, comm->id.serial));
     if (pl_unlikely(engine->failure != NULL))
         pl_failure_check_new_comm(engine, comm);
-    pl_comm_break_of_lost(engine, comm);
+    pl_comm_break_after_failures(engine, comm);
     pl_match_adopt(engine, comm);
 }
 

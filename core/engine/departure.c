@@ -110,7 +110,7 @@ int pl_departure_of_send(struct pl_request *request, int rc)
 
 /* The failure of a process of another job is noticed by the connection to it alone: a thread that may wait for its
  * messages makes one. */
-static void departure_meet_strangers(struct pl_comm *comm)
+static void departure_meet_other_jobs(struct pl_comm *comm)
 {
     const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
     for (int i = 0; i < group->size; i++)
@@ -126,7 +126,7 @@ static bool all_have_departed(struct pl_comm *comm)
     const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
     int self = comm->inter.remote ? -1 : comm->rank;
     if (pl_comm_keeps_failures(comm))
-        departure_meet_strangers(comm);
+        departure_meet_other_jobs(comm);
     if (self >= 0 && (group->size == 1 || comm->instance->engine.threads.several))
         return false;
     for (int i = 0; i < group->size; i++)
@@ -208,7 +208,7 @@ static void departure_end_collectives(struct pl_engine *engine)
     struct pl_request *part;
     PL_TABLE_EACH(comm, &engine->comms.by_id, struct pl_comm, by_id) {
         if (pl_comm_keeps_failures(comm))
-            departure_meet_strangers(comm);
+            departure_meet_other_jobs(comm);
         while ((part = departed_receive(comm, PL_MSG_COLL)) != NULL) {
             pl_match_unpost(part);
             pl_request_complete(part, MPI_ERR_PROC_ABORTED);

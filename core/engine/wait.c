@@ -518,8 +518,8 @@ bool pl_engine_yield(struct pl_engine *engine)
     return wait_yield(engine) <= STARVED_NS;
 }
 
-/* Some transports look whether their peers live only when a thread is about to sleep. */
-static void wait_look_after_peers(struct pl_engine *engine)
+/* Some transports check whether their peers live only when a thread is about to sleep. */
+static void wait_check_peers(struct pl_engine *engine)
 {
     pl_engine_enter(engine);
     if (!engine->wait.asleep) {
@@ -537,7 +537,7 @@ static void wait_end_vain_polls(struct pl_engine *engine)
         return;
     atomic_store_explicit(&engine->wait.polled, now, memory_order_relaxed);
     if (before) {
-        wait_look_after_peers(engine);
+        wait_check_peers(engine);
         wait_end_vain(engine, NULL, NULL);
     }
 }

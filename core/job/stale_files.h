@@ -7,9 +7,9 @@
  * releases the lock however the process ends. A keeper at the end of a job, a runtime that opens and a process that
  * opens UCX sweep: they remove the directories of their user that no process holds.
  *
- * That a directory is there and not held shows that its holder was killed, which peers may miss in no other way. So
- * while the runtime lives that has started the holder, whose pid is in the name, others first empty and mark the
- * directory (its owner cannot write to it any more), and remove it some seconds later.
+ * That a directory is there and not held shows that its holder was killed, which peers may miss in no other way. The
+ * pid of the runtime that has started the holder is in the name. While that runtime lives, a sweep empties and marks the
+ * directory (its mode lets no user write), and a later one removes it after some seconds.
  *
  * A directory that a living process holds is never removed: only a process that has the lock removes it. Its maker
  * uses it only once it has the lock and sees that the directory still exists. Until then a new directory looks
@@ -41,7 +41,7 @@ bool pl_scratch_dir_is_held(uint64_t number);
 /* Has its holder ended without closing it? Only until another process removes it. */
 bool pl_scratch_dir_is_abandoned(uint64_t number);
 
-/* Sweeps. `own`: the pid of the runtime of which no process runs any more, so that nobody needs its directories; 0:
+/* Sweeps. `own`: the pid of the runtime of which no process runs any more, so that its directories are not needed; 0:
  * none. Uses system calls only, for the keeper. */
 void pl_stale_files_sweep(uint32_t own);
 
