@@ -8,8 +8,8 @@
  * opens UCX sweep: they remove the directories of their user that no process holds.
  *
  * That a directory is there and not held shows that its holder was killed, which peers may miss in no other way. The
- * pid of the runtime that has started the holder is in the name. While that runtime lives, a sweep empties and marks the
- * directory (its mode lets no user write), and a later one removes it after some seconds.
+ * pid of the runtime that has started the holder is in the name. While that runtime lives, a sweep empties and marks
+ * the directory (its mode lets no user write), and a later one removes it after some seconds.
  *
  * A directory that a living process holds is never removed: only a process that has the lock removes it. Its maker
  * uses it only once it has the lock and sees that the directory still exists. Until then a new directory looks
