@@ -76,6 +76,7 @@ static void break_one(struct pl_comm *comm, int rank, int class, const char *wor
 {
     struct pl_engine *engine = &comm->instance->engine;
     bool confined = atomic_exchange(&comm->health.confined, false);
+    engine->comms.news++;
     if (atomic_load(&comm->health.failed) && !confined)
         return;
     if (!confined) {
@@ -419,6 +420,8 @@ void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, in
 
 void pl_comm_break_after_failures(struct pl_engine *engine, struct pl_comm *comm)
 {
+    if (comm->inter.remote && !comm->inter.local)
+        return; /* asked again once its local group can be told */
     PL_LIST_EACH(peer, &engine->peers.gone, struct pl_peer, gone) {
         int rank = peer->error && !peer->closed ? break_find_news(comm, peer) : -1;
         if (rank >= 0)

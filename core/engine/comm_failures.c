@@ -109,6 +109,7 @@ void pl_comm_fail_member(struct pl_comm *comm, int member)
     struct pl_engine *engine = &comm->instance->engine;
     bool remote = member >= comm->size;
     bool news = !comm->role.whole && failures_note(comm, member);
+    engine->comms.news++;
     if (!pl_comm_keeps_failures(comm)) {
         if (!atomic_load(&comm->health.failed))
             pl_comm_break(comm, remote ? member - comm->size : member, MPI_ERR_PROC_ABORTED, NULL);

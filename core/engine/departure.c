@@ -146,25 +146,43 @@ bool pl_departure_has(struct pl_comm *comm, int rank)
     return has;
 }
 
+/* Has it, for a request that waits for it? *news: the question itself has found a failure, and dealt with it. Requests
+ * may be complete, or gone, and the caller follows them no more: a later check will. */
+static bool departure_ends_wait(struct pl_comm *comm, int rank, bool *news)
+{
+    const struct pl_engine *engine = &comm->instance->engine;
+    unsigned before = engine->comms.news;
+    bool has = pl_departure_has(comm, rank);
+    *news = engine->comms.news != before;
+    return has && !*news;
+}
+
 /* The first receive of a collective or a partitioned operation that waits for a departed rank. */
 static struct pl_request *departed_receive(struct pl_comm *comm, int context)
 {
-    PL_LIST_EACH(request, &comm->match.queues[context].posted, struct pl_request, link)
-        if (pl_departure_has(comm, request->args.peer_rank))
+    bool news = false;
+    PL_LIST_EACH(request, &comm->match.queues[context].posted, struct pl_request, link) {
+        if (departure_ends_wait(comm, request->args.peer_rank, &news))
             return request;
+        if (news)
+            break;
+    }
     return NULL;
+}
+
+static struct pl_request *departure_of_message(struct pl_request *request, enum pl_request_state waits)
+{
+    bool news;
+    return request->state == waits && departure_ends_wait(request->comm, request->args.peer_rank, &news) ? request
+                                                                                                         : NULL;
 }
 
 /* The part of this request, or the request itself, that waits for a departed rank; NULL: none does. */
 static struct pl_request *departure_find_part(struct pl_request *request)
 {
     switch ((enum pl_request_kind)request->kind) {
-    case PL_REQ_RECV:
-        return request->state == PL_STATE_POSTED && pl_departure_has(request->comm, request->args.peer_rank) ? request
-                                                                                                             : NULL;
-    case PL_REQ_SEND: /* sent, and not acknowledged */
-        return request->state == PL_STATE_AWAITING && pl_departure_has(request->comm, request->args.peer_rank) ? request
-                                                                                                               : NULL;
+    case PL_REQ_RECV: return departure_of_message(request, PL_STATE_POSTED);
+    case PL_REQ_SEND: return departure_of_message(request, PL_STATE_AWAITING); /* sent, and not acknowledged */
     case PL_REQ_PAIR: return departure_find_part((struct pl_request *)pl_sendrecv_part(request));
     case PL_REQ_COLL: return departed_receive(request->comm, PL_MSG_COLL);
     case PL_REQ_PARTITIONED: return departed_receive(request->comm, PL_MSG_PARTITIONED);

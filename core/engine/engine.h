@@ -94,6 +94,7 @@ struct pl_engine_comms {
     struct pl_comm *last;  /* the last one found */
     struct pl_comm_freed freed[PL_COMMS_FREED];
     unsigned next_freed;
+    unsigned news; /* counts failures that were dealt with: they end requests, and take messages before */
 };
 
 /* Sends under way: lists of pl_request.link unless said. */
@@ -133,7 +134,7 @@ struct pl_engine_wait {
     _Atomic int sleepers;         /* threads that sleep in wait.c: a completion for one of them wakes the engine */
     _Atomic unsigned activity;    /* counts wake-ups: the futex word of threads that do not sleep in a transport */
     bool asleep;                  /* a thread sleeps in the transports */
-    bool inside;                  /* of a transport's progress(): it is not called again */
+    bool inside;                  /* of a transport's progress() or arm(): they are not called again */
     bool oversubscribed;          /* more runnable ranks than cores: yield early */
     _Atomic int contention;       /* above 0: a peer, below 0: unrelated processes ran when a waiting thread yielded */
     uint32_t described;           /* the job report in which the engine's queues are; engine lock (wait_record.c) */

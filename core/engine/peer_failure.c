@@ -127,6 +127,7 @@ static void failure_check_rank(struct pl_engine *engine, int rank, bool asks)
     if ((int32_t)(now - watch->counted[rank]) <= 0) /* less when it is replaced between the two calls */
         return;
     watch->counted[rank] = now;
+    engine->comms.news++;
     failure_take_rest(engine); /* after its death: it sends nothing any more */
     failure_end_peers(engine, rank);
     pl_failure_break(engine, PL_PROC(0, rank));

@@ -13,9 +13,12 @@
 #include "core/comm/intercomm.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/comm.h"
+#include "core/engine/departure.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
+#include "core/engine/p2p.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/request.h"
 #include "core/job/process.h"
 
 enum { SIZE = 4, ME = 1 };
@@ -143,6 +146,40 @@ START_TEST(inside_a_transport)
 }
 END_TEST
 
+static int completions;
+
+static void completed(struct pl_request *request)
+{
+    completions++;
+    atomic_store(&request->done, 1);
+}
+
+/* A wait that takes long asks whether the rank has departed, and only that finds its death. */
+START_TEST(by_a_question)
+{
+    uint32_t came[SIZE] = { 0 };
+    struct pl_comm *comm = comm_of(all, came);
+    struct pl_request *request;
+    int value = -1;
+    ck_assert_int_eq(pl_recv_prepare(comm, &value, 1, pl_type_predefined((uintptr_t)MPI_INT), 3, 5, &request),
+                     MPI_SUCCESS);
+    ck_assert_int_eq(pl_p2p_start(request), MPI_SUCCESS);
+    request->on.completed = completed;
+    dead[3] = true;
+    pl_engine_enter(&instance->engine);
+    pl_departure_check(&instance->engine, request, NULL);
+    ck_assert_int_eq(completions, 1);
+    ck_assert_int_eq(request->outcome.error, MPI_ERR_PROC_ABORTED);
+    pl_departure_check(&instance->engine, request, NULL);
+    ck_assert_int_eq(completions, 1);
+    pl_engine_leave(&instance->engine);
+    request->on.completed = NULL;
+    pl_handle_drop(request);
+    ck_assert_int_eq(failed(comm), 3);
+    dead[3] = false;
+}
+END_TEST
+
 /* The part of a communicator that is on one node is broken with the whole, whichever process has died. */
 START_TEST(of_a_node)
 {
@@ -243,5 +280,5 @@ START_TEST(while_the_area_is_made)
 }
 END_TEST
 
-UNIT_MAIN_WITH("peer_failure", setup, teardown, from_the_start, later, inside_a_transport, of_a_node, between_groups,
-               while_the_area_is_made)
+UNIT_MAIN_WITH("peer_failure", setup, teardown, from_the_start, later, inside_a_transport, by_a_question, of_a_node,
+               between_groups, while_the_area_is_made)
