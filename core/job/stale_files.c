@@ -83,7 +83,7 @@ static void sweep_one(int top, const char *name, uint32_t own)
     if (fd < 0)
         return;
     uint32_t runtime = stale_files_runtime(name);
-    bool missed = runtime != 0 && runtime != own && (kill((pid_t)runtime, 0) == 0 || errno == EPERM);
+    bool missed = (int32_t)runtime > 0 && runtime != own && (kill((pid_t)runtime, 0) == 0 || errno == EPERM);
     if (!missed || fstat(fd, &st) != 0 || stale_files_is_due(&st)) {
         stale_files_clear(top, name, fd);
         return;
@@ -147,20 +147,16 @@ void pl_scratch_dir_close(struct pl_scratch_dir *scratch_dir)
     scratch_dir->number = 0;
 }
 
-bool pl_scratch_dir_is_held(uint64_t number)
+enum pl_scratch_state pl_scratch_dir_state(uint64_t number)
 {
     char name[PL_SCRATCH_DIR_NAME];
     stale_files_write_name(name, number);
-    int fd = stale_files_take(AT_FDCWD, name);
+    int fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return access(name, F_OK) == 0;
+        return errno == ENOENT ? PL_SCRATCH_CLOSED : PL_SCRATCH_HELD;
+    enum pl_scratch_state state = PL_SCRATCH_HELD;
+    if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+        state = still_there(fd) ? PL_SCRATCH_ABANDONED : PL_SCRATCH_CLOSED;
     close(fd);
-    return false;
-}
-
-bool pl_scratch_dir_is_abandoned(uint64_t number)
-{
-    char name[PL_SCRATCH_DIR_NAME];
-    stale_files_write_name(name, number);
-    return !pl_scratch_dir_is_held(number) && access(name, F_OK) == 0;
+    return state;
 }

@@ -35,11 +35,14 @@ void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir, uint32_t runtime);
 /* Removes it with its contents. */
 void pl_scratch_dir_close(struct pl_scratch_dir *scratch_dir);
 
-/* Does a process hold the directory of this number? False: it has been closed, or its holder has ended. */
-bool pl_scratch_dir_is_held(uint64_t number);
+enum pl_scratch_state {
+    PL_SCRATCH_HELD, /* as far as is known: another process may be looking or sweeping, too */
+    PL_SCRATCH_CLOSED,
+    PL_SCRATCH_ABANDONED, /* its holder has ended without closing it, and no sweep has removed it */
+};
 
-/* Has its holder ended without closing it? Only until another process removes it. */
-bool pl_scratch_dir_is_abandoned(uint64_t number);
+/* The state of the directory of this number. */
+enum pl_scratch_state pl_scratch_dir_state(uint64_t number);
 
 /* Sweeps. `own`: the pid of the runtime of which no process runs any more, so that its directories are not needed; 0:
  * none. Uses system calls only, for the keeper. */

@@ -264,9 +264,14 @@ static int ucx_link_give_up(struct pl_ucx_link *link)
 }
 
 /* Has a peer that UCX does not watch destroyed its worker, or has its process ended? */
+static enum pl_scratch_state ucx_link_state(const struct pl_ucx_link *link)
+{
+    return link->scratch_dir != 0 ? pl_scratch_dir_state(link->scratch_dir) : PL_SCRATCH_HELD;
+}
+
 static bool ucx_link_has_gone(const struct pl_ucx_link *link)
 {
-    return link->scratch_dir != 0 && !pl_scratch_dir_is_held(link->scratch_dir);
+    return ucx_link_state(link) != PL_SCRATCH_HELD;
 }
 
 bool pl_ucx_link_is_dying(const struct pl_ucx_link *link)
@@ -280,8 +285,9 @@ bool pl_ucx_link_is_dying(const struct pl_ucx_link *link)
  * closed before it knew of this link, it has departed. */
 static bool ucx_link_is_undecided(struct pl_ucx_link *link)
 {
-    if (ucx_link_has_gone(link)) {
-        link->departed = link->refused = !pl_scratch_dir_is_abandoned(link->scratch_dir);
+    enum pl_scratch_state state = ucx_link_state(link);
+    if (state != PL_SCRATCH_HELD) {
+        link->departed = link->refused = state == PL_SCRATCH_CLOSED;
         link->lost_at = 0;
     }
     return link->lost_at != 0 && pl_clock_ms() - link->lost_at < GONE_MS;
@@ -364,13 +370,16 @@ void pl_ucx_links_check(struct pl_ucx *ucx, bool all)
     if (all)
         ucx_links_forget(ucx);
     PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry) {
-        if ((!all && pl_ucx_link_is_acked(link)) || link->error || link->departed || !ucx_link_has_gone(link))
+        if ((!all && pl_ucx_link_is_acked(link)) || link->error || link->departed)
+            continue;
+        enum pl_scratch_state state = ucx_link_state(link);
+        if (state == PL_SCRATCH_HELD)
             continue;
         if (ucp_worker_progress(ucx->worker) > 0) /* its last messages may still be unread */
             return;
         if (link->gone_at == 0) {
             link->gone_at = now;
-            link->abandoned = pl_scratch_dir_is_abandoned(link->scratch_dir);
+            link->abandoned = state == PL_SCRATCH_ABANDONED;
         }
         if (all && now - link->gone_at < GONE_MS)
             continue;

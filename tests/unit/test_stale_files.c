@@ -39,10 +39,10 @@ START_TEST(test_held)
     pl_stale_files_sweep(0);
     ck_assert(is_there(&scratch_dir) && is_there(&other));
     uint64_t number = scratch_dir.number;
-    ck_assert(pl_scratch_dir_is_held(number) && pl_scratch_dir_is_held(other.number));
+    ck_assert(pl_scratch_dir_state(number) == PL_SCRATCH_HELD && pl_scratch_dir_state(other.number) == PL_SCRATCH_HELD);
     pl_scratch_dir_close(&scratch_dir);
     ck_assert(!is_there(&scratch_dir) && is_there(&other));
-    ck_assert(!pl_scratch_dir_is_held(number) && pl_scratch_dir_is_held(other.number));
+    ck_assert(pl_scratch_dir_state(number) != PL_SCRATCH_HELD && pl_scratch_dir_state(other.number) == PL_SCRATCH_HELD);
     pl_scratch_dir_close(&other);
     ck_assert(!is_there(&other));
     pl_scratch_dir_close(&other);
@@ -74,17 +74,18 @@ START_TEST(test_killed)
     kill(maker, SIGKILL);
     ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
     pl_stale_files_sweep(0);
-    ck_assert(is_there(&scratch_dir) && pl_scratch_dir_is_held(scratch_dir.number));
-    ck_assert(!pl_scratch_dir_is_abandoned(scratch_dir.number));
+    ck_assert(is_there(&scratch_dir) && pl_scratch_dir_state(scratch_dir.number) == PL_SCRATCH_HELD);
+    ck_assert(pl_scratch_dir_state(scratch_dir.number) != PL_SCRATCH_ABANDONED);
     close(held[1]); /* the child ends */
-    while (pl_scratch_dir_is_held(scratch_dir.number))
+    while (pl_scratch_dir_state(scratch_dir.number) == PL_SCRATCH_HELD)
         usleep(1000);
     while (is_there(&scratch_dir)) {
-        ck_assert(pl_scratch_dir_is_abandoned(scratch_dir.number) || !is_there(&scratch_dir)); /* others sweep, too */
+        ck_assert(pl_scratch_dir_state(scratch_dir.number) == PL_SCRATCH_ABANDONED ||
+                  !is_there(&scratch_dir)); /* others sweep, too */
         usleep(1000);
         pl_stale_files_sweep(0);
     }
-    ck_assert(!pl_scratch_dir_is_abandoned(scratch_dir.number));
+    ck_assert(pl_scratch_dir_state(scratch_dir.number) != PL_SCRATCH_ABANDONED);
     close(ready[0]);
     close(ready[1]);
 }
@@ -117,7 +118,7 @@ START_TEST(test_marked)
     pl_scratch_dir_open(&held, (uint32_t)getpid());
     for (int sweeps = 0; sweeps < 3; sweeps++) {
         pl_stale_files_sweep(sweeps == 1 ? (uint32_t)getppid() : 0);
-        ck_assert(pl_scratch_dir_is_abandoned(scratch_dir.number));
+        ck_assert(pl_scratch_dir_state(scratch_dir.number) == PL_SCRATCH_ABANDONED);
     }
     snprintf(path, sizeof path, "%s/some-file", scratch_dir.name);
     ck_assert_int_ne(access(path, F_OK), 0);
