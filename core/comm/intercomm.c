@@ -192,6 +192,7 @@ static void intercomm_share_loss(struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;
     pl_engine_enter(engine);
+    pl_comm_break_after_failures(engine, comm);
     pl_intercomm_share_loss_locked(comm);
     pl_engine_leave(engine);
 }

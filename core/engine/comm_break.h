@@ -57,7 +57,7 @@ void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *w
  * NULL: its process has died. */
 void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, int class, const char *why);
 
-/* A communicator has come into the table: breaks it if links to its members were lost before. */
+/* A communicator has come into the table: breaks it if members of it have died before, or seemed to. */
 void pl_comm_break_after_failures(struct pl_engine *engine, struct pl_comm *comm);
 
 /* A message of a collective will not be received, since this process, `rank` of its communicator, has freed that:
