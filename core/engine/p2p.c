@@ -344,6 +344,8 @@ static int probe_run(struct pl_comm *comm, int source, int tag, bool wait, bool 
         *found = probe_find_locked(comm, source, tag, outcome, taken, &events);
         bool left = !*found && wait && idling.rounds > PROBE_ROUNDS && pl_departure_has(comm, source);
         bool failed = !*found && comm->health.failed && pl_failures_end_probe(comm, source);
+        if (left || failed) /* what the dead had sent was taken meanwhile */
+            *found = probe_find_locked(comm, source, tag, outcome, taken, &events);
         pl_engine_leave(engine);
         if (*found)
             return MPI_SUCCESS;
