@@ -215,9 +215,11 @@ static bool can_sleep(const struct pl_engine *engine, int i)
 static bool wait_arm(struct pl_engine *engine)
 {
     bool quiet = true;
+    engine->wait.inside = true; /* some make progress */
     for (int i = 0; i < engine->transports; i++)
         if (can_sleep(engine, i))
             quiet = engine->transport[i].ops->arm(engine->transport[i].self) && quiet;
+    engine->wait.inside = false;
     return quiet;
 }
 
