@@ -59,7 +59,8 @@ static void make_origins(struct fuzz *from)
         memset(cards[i], (int)i, sizeof cards[i]);
         for (unsigned n = fuzz_byte(from) % 8; n > 0; n--)
             cards[i][fuzz_byte(from) % sizeof cards[i]] = (unsigned char)fuzz_byte(from);
-        origins[i] = (struct pl_origin){ 11 + i, cards[i], fuzz_byte(from) % sizeof cards[i] };
+        origins[i] =
+            (struct pl_origin){ .engine = 11 + i, .card = cards[i], .card_length = fuzz_byte(from) % sizeof cards[i] };
     }
 }
 
