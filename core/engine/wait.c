@@ -327,14 +327,21 @@ static bool wait_gave_way(void)
     return seen != before;
 }
 
-/* Lets other processes of this core run. Returns for how long they did, in nanoseconds. A long yield in which none did
- * was the kernel's: it takes 25 us at times for the packets of a network. */
+/* The longest yield that shows nothing. Where ranks share cores, peers run in nearly all yields, and only the time of a
+ * process that computes matters. */
+static long longest_short_yield(const struct pl_engine *engine)
+{
+    return engine->wait.oversubscribed ? STARVED_NS : is_slow(engine) ? SLOW_NS : CONTENDED_NS;
+}
+
+/* Lets other processes of this core run. Returns for how long they did, in nanoseconds; 0 if that shows nothing. A long
+ * yield in which none did was the kernel's: it takes 25 us at times for the packets of a network. */
 static long wait_yield(struct pl_engine *engine)
 {
     long before = pl_clock_ns();
     sched_yield();
     long now = pl_clock_ns(), took = now - before;
-    if (took > (is_slow(engine) ? SLOW_NS : CONTENDED_NS) && wait_gave_way()) {
+    if (took > longest_short_yield(engine) && wait_gave_way()) {
         wait_note_peer(engine, now);
         return took;
     }
