@@ -68,7 +68,7 @@ void *pl_area_in_ring(const struct pl_area *area, int rank, size_t bytes, size_t
 {
     bool is_long = bytes > PL_AREA_SHORT;
     size_t whole = is_long ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING, most = whole - bytes;
-    size_t within = (offset < most ? offset : most) & ~(size_t)(PL_CACHE_LINE - 1);
+    size_t within = (offset < most ? offset : most) & ~(size_t)(_Alignof(max_align_t) - 1);
     return area->ring[is_long] + (size_t)rank * whole + within;
 }
 
@@ -162,8 +162,9 @@ static bool area_is_free(const struct pl_area *area, int ring, uint64_t head)
 int pl_area_take_space(struct pl_area *area, size_t bytes, uint32_t *offset)
 {
     int ring = bytes > PL_AREA_SHORT;
-    size_t whole = ring ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING, within = area->head[ring] & (whole - 1);
-    size_t lines = (bytes + PL_CACHE_LINE - 1) / PL_CACHE_LINE * PL_CACHE_LINE;
+    size_t whole = ring ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING, shift = ring ? area->shift : 0;
+    size_t within = ring ? area->head[1] % PL_AREA_LONG_RING : area->head[0] % PL_AREA_SHORT_RING;
+    size_t lines = (shift + bytes + PL_CACHE_LINE - 1) / PL_CACHE_LINE * PL_CACHE_LINE;
     struct pl_area_written now = { area->next, { area->head[0], area->head[1] } };
     area_forget_read(area);
     bool together = within > 0 && area->newest - area->oldest <= 1;
@@ -179,7 +180,7 @@ int pl_area_take_space(struct pl_area *area, size_t bytes, uint32_t *offset)
             return rc;
     }
     area->written[area->newest++ % PL_AREA_SETS] = now;
-    *offset = (uint32_t)within;
+    *offset = (uint32_t)(within + shift);
     return MPI_SUCCESS;
 }
 

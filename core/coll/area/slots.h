@@ -19,10 +19,10 @@
 #include "core/engine/engine.h"
 
 enum {
-    PL_AREA_SMALL = 48,                  /* bytes of data in the slot itself, beside its number */
-    PL_AREA_SETS = 512,                  /* of slots: operations that may be under way at once */
-    PL_AREA_SHORT_RING = 32 << 10,       /* bytes of a rank's ring for longer data, up to PL_AREA_SHORT ... */
-    PL_AREA_LONG_RING = 512 << 10,       /* ... and beyond */
+    PL_AREA_SMALL = 48,            /* bytes of data in the slot itself, beside its number */
+    PL_AREA_SETS = 512,            /* of slots: operations that may be under way at once */
+    PL_AREA_SHORT_RING = 32 << 10, /* bytes of a rank's ring for longer data, up to PL_AREA_SHORT ... */
+    PL_AREA_LONG_RING = 516 << 10, /* ... and beyond: two slots, or more and smaller ones, each shifted by a line */
     PL_AREA_ELSEWHERE = PL_AREA_MAX + 1, /* as the bytes of a slot: messages bring its data */
     PL_AREA_RENEWAL = 1 << 19,           /* operations between two renewals of old numbers (slots.c) */
     PL_AREA_AHEAD = 4, /* operations before it writes a slot, its owner prefetches the line for writing */
@@ -85,6 +85,7 @@ struct pl_area {
     struct pl_area_slot *own;   /* what this rank has completed */
     unsigned char *ring[2];     /* those of all ranks: short, long */
     uint64_t head[2];           /* bytes that this rank has written into its own so far */
+    uint32_t shift;             /* bytes by which long data begins behind a line */
     uint32_t oldest, newest;    /* of `written`: from the oldest that may still be read */
     struct pl_area_published published[PL_AREA_SETS];
     struct pl_area_written written[PL_AREA_SETS];
@@ -154,7 +155,7 @@ static inline size_t pl_area_written(const struct pl_area *area, int rank)
 }
 
 /* Where the data of a slot is, at most PL_AREA_ELSEWHERE bytes. Whatever another rank's offset says, the result lies
- * within that rank's ring, at the start of a line. */
+ * within that rank's ring, aligned for each basic type. */
 PL_PURE void *pl_area_in_ring(const struct pl_area *area, int rank, size_t bytes, size_t offset);
 PL_PURE void *pl_area_data_in_ring(const struct pl_area *area, int rank, size_t bytes);
 static inline void *pl_area_data(const struct pl_area *area, int rank, size_t bytes)

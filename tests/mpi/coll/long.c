@@ -2,16 +2,17 @@
 /*
  * Long collectives between short ones, in random sequences without synchronization (MPI-5.0 chapter 6): all kinds, all
  * roots, in place or not. Sizes lie around every limit of a chunk in the collective area, and beyond what that holds at
- * once. Some ranks have data with gaps. All have the same bits of a sum.
+ * once. Buffers lie at any place of a cache line, another one in each call and on each rank. Some ranks have data with
+ * gaps. All have the same bits of a sum.
  */
 #include <stdbool.h>
 #include <unistd.h>
 
 #include "mtest.h"
 
-enum { OPERATIONS = 160, INTS = 1 << 21 /* ints */, KINDS = 12 };
+enum { OPERATIONS = 160, INTS = 1 << 21 /* ints */, KINDS = 12, PLACES = 32 /* ints: two lines */ };
 
-static int size, rank, *in, *out;
+static int size, rank, *memory[2], *in, *out;
 static MPI_Datatype pair; /* two ints with a gap behind each */
 
 /* The operation under way. */
@@ -157,6 +158,8 @@ static void sequence(MPI_Comm comm)
             (n < 2 * KINDS ? 700000 / (now.kind < 5 || now.kind == 9 ? size : 1) / 8 * 8 : bytes_of(state >> 48)) / 4;
         now.in_place = state >> 63;
         now.gap = 1 + (rank + n) % 3 / 2;
+        in = memory[0] + (7 * n + 5 * rank) % PLACES;
+        out = memory[1] + (3 * n + 11 * rank) % PLACES;
         int bad = now.kind < 5 ? move(comm) : combine(comm);
         if (!CHECK(bad == 0))
             fprintf(stderr, "operation %d of kind %d, root %d, %d ints, gap %d: %d wrong\n", n, now.kind, now.root,
@@ -168,7 +171,7 @@ static void sequence(MPI_Comm comm)
 static void same_bits(MPI_Comm comm)
 {
     enum { DOUBLES = 40001 };
-    double *mine = (double *)in, *first = (double *)out, *again = first + DOUBLES;
+    double *mine = (double *)memory[0], *first = (double *)memory[1], *again = first + DOUBLES;
     int different = 0;
     for (int i = 0; i < DOUBLES; i++)
         mine[i] = (rank % 2 ? -1e16 : 1e16) / (i + 3) + 0.1 * rank;
@@ -204,8 +207,8 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     size = mtest_size;
     rank = mtest_rank;
-    in = calloc(INTS, sizeof *in);
-    out = calloc(INTS, sizeof *out);
+    for (int i = 0; i < 2; i++)
+        memory[i] = calloc(INTS + PLACES, sizeof **memory);
     CHECK_OK(MPI_Type_vector(2, 1, 2, MPI_INT, &spread));
     CHECK_OK(MPI_Type_create_resized(spread, 0, 4 * sizeof(int), &pair));
     CHECK_OK(MPI_Type_commit(&pair));
@@ -218,7 +221,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Comm_free(&comm));
 
     CHECK_OK(MPI_Type_free(&pair));
-    free(in);
-    free(out);
+    free(memory[0]);
+    free(memory[1]);
     MTEST_END;
 }
