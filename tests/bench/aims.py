@@ -10,6 +10,9 @@ import statistics
 
 LESS_IS_BETTER = ('us', 'ms', 'MB', 'mean')
 COLLECTIVE = r'(barrier|allreduce|reduce|bcast|allgather|alltoall|reduce_scatter|scan)( .*)?'
+# Of several ranks on each core: each needs all others, and with so little data takes as long as a barrier; and those that
+# move most data.
+ALL_MEET, ALLTOALL = r'barrier|(?:allreduce|allgather|reduce_scatter) 8 B', r'(alltoall [^,]*)'
 
 # states: of the machine that it holds in; what: a pattern; ranks: those that it holds for, None: all; against: a peer,
 # 'peers' (the better one), 'limits' or 'own'; of: the figure there, None: the same one; {} stands for the pattern's group.
@@ -32,9 +35,9 @@ AIMS = (
     Aim(BOTH, r'both ways (64 KiB|256 KiB|[14] MiB)', None, 'limits', 'two copies both ways {}', 0.85),
     Aim(NEAR, COLLECTIVE, (2,), 'peers', None, 0.7),
     Aim(FAR, COLLECTIVE, (2,), 'peers', None, 0.9),
-    Aim(NEAR, COLLECTIVE, (4, 8, 16), 'Open MPI', None, 0.5),
-    Aim(FAR, COLLECTIVE, (4, 16), 'Open MPI', None, 0.5),
-    Aim(FAR, COLLECTIVE, (8,), 'Open MPI', None, 0.35),
+    *(Aim(states, what, ranks, 'Open MPI', None, bound, least)
+      for states, ranks, bound in ((NEAR, (4, 8, 16), 0.5), (FAR, (4, 16), 0.5), (FAR, (8,), 0.35))
+      for what, least in ((ALL_MEET, 'barrier'), (ALLTOALL, '{}'), (rf'(?!(?:{ALL_MEET}|{ALLTOALL})$){COLLECTIVE}', None))),
     Aim(BOTH, r'.*, beside .*', None, 'peers', None, 1.1),
     Aim(BOTH, r'(?:pack|send) \w+', None, 'peers', None, 0.7),
     Aim(BOTH, r'((?:pack|send) \w+)', None, 'own', '{}, by hand', 1 / 0.7),
@@ -106,7 +109,7 @@ def means_of(figures, own, peers, means=MEANS):
         limit = ratio > mean.bound and measured == count and least > mean.bound and ratio <= least / CLOSE
         lines.append(Line(f'{mean.name}, {count} figures', mean.ranks, 'mean', None, 'the better one', None, ratio, mean.bound,
                           ratio <= mean.bound or limit, limit))
-        if measured:
+        if measured == count:
             lines.append(Line(f'{mean.name}, {measured} figures', mean.ranks, 'mean', None, 'limit', least, None, None, None))
     return lines
 

@@ -3,7 +3,7 @@
 """Runs the same small programs with every MPI found on this machine, and prints the medians beside the aims.
 
 The MPIs take turns in every round, so that other load on the machine affects all of them alike; so do the limits of the
-machine (limits.c). Cores that share a cache and cores that do not are different machines, and have a table each. Where
+machine (limits.c, limits_ranks.c). Cores that share a cache and cores that do not are different machines, and have a table each. Where
 the topology tells them apart, the programs of two ranks are bound to the one kind and to the other. In a virtual machine
 the distance changes every few seconds or minutes: it is measured before and after each turn, and a round counts for the
 state that all of its turns ran in. Ratios and aims: aims.py. Nothing fails for being slow: the exit code is 1 only when a program of Plenum's does not come
@@ -25,7 +25,7 @@ import plots
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = ('pair', 'collective', 'types', 'onesided', 'start', 'session', 'memory', 'threads', 'beside')
-LIMITS, STRANGER = 'limits', 'stranger'
+LIMITS, LIMITS_RANKS, STRANGER = 'limits', 'limits_ranks', 'stranger'
 BEGIN, END = '<!-- bench: begin -->', '<!-- bench: end -->'
 
 # rounds: of a full run; quick: of a quick one; but: the MPIs that are left out; beside: machine.STRANGERS or none.
@@ -66,7 +66,7 @@ class Mpi:
         if 'cut off' in self.broken.get((name, ranks), ''):
             return {}
         command = ['taskset', '-c', ','.join(map(str, processors))] if processors else []
-        command += (self.launcher + ['-n', str(ranks)] if self.launcher else []) + [self.program(name)]
+        command += self.launcher + ['-n', str(ranks), self.program(name)] if self.launcher else [self.program(name), str(ranks)]
         start = time.monotonic()
         output, code = finish(command + (['quick'] if args.quick else []), args.seconds, self.environment)
         took = time.monotonic() - start
@@ -93,6 +93,13 @@ def finish(command, seconds, environment):
             except (ProcessLookupError, subprocess.TimeoutExpired):
                 continue
         return '', None
+
+
+def limits_of(run):
+    """What the machine can do without any MPI of what a run measures; None if nothing says that."""
+    if run.program == 'pair':
+        return run._replace(program=LIMITS, ranks=1)
+    return run._replace(program=LIMITS_RANKS) if run.program == 'collective' and run.ranks > 2 else None
 
 
 def find_mpis(args):
@@ -137,7 +144,7 @@ class Bench:
         states, values = {self.distance.state()}, {}
         for mpi in order:
             with machine.Strangers(self.stranger, run.beside):
-                its = run._replace(program=LIMITS, ranks=1) if mpi is self.limits else run
+                its = limits_of(run) if mpi is self.limits else run
                 values[mpi.name] = mpi.run(its, processors, self.args)
             states.add(self.distance.state())
         return states.pop() if len(states) == 1 and 'busy' not in states else None, values
@@ -146,7 +153,7 @@ class Bench:
         """All rounds of a run; `state` None: as it comes."""
         turns = self.args.rounds or (run.quick if self.args.quick else run.rounds)
         asked = [mpi for mpi in self.mpis if mpi.name not in run.but]
-        if self.limits and run.program == 'pair':
+        if self.limits and limits_of(run):
             asked.append(self.limits)
         good = 0
         for turn in range(2 * turns):
@@ -156,7 +163,7 @@ class Bench:
             self.rounds[seen] += 1
             if seen:
                 for name, found in values.items():
-                    keep(self.figures[seen], name, 1 if name == LIMITS else run.ranks, found)
+                    keep(self.figures[seen], name, (limits_of(run) if name == LIMITS else run).ranks, found)
             good += seen is not None
             if good == turns:
                 break
@@ -251,7 +258,7 @@ def main():
         mpi.build(PROGRAMS)
     limits = Mpi(LIMITS, 'cc', [], args.work) if len(os.sched_getaffinity(0)) > 1 else None
     if limits:
-        limits.build([LIMITS, STRANGER])
+        limits.build([LIMITS, LIMITS_RANKS, STRANGER])
     figures, names = Bench(mpis, limits, args).measure(), [mpi.name for mpi in mpis]
     if args.json:
         write_json(args.json, figures, names)
