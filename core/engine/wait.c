@@ -44,6 +44,7 @@
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"
+#include "core/engine/migrate.h"
 #include "core/engine/request.h"
 #include "core/engine/wait_policy.h"
 #include "core/engine/wait_record.h"
@@ -120,8 +121,6 @@ enum {
     SLOW_NS = 1000,         /* the same where that process, too, may yield after one round of progress */
     STARVED_NS = 1000000,   /* a longer one has let a process run that computes: better to sleep, and be woken */
     CONTENTION_MEMORY = 32, /* short yields until contention is forgotten */
-    APART_NS = 1000000,     /* before a thread tries again to leave the core; every further time is twice as long ... */
-    APART_DOUBLINGS = 4,    /* ... until here: 16 ms */
     FREE_NS = 10000000,     /* it has left the core if no other process has run there for this long */
     SLEEP_FIRST_US = 100,   /* every further sleep is twice as long ... */
     SLEEP_DOUBLINGS = 7,    /* ... until here: 12.8 ms */
@@ -395,31 +394,12 @@ static bool is_machine_full(void)
  */
 static bool should_move_apart(struct pl_engine *engine, const struct pl_wait_policy *policy)
 {
-    if (!policy->moves_apart)
+    if (!policy->moves_apart || !pl_migrate_is_due(engine))
         return false;
-    long now = pl_clock_ns();
-    unsigned tries = atomic_load_explicit(&engine->wait.apart_tries, memory_order_relaxed);
-    long pause = (long)APART_NS << (tries < APART_DOUBLINGS ? tries : APART_DOUBLINGS);
-    if (now - atomic_load_explicit(&engine->wait.moved_apart, memory_order_relaxed) < pause)
-        return false;
-    atomic_store_explicit(&engine->wait.moved_apart, now, memory_order_relaxed);
     if (!is_slow(engine) || !is_machine_full())
         return true;
     atomic_fetch_add_explicit(&engine->wait.apart_tries, 1, memory_order_relaxed);
     return false;
-}
-
-/* The thread goes to another one of the cores that it may use, and may then use all of them as before. */
-static void wait_change_core(void)
-{
-    cpu_set_t all, others;
-    int core = sched_getcpu();
-    if (core < 0 || sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2)
-        return;
-    others = all;
-    CPU_CLR((size_t)core, &others);
-    if (sched_setaffinity(0, sizeof others, &others) == 0)
-        sched_setaffinity(0, sizeof all, &all);
 }
 
 /* By turns: the kernel wakes a thread on a free core, if there is one. */
@@ -428,7 +408,7 @@ static void wait_move_apart(struct pl_engine *engine, const struct pl_awaited *a
     if (atomic_fetch_add_explicit(&engine->wait.apart_tries, 1, memory_order_relaxed) % 2 == 0)
         wait_sleep(engine, awaited, 0);
     else
-        wait_change_core();
+        pl_migrate_away();
 }
 
 static void wait_yield_phase(struct pl_engine *engine, const struct pl_wait_policy *policy, struct pl_wait *wait,

@@ -13,6 +13,7 @@
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer.h"
+#include "core/job/process.h"
 
 /* What rank 0 tells the others. */
 struct notice {
@@ -152,6 +153,7 @@ static int area_make(struct pl_comm *comm, struct pl_area **made)
         };
         pl_list_init(&area->closer.link);
         area->closer.close = area_close;
+        area->balances = area->engine->wait.oversubscribed && area->size == pl_process.identity.local_size;
         if (comm->rank == 0)
             area_share(area, &notice);
     }

@@ -15,6 +15,7 @@
 
 #include "core/base/cpu.h"
 #include "core/base/error.h"
+#include "core/coll/area/balance.h"
 #include "core/coll/area/slots.h"
 #include "core/coll/owed.h"
 #include "core/coll/statement.h"
@@ -161,6 +162,8 @@ static bool is_missing_here(const struct pl_area *area, int rank, int end)
 static bool area_spin_and_yield(struct pl_area *area, const struct pl_awaited *awaited, int rank, int end)
 {
     const struct pl_wait_policy *policy = &area_wait_oversubscribed;
+    if (area->balances && ++area->waits == 0)
+        pl_area_balance(area);
     for (unsigned i = 0; i < policy->yields; i++) {
         if (!is_missing_here(area, rank, end) && area_spin(awaited, policy->spins, true))
             return true;

@@ -94,6 +94,9 @@ struct pl_area {
     pl_area_chunk *chunk[PL_COLL_KINDS]; /* for short data, and for any where area_chunk_of() says so; NULL: none */
     enum pl_area_trees { PL_TREE_NONE, PL_TREE_BY_SIZE, PL_TREE_ALWAYS } trees; /* which operations go along the tree */
     struct pl_area_tree tree;
+    bool balances;             /* all ranks of the node are here, and share its cores (balance.h) */
+    bool uneven;               /* when this rank checked that last */
+    uint8_t waits;             /* since then */
     struct pl_shared shared;   /* the owner's; memory NULL elsewhere */
     struct pl_endpoint *owner; /* elsewhere */
     struct pl_closer closer;   /* of the engine, once the owner uses it no more */
