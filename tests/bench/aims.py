@@ -39,7 +39,8 @@ AIMS = (
       for states, ranks, bound in ((NEAR, (4, 8, 16), 0.5), (FAR, (4, 16), 0.5), (FAR, (8,), 0.35))
       for what, least in ((ALL_MEET, 'barrier'), (ALLTOALL, '{}'), (rf'(?!(?:{ALL_MEET}|{ALLTOALL})$){COLLECTIVE}', None))),
     Aim(BOTH, r'.*, beside .*', None, 'peers', None, 1.1),
-    Aim(BOTH, r'(?:pack|send) \w+', None, 'peers', None, 0.7),
+    Aim(BOTH, r'(pack \w+)', None, 'peers', None, 0.7, '{}, by hand'),
+    Aim(BOTH, r'send \w+', None, 'peers', None, 0.7),
     Aim(BOTH, r'((?:pack|send) \w+)', None, 'own', '{}, by hand', 1 / 0.7),
     Aim(BOTH, r'start to finish', None, 'peers', None, 0.25),
     Aim(BOTH, r'session cycle, (?:first|steady)', None, 'MPICH', 'session cycle, first', 0.05),
@@ -121,7 +122,8 @@ def meets(ratio, unit, bound):
 def is_at_limit(figures, ranks, figure, own, others, aim, match):
     """Does the machine itself miss the bound, and is the figure close to what it can do?"""
     what = aim.least.format(*match.groups()) if aim.least else None
-    least = next((figures[what, n]['limits'] for n in (ranks, 1) if 'limits' in figures.get((what, n), {})), None)
+    name = own if what and what.endswith(', by hand') else 'limits'
+    least = next((figures[what, n][name] for n in (ranks, 1) if name in figures.get((what, n), {})), None)
     if not least:
         return False
     unit, close = figure['unit'], CLOSE if figure['unit'] not in LESS_IS_BETTER else 1 / CLOSE
