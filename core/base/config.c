@@ -9,7 +9,6 @@
 #include "core/base/config.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -25,6 +24,7 @@
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/base/nearest.h"
+#include "core/base/plain_locale.h"
 
 /* An algorithm of a collective to force, where it can do the call (core/coll/select.c). */
 #define ALGORITHM(collective, names)                                                                                   \
@@ -211,7 +211,7 @@ static int config_distance(const char *name, const struct pl_config *variable)
     char small[NAME_SIZE];
     size_t length = 0;
     for (; name[length] && length + 1 < sizeof small; length++)
-        small[length] = (char)tolower((unsigned char)name[length]);
+        small[length] = pl_plain_lower(name[length]);
     small[length] = '\0';
     return pl_nearest_distance(small, variable->name);
 }

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+#include "core/base/plain_locale.h"
 
 static bool is_choice(const char *choices, const char *text, size_t length)
 {
@@ -51,7 +52,7 @@ static bool parse_bool(const char *text, long *number)
 {
     static const char *const words[] = { "0", "1", "no", "yes", "false", "true", "off", "on" };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcasecmp(text, words[i]) == 0) {
+        if (pl_plain_same(text, words[i])) {
             *number = (long)(i & 1);
             return true;
         }

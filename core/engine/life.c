@@ -21,6 +21,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/memory.h"
+#include "core/base/plain_locale.h"
 #include "core/base/version.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
@@ -45,7 +46,9 @@ static struct pl_list engines = { &engines, &engines };
 static int engine_open_transport(struct pl_engine *engine, const struct pl_transport_ops *ops)
 {
     int slot = engine->transports;
+    struct pl_plain_locale locale = pl_plain_locale_enter();
     int rc = ops->open(engine, &pl_engine_host, &engine->transport[slot].self);
+    pl_plain_locale_leave(&locale);
     if (rc == MPI_SUCCESS) {
         engine->transport[slot].ops = ops;
         atomic_store_explicit(&engine->transports, slot + 1, memory_order_release);

@@ -4,10 +4,10 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/plain_locale.h"
 #include "core/object/errhandler_standard.h"
 #include "core/object/plugin.h"
 
@@ -38,7 +38,7 @@ bool pl_named_nth(size_t n, const char **name, const struct plenum_errhandler_op
 static const struct plenum_errhandler_ops *find_built_in(const char *name)
 {
     for (int i = 0; i < BUILT_IN; i++)
-        if (strcasecmp(built_in[i].name, name) == 0)
+        if (pl_plain_same(built_in[i].name, name))
             return built_in[i].ops;
     return NULL;
 }

@@ -24,6 +24,7 @@
 #include "core/base/error.h"
 #include "core/base/lock.h"
 #include "core/base/memory_plugin.h"
+#include "core/base/plain_locale.h"
 #include "core/comm/topology_hw.h"
 #include "core/engine/transport.h"
 #include "core/job/process.h"
@@ -93,7 +94,9 @@ static void *load_quietly(const char *path)
     struct sigaction before[SIGNALS], after;
     for (int n = 1; n < SIGNALS; n++)
         sigaction(n, NULL, &before[n]);
+    struct pl_plain_locale locale = pl_plain_locale_enter(); /* libucs reads its settings while it is loaded */
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    pl_plain_locale_leave(&locale);
     for (int n = 1; n < SIGNALS; n++)
         if (sigaction(n, NULL, &after) == 0 && after.sa_handler != before[n].sa_handler)
             sigaction(n, &before[n], NULL);

@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "core/base/compiler.h"
+#include "core/base/plain_locale.h"
 #include "core/base/sysfs.h"
 #include "core/comm/topology_hw.h"
 
@@ -112,7 +113,7 @@ static int machine_index(const char *type)
         if (!any)
             continue;
         machine_name_of(any, name, sizeof name);
-        if (strcasecmp(name + strlen(SCHEME), type) != 0)
+        if (!pl_plain_same(name + strlen(SCHEME), type))
             continue;
         hwloc_obj_t object = machine_confining(topology, cpus, types[i]);
         index = object ? (int)object->logical_index : -1;

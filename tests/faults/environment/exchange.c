@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every rank sends short and long messages around a ring, in the World and in a session, and checks what it gets. */
+/* Every rank sends short and long messages around a ring, in the World and in a session, and checks what it gets. The
+ * program follows the language of the user, as many do. */
+#include <locale.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +36,8 @@ int main(int argc, char **argv)
     MPI_Session session;
     MPI_Group group;
     MPI_Comm comm;
+    if (!setlocale(LC_ALL, "") && getenv("LOCPATH"))
+        puts("the language of the environment does not exist");
     MPI_Init(&argc, &argv);
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
