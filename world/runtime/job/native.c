@@ -13,9 +13,15 @@
 #include "core/base/memory.h"
 #include "world/runtime/job/native.h"
 
-#define LIBRARY "libmpi_abi.so.1"
+enum { HEADERS_MAX = 64, ENTRIES_MAX = 256, TEXT_MAX = 4096, LIBRARIES = 2 };
 
-enum { HEADERS_MAX = 64, ENTRIES_MAX = 256, TEXT_MAX = 4096 };
+/* That of Fortran finds the other one beside itself, and programs in Fortran name it alone. */
+static const char *const native_names[LIBRARIES] = { "libmpi_abi.so.1", "libmpifort_abi.so.1" };
+
+struct native_library {
+    struct stat own; /* all 0: there is none */
+    bool needed, found;
+};
 
 struct elf {
     int fd;
@@ -73,33 +79,39 @@ static void elf_read_text(const struct elf *elf, const ElfW(Dyn) * entry, char t
     text[got > 0 ? got : 0] = '\0';
 }
 
-/* Our own MPI library: it is in the directory of the file that holds this function. */
-static bool native_find_own(struct stat *own)
+/* Our own MPI libraries: they are in the directory of the file that holds this function. */
+static bool native_find_own(struct native_library library[LIBRARIES])
 {
     Dl_info info;
     char file[TEXT_MAX];
-    if (!dladdr(LIBRARY, &info) || !info.dli_fname)
+    if (!dladdr(native_names, &info) || !info.dli_fname)
         return false;
     const char *slash = strrchr(info.dli_fname, '/');
     int length = slash ? (int)(slash - info.dli_fname) : 1;
-    snprintf(file, sizeof file, "%.*s/" LIBRARY, length, slash ? info.dli_fname : ".");
-    return stat(file, own) == 0;
+    for (int i = 0; i < LIBRARIES; i++) {
+        snprintf(file, sizeof file, "%.*s/%s", length, slash ? info.dli_fname : ".", native_names[i]);
+        if (stat(file, &library[i].own) != 0)
+            memset(&library[i].own, 0, sizeof library[i].own);
+    }
+    return library[0].own.st_ino != 0;
 }
 
 /* Searches a list of directories. False: one holds another library, or is not a plain path. */
-static bool native_only_own(const char *path, const struct stat *own, bool *found)
+static bool native_only_own(const char *path, struct native_library library[LIBRARIES])
 {
     while (*path) {
-        struct stat st;
         char file[TEXT_MAX + 32];
         size_t length = strcspn(path, ":");
         if (length == 0 || length >= TEXT_MAX || memchr(path, '$', length))
             return false;
-        snprintf(file, sizeof file, "%.*s/" LIBRARY, (int)length, path);
-        if (stat(file, &st) == 0) {
-            if (st.st_dev != own->st_dev || st.st_ino != own->st_ino)
+        for (int i = 0; i < LIBRARIES; i++) {
+            struct stat st;
+            snprintf(file, sizeof file, "%.*s/%s", (int)length, path, native_names[i]);
+            if (stat(file, &st) != 0)
+                continue;
+            if (st.st_dev != library[i].own.st_dev || st.st_ino != library[i].own.st_ino)
                 return false;
-            *found = true;
+            library[i].found = true;
         }
         path += length + (path[length] == ':');
     }
@@ -108,10 +120,9 @@ static bool native_only_own(const char *path, const struct stat *own, bool *foun
 
 static bool native_check(struct elf *elf, const char *library_path)
 {
-    struct stat own;
+    struct native_library library[LIBRARIES] = { 0 };
     char text[TEXT_MAX];
-    bool needed = false, found = false;
-    if (!elf_read(elf) || !native_find_own(&own) || (library_path && !native_only_own(library_path, &own, &found)))
+    if (!elf_read(elf) || !native_find_own(library) || (library_path && !native_only_own(library_path, library)))
         return false;
     for (int i = 0; i < elf->entries && elf->entry[i].d_tag != DT_NULL; i++) {
         const ElfW(Dyn) *entry = &elf->entry[i];
@@ -119,11 +130,18 @@ static bool native_check(struct elf *elf, const char *library_path)
         if (!path && entry->d_tag != DT_NEEDED)
             continue;
         elf_read_text(elf, entry, text);
-        if (path && !native_only_own(text, &own, &found))
+        if (path && !native_only_own(text, library))
             return false;
-        needed = needed || (!path && strcmp(text, LIBRARY) == 0);
+        for (int n = 0; n < LIBRARIES && !path; n++)
+            library[n].needed = library[n].needed || strcmp(text, native_names[n]) == 0;
     }
-    return needed && found;
+    bool needed = false;
+    for (int i = 0; i < LIBRARIES; i++) {
+        if (library[i].needed && !library[i].found)
+            return false;
+        needed = needed || library[i].needed;
+    }
+    return needed;
 }
 
 bool pl_native_program(const char *file, const char *library_path)

@@ -242,6 +242,16 @@ static pmix_status_t pmix_server_rank_map(int size, char **map)
     return status;
 }
 
+/* PMIx 4.2 copies a name up to its first number into 50 bytes on its stack. It takes a plain name, too. */
+static pmix_status_t pmix_server_node_map(const char *host, char **map)
+{
+    enum { PREFIX_MAX = 49 };
+    if (strcspn(host, "0123456789") <= PREFIX_MAX)
+        return PMIx_generate_regex(host, map);
+    *map = pl_strdup(host);
+    return *map ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+}
+
 enum { JOB_INFOS = 9 };
 
 /* The maps must come first: without them the server crashes on the size of the job. */
@@ -251,7 +261,7 @@ static pmix_status_t pmix_server_describe_job(const struct plenum_job *job, pmix
     uint32_t size = (uint32_t)job->desc.size, one = 1, programs = (uint32_t)job->desc.program_count;
     uint32_t universe = job->desc.option[PLENUM_JOB_UNIVERSE] ? (uint32_t)job->desc.option[PLENUM_JOB_UNIVERSE] : size;
     gethostname(host, sizeof host - 1);
-    pmix_status_t status = PMIx_generate_regex(host, &nodes);
+    pmix_status_t status = pmix_server_node_map(host, &nodes);
     if (status == PMIX_SUCCESS)
         status = pmix_server_rank_map(job->desc.size, &ranks);
     if (status == PMIX_SUCCESS) {
