@@ -22,6 +22,7 @@
 #include "api/plenum.h"
 #include "core/base/descriptors.h"
 #include "core/base/memory_libc.h"
+#include "core/base/proc_stat.h"
 
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
@@ -131,6 +132,7 @@ static int mpiexec_run_job(struct run *run, struct options *o)
 {
     int code, err = plenum_runtime_open(&run->runtime);
     struct rlimit before;
+    run->oom_kills = pl_proc_oom_kills();
     pl_descriptors_raise(&before); /* the output of each rank needs two; after the fork of the ranks' parent */
     if (!err && run->on_hosts && !o->dry_run)
         err = hosts_add(run);

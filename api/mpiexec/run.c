@@ -15,6 +15,7 @@
 #include "api/mpiexec/describe_job.h"
 #include "api/mpiexec/run.h"
 #include "core/base/memory_libc.h"
+#include "core/base/proc_stat.h"
 #include "core/base/visible.h"
 
 void run_say(struct run *run, const char *format, ...)
@@ -206,9 +207,22 @@ void run_say_bindings(struct run *run)
     free(text);
 }
 
+/* A process does not show whether the kernel killed it for lack of memory, or a user did. So the line says what the
+ * kernel has done meanwhile. */
+static void run_explain(const struct run *run, const struct plenum_event *e, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (e->kind != PLENUM_EVENT_LOST || e->signal != SIGKILL || e->flags & PLENUM_EVENT_EXPECTED || run->on_hosts)
+        return;
+    long killed = pl_proc_oom_kills() - run->oom_kills;
+    if (killed > 0)
+        snprintf(text, size, "; since the job began, the kernel has killed %ld process%s here for lack of memory",
+                 killed, killed == 1 ? "" : "es");
+}
+
 static void run_handle_event(struct run *run, const struct plenum_event *e)
 {
-    char line[1300];
+    char line[1300], why[128];
     if (run->json)
         run_log_event(run, e);
     if (e->kind == PLENUM_EVENT_OUTPUT)
@@ -220,7 +234,8 @@ static void run_handle_event(struct run *run, const struct plenum_event *e)
         run_say_bindings(run);
     if (run_prints(run, e)) {
         plenum_event_describe(e, line, sizeof line);
-        run_say(run, "%s", line);
+        run_explain(run, e, why, sizeof why);
+        run_say(run, "%s%s", line, why);
     }
     if (e->kind == PLENUM_EVENT_STARTED)
         debugger_show(run);

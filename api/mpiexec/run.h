@@ -26,6 +26,7 @@ struct run {
     int chatter;    /* what libraries print (chatter.h); -1: not caught */
     int interrupts; /* SIGINT, SIGTERM and SIGHUP so far */
     int last_interrupt;
+    long oom_kills; /* pl_proc_oom_kills() at the beginning */
     /* A shell's background job: it ignores SIGINT and SIGQUIT of the terminal, but not those of kill. */
     bool background;
     bool started, finished;

@@ -48,3 +48,11 @@ int pl_proc_runnable(void)
         return 0;
     return runnable;
 }
+
+long pl_proc_oom_kills(void)
+{
+    char text[16384];
+    static const char name[] = "\noom_kill ";
+    const char *at = proc_read("/proc/vmstat", text, sizeof text) == 0 ? strstr(text, name) : NULL;
+    return at ? strtol(at + sizeof name - 1, NULL, 10) : 0;
+}

@@ -32,4 +32,8 @@ static inline bool pl_proc_stat_is_zombie(const struct pl_proc_stat *stat)
 /* How many threads of the machine run or wait for a core now, this one among them. 0: not known. */
 int pl_proc_runnable(void);
 
+/* How many processes of the machine the kernel has killed for lack of memory, of the machine or of a cgroup, since it
+ * started. 0: none, or not known. */
+long pl_proc_oom_kills(void);
+
 #endif
