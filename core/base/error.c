@@ -180,8 +180,7 @@ int pl_fail_errno(int class, const char *format, ...)
     va_end(arguments);
 
     char buffer[128];
-    size_t length = strlen(last.detail);
-    snprintf(last.detail + length, sizeof last.detail - length, ": %s", strerror_r(number, buffer, sizeof buffer));
+    pl_visible_add_reason(last.detail, sizeof last.detail, strerror_r(number, buffer, sizeof buffer));
     return class;
 }
 

@@ -3,6 +3,7 @@
 #include "core/base/visible.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 /* How many bytes a character has that begins with this one; 0: none does. */
@@ -64,4 +65,18 @@ void pl_visible(char *out, size_t size, const char *text)
         memcpy(cut, more, sizeof more);
     else if (size > 0)
         *out = '\0';
+}
+
+void pl_visible_add_reason(char *text, size_t size, const char *reason)
+{
+    static const char cut[] = "...";
+    size_t length = strlen(text), wanted = strlen(": ") + strlen(reason) + 1;
+    if (length + wanted > size && wanted + sizeof cut <= size) {
+        length = size - wanted - strlen(cut);
+        while (length && (text[length] & 0xc0) == 0x80) /* not within a character */
+            length--;
+        memcpy(text + length, cut, strlen(cut));
+        length += strlen(cut);
+    }
+    snprintf(text + length, size - length, ": %s", reason);
 }

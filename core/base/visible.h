@@ -15,4 +15,8 @@ size_t pl_utf8_length(const char *text, size_t length);
  */
 void pl_visible(char *out, size_t size, const char *text);
 
+/* Appends ": REASON" to `text`, which is in `size` bytes. A text that leaves too little room is cut, and then ends with
+ * "..." before the reason. */
+void pl_visible_add_reason(char *text, size_t size, const char *reason);
+
 #endif

@@ -81,8 +81,20 @@ START_TEST(long_detail)
     pl_fail_errno(MPI_ERR_OTHER, "%s", text);
     ck_assert_uint_eq(strlen(pl_error_detail(NULL)), PL_DETAIL_MAX - 1);
     publish("MPI_Session_get_nth_pset", MPI_ERR_OTHER);
-    const char *end = string_of(MPI_ERR_OTHER) + strlen(string_of(MPI_ERR_OTHER)) - strlen("xxx (MPI_ERR_OTHER)");
-    ck_assert_str_eq(end, "xxx (MPI_ERR_OTHER)");
+    const char *end = string_of(MPI_ERR_OTHER) + strlen(string_of(MPI_ERR_OTHER)) -
+                      strlen("xxx...: Permission denied (MPI_ERR_OTHER)");
+    ck_assert_str_eq(end, "xxx...: Permission denied (MPI_ERR_OTHER)");
+    for (int i = 0; i < 4; i++) { /* characters of two bytes are not cut in the middle */
+        for (size_t at = i; at + 2 < sizeof text; at += 2)
+            memcpy(text + at, "\xc3\xbc", 2);
+        text[sizeof text - 1] = '\0';
+        errno = EACCES;
+        pl_fail_errno(MPI_ERR_OTHER, "%s", text);
+        const char *told = pl_error_detail(NULL);
+        size_t length = strlen(told), more = strlen("\xc3\xbc...: Permission denied");
+        ck_assert_uint_ge(length, PL_DETAIL_MAX - 2);
+        ck_assert_str_eq(told + length - more, "\xc3\xbc...: Permission denied");
+    }
 }
 END_TEST
 

@@ -48,9 +48,12 @@ enum plenum_error pl_rt_fail_errno(const char *format, ...)
 {
     int number = errno;
     char text[sizeof last_error];
+    const char *reason = strerrordesc_np(number);
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return pl_rt_fail(rt_error_of(number), "%s: %s", text, strerrordesc_np(number));
+    pl_rt_fail(PLENUM_OK, "%s", text);
+    pl_visible_add_reason(last_error, sizeof last_error, reason ? reason : "unknown reason");
+    return rt_error_of(number);
 }

@@ -34,14 +34,15 @@ static char *locate_join(const char *wdir, const char *directory, size_t length,
 int pl_locate_wdir(const char *directory, char **absolute)
 {
     struct stat st;
-    char *here = pl_getcwd();
-    if (!here) {
+    bool absolute_already = directory && directory[0] == '/';
+    char *here = absolute_already ? NULL : pl_getcwd();
+    if (!here && !absolute_already) {
         pl_rt_fail_errno("cannot get the name of the current directory");
         return PLENUM_ERR_WDIR;
     }
-    char *path = !directory            ? pl_strdup(here)
-                 : directory[0] == '/' ? pl_strdup(directory)
-                                       : locate_join(here, "", 0, directory);
+    char *path = !directory         ? pl_strdup(here)
+                 : absolute_already ? pl_strdup(directory)
+                                    : locate_join(here, "", 0, directory);
     free(here);
     if (!path)
         return locate_no_memory();
