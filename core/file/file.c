@@ -122,8 +122,9 @@ static const char *without_prefix(const char *name)
     return strncmp(name, "ufs:", 4) == 0 || strncmp(name, "nfs:", 4) == 0 ? name + 4 : name;
 }
 
-/* O_NONBLOCK, since opening a pipe would wait. `created`: rank 0 has created the file. */
-static int file_open_descriptor(struct pl_file *file, bool created, struct stat *st)
+/* O_NONBLOCK, since opening a pipe would wait. `created`: rank 0 has created the file. `number`: the errno, or 0 for
+ * another reason. */
+static int file_open_descriptor(struct pl_file *file, bool created, struct stat *st, int *number)
 {
     int flags = O_CLOEXEC | O_NONBLOCK;
     flags |= file->amode & MPI_MODE_RDONLY ? O_RDONLY : file->amode & MPI_MODE_WRONLY ? O_WRONLY : O_RDWR;
@@ -132,18 +133,18 @@ static int file_open_descriptor(struct pl_file *file, bool created, struct stat 
     do
         file->fd = open(file->name, flags, 0666);
     while (file->fd < 0 && errno == EINTR);
-    if (file->fd < 0 || fstat(file->fd, st) != 0)
-        return pl_file_fail(errno, "open", file->name);
-    if (S_ISDIR(st->st_mode))
-        return pl_file_fail(EISDIR, "open", file->name);
+    *number = file->fd < 0 || fstat(file->fd, st) != 0 ? errno : S_ISDIR(st->st_mode) ? EISDIR : 0;
+    if (*number)
+        return pl_file_fail(*number, "open", file->name);
     if (lseek(file->fd, 0, SEEK_CUR) < 0)
         return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "cannot open %s: it is not seekable", file->name);
     return MPI_SUCCESS;
 }
 
-/* The first process's message to the others when it has opened the file. */
+/* The first process's message to the others when it has opened the file, or could not. */
 struct opened {
-    int64_t error, size;
+    int32_t error, number;
+    int64_t size;
     struct pl_file_notice notice;
 };
 
@@ -153,9 +154,10 @@ static int file_open_together(struct pl_file *file)
     struct pl_comm *comm = file->comm;
     struct opened opened = { .notice.fd = -1 };
     struct stat st = { 0 };
-    int rc = MPI_SUCCESS;
+    int rc = MPI_SUCCESS, number;
     if (comm->rank == 0) {
-        opened.error = rc = file_open_descriptor(file, false, &st);
+        opened.error = rc = file_open_descriptor(file, false, &st, &number);
+        opened.number = number;
         opened.size = st.st_size;
         if (comm->size > 1 && !rc)
             pl_pointer_offer(&file->pointer, &opened.notice);
@@ -165,11 +167,13 @@ static int file_open_together(struct pl_file *file)
     int told = pl_bcast(comm, &opened, sizeof opened, PL_TYPE_BYTE, 0);
     if (told || rc)
         return rc ? rc : told;
+    if (opened.error && (errno = opened.number))
+        return pl_fail_errno(opened.error, "rank 0 cannot open %s", file->name);
     if (opened.error)
-        return pl_fail((int)opened.error, "rank 0 cannot open %s, and reports the reason", file->name);
+        return pl_fail(opened.error, "rank 0 cannot open %s, and reports the reason", file->name);
     bool shared = true;
     if (comm->rank != 0) {
-        rc = file_open_descriptor(file, true, &st);
+        rc = file_open_descriptor(file, true, &st, &number);
         shared = pl_pointer_attach(&file->pointer, &opened.notice);
     } else {
         shared = file->pointer.word != NULL;

@@ -29,6 +29,17 @@ static void bad_modes(void)
     CHECK(access(files_name, F_OK) != 0);
 }
 
+/* All ranks say why, not only the one that tried. */
+static void refused(const char *name, int amode, const char *why)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length, code = try_open(name, amode);
+    CHECK(code != MPI_SUCCESS);
+    CHECK_OK(MPI_Error_string(code, text, &length));
+    CHECK(strstr(text, why) != NULL);
+    CHECK(strstr(text, "cannot open") != NULL);
+}
+
 static void bad_names(void)
 {
     char longer[6000], inside[700];
@@ -39,8 +50,10 @@ static void bad_names(void)
     CHECK_CLASS(try_open(files_name, MPI_MODE_RDWR), MPI_ERR_NO_SUCH_FILE);
     CHECK_CLASS(try_open(inside, MPI_MODE_RDWR | MPI_MODE_CREATE), MPI_ERR_NO_SUCH_FILE);
     CHECK_CLASS(try_open(longer, MPI_MODE_RDWR | MPI_MODE_CREATE), MPI_ERR_BAD_FILE);
-    CHECK(try_open(files_directory, MPI_MODE_RDONLY) != MPI_SUCCESS);
-    CHECK(try_open(files_directory, MPI_MODE_RDWR) != MPI_SUCCESS);
+    refused(inside, MPI_MODE_RDWR | MPI_MODE_CREATE, "No such file or directory");
+    refused(longer, MPI_MODE_RDWR | MPI_MODE_CREATE, "File name too long");
+    refused(files_directory, MPI_MODE_RDONLY, "Is a directory");
+    refused(files_directory, MPI_MODE_RDWR, "Is a directory");
     CHECK_CLASS(MPI_File_delete(files_name, MPI_INFO_NULL), MPI_ERR_NO_SUCH_FILE);
 }
 
