@@ -111,6 +111,8 @@ static int pmix_server_check_descriptors(void)
     if (probe >= 0)
         close(probe);
     getrlimit(RLIMIT_NOFILE, &limit);
+    if (probe < 0 && errno != EMFILE)
+        return pl_rt_fail_errno("the PMIx server needs /dev/null");
     if (probe < 0 || (rlim_t)probe + SERVER_NEEDS > limit.rlim_cur)
         return pl_rt_fail(PLENUM_ERR_LIMIT,
                           "the PMIx server needs %d free descriptors, more than the limit allows (ulimit -n)",
@@ -120,6 +122,17 @@ static int pmix_server_check_descriptors(void)
                           "the PMIx server needs descriptors below %d: open it earlier (plenum_runtime_want_pmix)",
                           SELECT_MAX);
     return PLENUM_OK;
+}
+
+/* The server has large variables, and threads whose stacks follow the limit. It crashed with 220 KiB. */
+static int pmix_server_check_stack(void)
+{
+    enum { STACK_KIB = 256 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >> 10 >= STACK_KIB)
+        return PLENUM_OK;
+    return pl_rt_fail(PLENUM_ERR_LIMIT,
+                      "the PMIx server needs a stack of %d KiB, more than the limit allows (ulimit -s)", STACK_KIB);
 }
 
 /* hwloc, which the server uses, asks for the processors for ever where the kernel denies that. More processors than a
@@ -143,6 +156,8 @@ static int pmix_server_start(void)
     pmix_rank_t rank = 0;
     char nspace[64], **before, **mine;
     int err = pmix_server_check_descriptors();
+    if (!err)
+        err = pmix_server_check_stack();
     if (err)
         return err;
     if (!pmix_server_set_environment(&before, &mine))
