@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,6 +18,7 @@
 
 #define TOP   "/dev/shm"
 #define FIRST "plenum-ucx-"
+#define MARK  "closed"
 
 enum { FIRST_LENGTH = sizeof FIRST - 1, DIGITS = 16, TRIES = 100, KEEP_S = 10 };
 
@@ -115,8 +118,28 @@ static bool still_there(int fd)
     return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
+static pl_scratch_mark *scratch_map_mark(int fd, int protection)
+{
+    void *mark = mmap(NULL, sizeof(pl_scratch_mark), protection, MAP_SHARED, fd, 0);
+    return mark == MAP_FAILED ? NULL : mark;
+}
+
+/* The byte is written, so that it has memory: where /dev/shm is full there is no mark, and nothing that is mapped. */
+static void scratch_make_mark(struct pl_scratch_dir *scratch_dir)
+{
+    int fd = openat(scratch_dir->fd, MARK, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd < 0)
+        return;
+    if (pwrite(fd, "", 1, 0) == 1)
+        scratch_dir->mark = scratch_map_mark(fd, PROT_READ | PROT_WRITE);
+    close(fd);
+    if (!scratch_dir->mark)
+        unlinkat(scratch_dir->fd, MARK, 0);
+}
+
 void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir, uint32_t runtime)
 {
+    scratch_dir->mark = NULL;
     for (int tries = 0; tries < TRIES; tries++) {
         uint32_t random;
         if (getrandom(&random, sizeof random, 0) != sizeof random)
@@ -129,8 +152,10 @@ void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir, uint32_t runtime)
         if (made != 0)
             break;
         scratch_dir->fd = stale_files_take(AT_FDCWD, scratch_dir->name);
-        if (scratch_dir->fd >= 0 && still_there(scratch_dir->fd) && fchmod(scratch_dir->fd, S_IRWXU) == 0)
+        if (scratch_dir->fd >= 0 && still_there(scratch_dir->fd) && fchmod(scratch_dir->fd, S_IRWXU) == 0) {
+            scratch_make_mark(scratch_dir);
             return; /* it may have been marked before it was held */
+        }
         rmdir(scratch_dir->name);
         if (scratch_dir->fd >= 0)
             close(scratch_dir->fd);
@@ -139,24 +164,54 @@ void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir, uint32_t runtime)
     scratch_dir->number = 0;
 }
 
+void pl_scratch_dir_mark(const struct pl_scratch_dir *scratch_dir)
+{
+    if (scratch_dir->mark)
+        atomic_store(scratch_dir->mark, 1);
+}
+
 void pl_scratch_dir_close(struct pl_scratch_dir *scratch_dir)
 {
+    pl_scratch_dir_mark(scratch_dir);
     if (scratch_dir->fd >= 0)
         stale_files_clear(AT_FDCWD, scratch_dir->name, scratch_dir->fd);
+    pl_scratch_mark_close(scratch_dir->mark);
+    scratch_dir->mark = NULL;
     scratch_dir->fd = -1;
     scratch_dir->number = 0;
 }
 
-enum pl_scratch_state pl_scratch_dir_state(uint64_t number)
+const pl_scratch_mark *pl_scratch_mark_open(uint64_t number)
+{
+    char path[PL_SCRATCH_DIR_NAME + sizeof MARK];
+    struct stat st;
+    stale_files_write_name(path, number);
+    strcat(path, "/" MARK);
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    const pl_scratch_mark *mark = fstat(fd, &st) == 0 && st.st_size > 0 ? scratch_map_mark(fd, PROT_READ) : NULL;
+    close(fd);
+    return mark;
+}
+
+void pl_scratch_mark_close(const pl_scratch_mark *mark)
+{
+    if (mark)
+        munmap((void *)mark, sizeof *mark);
+}
+
+enum pl_scratch_state pl_scratch_dir_state(uint64_t number, const pl_scratch_mark *mark)
 {
     char name[PL_SCRATCH_DIR_NAME];
     stale_files_write_name(name, number);
     int fd = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT ? PL_SCRATCH_CLOSED : PL_SCRATCH_HELD;
-    enum pl_scratch_state state = PL_SCRATCH_HELD;
-    if (flock(fd, LOCK_SH | LOCK_NB) == 0)
-        state = still_there(fd) ? PL_SCRATCH_ABANDONED : PL_SCRATCH_CLOSED;
-    close(fd);
-    return state;
+    if (fd < 0 && errno != ENOENT)
+        return PL_SCRATCH_HELD;
+    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0, there = fd >= 0 && still_there(fd);
+    if (fd >= 0)
+        close(fd);
+    if (held)
+        return PL_SCRATCH_HELD;
+    return (mark ? atomic_load(mark) == 0 : there) ? PL_SCRATCH_ABANDONED : PL_SCRATCH_CLOSED;
 }

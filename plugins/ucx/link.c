@@ -132,6 +132,8 @@ static int ucx_link_connect(struct pl_ucx_link *link)
     memcpy(&head, link->address, sizeof head);
     link->watched = !(ucx->shared_memory && head.node == ucx->node);
     link->scratch_dir = link->watched ? 0 : head.scratch_dir;
+    if (link->scratch_dir != 0 && !link->mark) /* before UCX connects, which fails if the directory has gone */
+        link->mark = pl_scratch_mark_open(link->scratch_dir);
     ucp_ep_params_t params = {
         .field_mask =
             UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
@@ -266,7 +268,7 @@ static int ucx_link_give_up(struct pl_ucx_link *link)
 /* Has a peer that UCX does not watch destroyed its worker, or has its process ended? */
 static enum pl_scratch_state ucx_link_state(const struct pl_ucx_link *link)
 {
-    return link->scratch_dir != 0 ? pl_scratch_dir_state(link->scratch_dir) : PL_SCRATCH_HELD;
+    return link->scratch_dir != 0 ? pl_scratch_dir_state(link->scratch_dir, link->mark) : PL_SCRATCH_HELD;
 }
 
 static bool ucx_link_has_gone(const struct pl_ucx_link *link)
@@ -328,6 +330,7 @@ static void ucx_link_free(struct pl_ucx_link *link)
         free(PL_CONTAINER(node, struct pl_ucx_rndv, entry));
     pl_ucx_transfers_free(link);
     ucx_link_free_early(link);
+    pl_scratch_mark_close(link->mark);
     free((void *)link->origin.card);
     free(link->address);
     free(link);

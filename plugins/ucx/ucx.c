@@ -382,7 +382,9 @@ void pl_ucx_sweep(void)
 static void ucx_close(void *self)
 {
     struct pl_ucx *ucx = self;
-    if (pl_ucx_links_close(ucx))
+    bool settled = pl_ucx_links_close(ucx);
+    pl_scratch_dir_mark(&ucx->scratch_dir);
+    if (settled)
         ucx_destroy(ucx);
     else
         ucx_retire(ucx);

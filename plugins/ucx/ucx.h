@@ -103,22 +103,23 @@ struct pl_ucx_link {
     struct pl_ucx *ucx;
     void *address; /* struct pl_ucx_address and the worker's address; NULL: not known yet */
     size_t address_length;
-    struct pl_ucx_knock *knock; /* under way, else NULL */
-    bool admitted;              /* the peer lets this worker connect */
-    ucp_ep_h ep;                /* NULL: not connected */
-    ucs_status_ptr_t closing;   /* UCX's request that closes the connection; NULL: none is pending */
-    int error;                  /* MPI error class once the link has failed, else 0 */
-    const char *why;            /* then: the cause; NULL: its process has died */
-    int64_t lost_at;            /* ms: UCX lost the connection, and the peer may be closing; 0: it did not */
-    bool departed;              /* the peer has sent LEAVE */
-    bool refused;               /* ... or its entrances have closed: its last messages may still be unread */
-    bool deaf;                  /* a message was lost before there was a link: no later one can be in turn */
-    bool watched;               /* UCX reports the peer's death */
-    bool lasting;               /* it has had a connection that UCX does not watch, which ends with the worker */
-    uint64_t scratch_dir;       /* of a peer that is not watched: its lock tells whether the peer lives; 0: none */
-    int unreached;              /* how often UCX could not connect to it, although its gate had answered */
-    int64_t gone_at;            /* ms: its lock was first found free; 0: never */
-    bool abandoned;             /* then: the process had died, not closed */
+    struct pl_ucx_knock *knock;  /* under way, else NULL */
+    bool admitted;               /* the peer lets this worker connect */
+    ucp_ep_h ep;                 /* NULL: not connected */
+    ucs_status_ptr_t closing;    /* UCX's request that closes the connection; NULL: none is pending */
+    int error;                   /* MPI error class once the link has failed, else 0 */
+    const char *why;             /* then: the cause; NULL: its process has died */
+    int64_t lost_at;             /* ms: UCX lost the connection, and the peer may be closing; 0: it did not */
+    bool departed;               /* the peer has sent LEAVE */
+    bool refused;                /* ... or its entrances have closed: its last messages may still be unread */
+    bool deaf;                   /* a message was lost before there was a link: no later one can be in turn */
+    bool watched;                /* UCX reports the peer's death */
+    bool lasting;                /* it has had a connection that UCX does not watch, which ends with the worker */
+    uint64_t scratch_dir;        /* of a peer that is not watched: its lock tells whether the peer lives; 0: none */
+    const pl_scratch_mark *mark; /* of that directory, since this side has connected; NULL: not mapped */
+    int unreached;               /* how often UCX could not connect to it, although its gate had answered */
+    int64_t gone_at;             /* ms: its lock was first found free; 0: never */
+    bool abandoned;              /* then: the process had died, not closed */
 
     size_t ahead;      /* bytes of collectives' longer messages that went eagerly since the peer last fetched one */
     bool exchanges;    /* this side, too, has sent a rendezvous message, unless it was waited for in vain since */

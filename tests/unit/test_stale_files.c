@@ -27,6 +27,12 @@ static bool is_there(const struct pl_scratch_dir *scratch_dir)
     return access(scratch_dir->name, F_OK) == 0;
 }
 
+/* As a process sees it that has not mapped the mark. */
+static enum pl_scratch_state state_of(uint64_t number)
+{
+    return pl_scratch_dir_state(number, NULL);
+}
+
 START_TEST(test_held)
 {
     struct pl_scratch_dir scratch_dir, other;
@@ -39,10 +45,10 @@ START_TEST(test_held)
     pl_stale_files_sweep(0);
     ck_assert(is_there(&scratch_dir) && is_there(&other));
     uint64_t number = scratch_dir.number;
-    ck_assert(pl_scratch_dir_state(number) == PL_SCRATCH_HELD && pl_scratch_dir_state(other.number) == PL_SCRATCH_HELD);
+    ck_assert(state_of(number) == PL_SCRATCH_HELD && state_of(other.number) == PL_SCRATCH_HELD);
     pl_scratch_dir_close(&scratch_dir);
     ck_assert(!is_there(&scratch_dir) && is_there(&other));
-    ck_assert(pl_scratch_dir_state(number) != PL_SCRATCH_HELD && pl_scratch_dir_state(other.number) == PL_SCRATCH_HELD);
+    ck_assert(state_of(number) != PL_SCRATCH_HELD && state_of(other.number) == PL_SCRATCH_HELD);
     pl_scratch_dir_close(&other);
     ck_assert(!is_there(&other));
     pl_scratch_dir_close(&other);
@@ -74,18 +80,18 @@ START_TEST(test_killed)
     kill(maker, SIGKILL);
     ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
     pl_stale_files_sweep(0);
-    ck_assert(is_there(&scratch_dir) && pl_scratch_dir_state(scratch_dir.number) == PL_SCRATCH_HELD);
-    ck_assert(pl_scratch_dir_state(scratch_dir.number) != PL_SCRATCH_ABANDONED);
+    ck_assert(is_there(&scratch_dir) && state_of(scratch_dir.number) == PL_SCRATCH_HELD);
+    ck_assert(state_of(scratch_dir.number) != PL_SCRATCH_ABANDONED);
     close(held[1]); /* the child ends */
-    while (pl_scratch_dir_state(scratch_dir.number) == PL_SCRATCH_HELD)
+    while (state_of(scratch_dir.number) == PL_SCRATCH_HELD)
         usleep(1000);
     while (is_there(&scratch_dir)) {
-        ck_assert(pl_scratch_dir_state(scratch_dir.number) == PL_SCRATCH_ABANDONED ||
+        ck_assert(state_of(scratch_dir.number) == PL_SCRATCH_ABANDONED ||
                   !is_there(&scratch_dir)); /* others sweep, too */
         usleep(1000);
         pl_stale_files_sweep(0);
     }
-    ck_assert(pl_scratch_dir_state(scratch_dir.number) != PL_SCRATCH_ABANDONED);
+    ck_assert(state_of(scratch_dir.number) != PL_SCRATCH_ABANDONED);
     close(ready[0]);
     close(ready[1]);
 }
@@ -118,7 +124,7 @@ START_TEST(test_marked)
     pl_scratch_dir_open(&held, (uint32_t)getpid());
     for (int sweeps = 0; sweeps < 3; sweeps++) {
         pl_stale_files_sweep(sweeps == 1 ? (uint32_t)getppid() : 0);
-        ck_assert(pl_scratch_dir_state(scratch_dir.number) == PL_SCRATCH_ABANDONED);
+        ck_assert(state_of(scratch_dir.number) == PL_SCRATCH_ABANDONED);
     }
     snprintf(path, sizeof path, "%s/some-file", scratch_dir.name);
     ck_assert_int_ne(access(path, F_OK), 0);
@@ -140,6 +146,69 @@ START_TEST(test_runtime_gone)
     leave_behind(&scratch_dir, runtime);
     pl_stale_files_sweep(0);
     ck_assert(!is_there(&scratch_dir));
+}
+END_TEST
+
+/* Peers that have mapped the mark know how the holder ended, also when the directory has gone. */
+START_TEST(test_mark)
+{
+    struct pl_scratch_dir scratch_dir;
+    int ready[2], go[2];
+    char byte;
+    for (int kills = 0; kills < 2; kills++) {
+        int descriptors = unit_entries("/proc/self/fd");
+        ck_assert_int_eq(pipe(ready) | pipe(go), 0);
+        pid_t holder = fork();
+        if (holder == 0) {
+            pl_scratch_dir_open(&scratch_dir, 0);
+            if (write(ready[1], &scratch_dir, sizeof scratch_dir) != sizeof scratch_dir || read(go[0], &byte, 1) != 1)
+                _exit(1);
+            if (!kills)
+                pl_scratch_dir_close(&scratch_dir);
+            _exit(0);
+        }
+        ck_assert_int_eq(read(ready[0], &scratch_dir, sizeof scratch_dir), sizeof scratch_dir);
+        close(ready[0]);
+        close(ready[1]);
+        const pl_scratch_mark *mark = pl_scratch_mark_open(scratch_dir.number);
+        ck_assert_ptr_nonnull(mark);
+        ck_assert_int_eq(unit_entries("/proc/self/fd"), descriptors + 2);
+        ck_assert(pl_scratch_dir_state(scratch_dir.number, mark) == PL_SCRATCH_HELD);
+        ck_assert_int_eq(write(go[1], "g", 1), 1);
+        ck_assert_int_eq(waitpid(holder, NULL, 0), holder);
+        close(go[0]);
+        close(go[1]);
+        pl_stale_files_sweep(0);
+        while (is_there(&scratch_dir)) { /* another one sweeps */
+            usleep(1000);
+            pl_stale_files_sweep(0);
+        }
+        ck_assert(pl_scratch_dir_state(scratch_dir.number, mark) == (kills ? PL_SCRATCH_ABANDONED : PL_SCRATCH_CLOSED));
+        ck_assert(state_of(scratch_dir.number) == PL_SCRATCH_CLOSED);
+        ck_assert_ptr_null(pl_scratch_mark_open(scratch_dir.number));
+        pl_scratch_mark_close(mark);
+        ck_assert_int_eq(unit_entries("/proc/self/fd"), descriptors);
+    }
+}
+END_TEST
+
+/* It has closed, and keeps the directory until it ends. */
+START_TEST(test_marked_and_kept)
+{
+    struct pl_scratch_dir scratch_dir;
+    pl_scratch_dir_open(&scratch_dir, (uint32_t)getpid());
+    const pl_scratch_mark *mark = pl_scratch_mark_open(scratch_dir.number);
+    ck_assert_ptr_nonnull(mark);
+    pl_scratch_dir_mark(&scratch_dir);
+    ck_assert(pl_scratch_dir_state(scratch_dir.number, mark) == PL_SCRATCH_HELD);
+    close(scratch_dir.fd);
+    ck_assert(pl_scratch_dir_state(scratch_dir.number, mark) == PL_SCRATCH_CLOSED);
+    scratch_dir.fd = open(scratch_dir.name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_ge(scratch_dir.fd, 0);
+    pl_scratch_dir_close(&scratch_dir);
+    ck_assert(!is_there(&scratch_dir));
+    ck_assert(pl_scratch_dir_state(scratch_dir.number, mark) == PL_SCRATCH_CLOSED);
+    pl_scratch_mark_close(mark);
 }
 END_TEST
 
@@ -166,4 +235,5 @@ START_TEST(test_sweepers)
 }
 END_TEST
 
-UNIT_MAIN("stale files", test_held, test_killed, test_marked, test_runtime_gone, test_sweepers)
+UNIT_MAIN("stale files", test_held, test_killed, test_marked, test_runtime_gone, test_mark, test_marked_and_kept,
+          test_sweepers)

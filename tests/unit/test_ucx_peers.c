@@ -232,10 +232,12 @@ static int unheld_files(void)
     DIR *dir = opendir("/dev/shm");
     ck_assert_ptr_nonnull(dir);
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
-        if (strncmp(entry->d_name, ours, sizeof ours - 1) == 0)
-            count += pl_scratch_dir_state(strtoull(entry->d_name + sizeof ours - 1, NULL, 16)) == PL_SCRATCH_ABANDONED;
-        else
+        if (strncmp(entry->d_name, ours, sizeof ours - 1) == 0) {
+            uint64_t number = strtoull(entry->d_name + sizeof ours - 1, NULL, 16);
+            count += pl_scratch_dir_state(number, NULL) == PL_SCRATCH_ABANDONED;
+        } else {
             count += strncmp(entry->d_name, other, sizeof other - 1) == 0;
+        }
     closedir(dir);
     return count;
 }

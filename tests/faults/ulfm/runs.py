@@ -19,10 +19,16 @@ def shared_memory():
     return {name for name in names if name.startswith('plenum-')}
 
 
+def variables(transport):
+    """Those that choose it: "ucx over tcp"."""
+    return {'PLENUM_TRANSPORT': transport.split()[0], **({'PLENUM_UCX_TLS': 'tcp'} if transport.endswith('tcp') else {})}
+
+
 class Runs:
     def __init__(self, launcher):
         self.t = launcher
         self.at_first = shared_memory()
+        self.names = 0
 
     def program(self, name):
         """The program and the numbers of ranks that suit it."""
@@ -41,14 +47,29 @@ class Runs:
         for count in ranks or suited:
             die = deaths(count) if callable(deaths) else deaths
             for transport in transports:
-                env = dict(self.t.env, PLENUM_TRANSPORT=transport.split()[0])
-                if transport.endswith('tcp'):
-                    env['PLENUM_UCX_TLS'] = 'tcp'
+                env = dict(self.t.env, **variables(transport))
                 code, out, err = self.t.run(*options, '--timeout', PATIENCE, '-n', count, program, *args, env=env)
                 said = out.split('\n')
                 good = (code, said.count('good'), said.count('dies')) == (137 if die else 0, count - die + strangers, die)
                 self.t.expect(good, 'PLENUM_TRANSPORT=%s mpiexec %s -n %d %s %s' % (
                     transport, ' '.join(options), count, name, ' '.join(map(str, args))), code, out, err)
+
+    def meet(self, name, stays, ends, others, transports=('auto', 'ucx', 'ucx over tcp')):
+        """Two jobs, the second one of `others` processes, which all end as `ends` says: "dies" or "leaves"."""
+        program, suited = self.program(name)
+        for count in suited:
+            for transport in transports:
+                env = dict(self.t.env, **variables(transport))
+                self.names += 1
+                words = ['%s/%d' % (self.t.mark, self.names)]
+                first, second = [
+                    self.t.start(*LOCAL, '--timeout', PATIENCE, '-n', n, program, *words, part, env=env, text=True)
+                    for n, part in ((count, stays), (others, ends))]
+                said = [(*each.communicate(timeout=2 * PATIENCE), each.returncode) for each in (second, first)]
+                dies = ends == 'dies'
+                good = (said[0][2], said[0][0].count('dies' if dies else 'good'), said[1][2], said[1][0].count('good'))
+                self.t.expect(good == (137 if dies else 0, others, 0, count), 'PLENUM_TRANSPORT=%s %s %s, %d and %d' % (
+                    transport, stays, ends, count, others), *said[0], *said[1])
 
     def finish(self):
         new = shared_memory() - self.at_first
