@@ -92,10 +92,11 @@ static void idup_finish(struct idup *idup)
     struct pl_comm *comm = idup->comm;
     const struct words *chosen = comm->inter.remote && !comm->inter.first_group ? &idup->remote : &idup->words;
     int error = idup->error;
+    if (error == MPI_SUCCESS)
+        pl_comm_note_idup(idup->user->comm, comm->role.idup);
     if (error == MPI_SUCCESS && (idup->words.failed || idup->remote.failed))
         error = MPI_ERR_OTHER;
     if (error == MPI_SUCCESS) {
-        pl_comm_note_made(idup->user->comm, comm->role.made);
         comm->id = (struct pl_comm_id){ chosen->home, (uint32_t)chosen->serial };
         pl_engine_add_comm(idup->user->engine, comm);
         if (comm->inter.local) {
@@ -214,6 +215,7 @@ int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **
     int rc = pl_comm_build(parent->instance, parent, parent->group, parent->inter.remote, &made);
     if (rc)
         return rc;
+    made->role.idup = parent->coll.idups;
     rc = parent->inter.remote ? idup_build_local(parent, made) : MPI_SUCCESS;
     if (rc == MPI_SUCCESS)
         rc = pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &made->attrs);

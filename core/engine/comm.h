@@ -118,7 +118,8 @@ struct pl_comm_coll {
     struct pl_comm_hierarchy hierarchy;
     struct pl_comm_tags tags;
     uint32_t idups;        /* calls of MPI_Comm_idup */
-    _Atomic uint32_t made; /* pl_comm_role.made of the last one that was made from it, by any thread */
+    uint32_t idups_ended;  /* of these, the first ones, which have ended alike on all members: engine lock */
+    _Atomic uint32_t made; /* pl_comm_role.made of the last one that was made from it in another way, by any thread */
     const void *named;     /* what job reports describe in place of its collective: pl_coll_describe() */
     struct pl_comm_owed owed;
     struct pl_list persistent; /* of pl_persistent.link (core/coll/persistent.h): engine lock */
@@ -150,7 +151,8 @@ struct pl_comm_health {
     int class;                /* why it is broken; 0: MPI_ERR_PROC_ABORTED */
     char *words;              /* the cause; NULL: that rank has died */
     bool stopped;             /* an operation failed on a member, which makes nothing newer from it than ... */
-    uint32_t stopped_at;      /* ... its pl_comm_coll.made then */
+    uint32_t stopped_at;      /* ... its pl_comm_coll.made then, ... */
+    uint32_t stopped_idups;   /* ... and no duplicate but its first pl_comm_coll.idups_ended */
     bool orphan;              /* its instance is closed: no operation can start */
     struct pl_comm_failures failures;
     struct pl_agreements *agreements; /* core/comm/agreement.h; NULL: none */
@@ -164,6 +166,7 @@ struct pl_comm_role {
     const char *maker;        /* the function that the user made it with; NULL: unknown */
     struct pl_comm_id parent; /* the communicator that it was made from; serial 0: none */
     uint32_t made;            /* how many blocking collectives and idups that one had seen then */
+    uint32_t idup;            /* made by the MPI_Comm_idup of this number of that one; 0: in another way */
 };
 
 struct pl_comm {
@@ -324,6 +327,13 @@ static inline bool pl_comm_knows_nodes(const struct pl_comm *comm)
 {
     return atomic_load_explicit(&comm->coll.hierarchy.search, memory_order_acquire) != PL_HIERARCHY_SOUGHT ||
            comm->health.failed;
+}
+
+/* An MPI_Comm_idup has ended alike on all members, as those before it. Engine lock held. */
+static inline void pl_comm_note_idup(struct pl_comm *comm, uint32_t number)
+{
+    if (number == comm->coll.idups_ended + 1)
+        comm->coll.idups_ended = number;
 }
 
 /* A communicator has been made from this one, after that many collectives and idups. Engine lock held. */

@@ -36,6 +36,7 @@ enum break_part { PART_RANK, PART_LINK, PART_FREED, PART_REVOKED };
 struct break_notice {
     int32_t class;
     uint32_t made;           /* when the sender last made a communicator from this one (pl_comm_coll.made) */
+    uint32_t idups;          /* its pl_comm_coll.idups_ended */
     char words[BREAK_WORDS]; /* empty: that member has died */
 };
 
@@ -193,19 +194,27 @@ static void break_tell_all(struct pl_comm *root, int rank, enum break_part part,
             break_tell(root, root, i, rank, part, notice);
 }
 
+/* The notice of a rank that makes nothing more from this communicator. */
+static struct break_notice break_stopping(const struct pl_comm *root, int class)
+{
+    return (struct break_notice){ .class = class,
+                                  .made = atomic_load_explicit(&root->coll.made, memory_order_relaxed),
+                                  .idups = root->coll.idups_ended };
+}
+
 static void break_stop(struct pl_comm *comm, const struct break_notice *notice)
 {
     if (comm->health.stopped)
         return;
     comm->health.stopped = true;
     comm->health.stopped_at = notice->made;
+    comm->health.stopped_idups = notice->idups;
 }
 
 void pl_comm_break_for_all_locked(struct pl_comm *comm, int class, const char *why)
 {
     struct pl_comm *root = pl_comm_root(comm);
-    struct break_notice notice = { .class = class,
-                                   .made = atomic_load_explicit(&root->coll.made, memory_order_relaxed) };
+    struct break_notice notice = break_stopping(root, class);
     if (atomic_load(&root->health.failed))
         return;
     char cause[BREAK_CAUSE];
@@ -249,8 +258,7 @@ static void revoke_here(struct pl_comm *root, int rank)
 /* Every member that hears of it passes it on first: the one that has revoked it may die before it has told all. */
 static void revoke_and_tell(struct pl_comm *root, int rank)
 {
-    const struct break_notice notice = { .class = MPIX_ERR_REVOKED,
-                                         .made = atomic_load_explicit(&root->coll.made, memory_order_relaxed) };
+    const struct break_notice notice = break_stopping(root, MPIX_ERR_REVOKED);
     revoke_here(root, rank);
     break_tell_all(root, rank, PART_REVOKED, &notice);
 }
@@ -438,9 +446,10 @@ static void break_child(struct pl_comm *child, const struct pl_comm *comm, int r
         pl_comm_break(child, at < 0 ? 0 : at, class, words);
 }
 
-static bool break_is_newer(const struct pl_comm *child, uint32_t made)
+/* One by MPI_Comm_idup ends when it can, maybe after one that began later in another way. */
+static bool break_is_newer(const struct pl_comm *child, uint32_t made, uint32_t idups)
 {
-    return (int32_t)(child->role.made - made) > 0;
+    return (int32_t)(child->role.idup ? child->role.idup - idups : child->role.made - made) > 0;
 }
 
 static void break_children(struct pl_comm *comm, int rank, const struct break_notice *notice)
@@ -449,7 +458,7 @@ static void break_children(struct pl_comm *comm, int rank, const struct break_no
     int class = pl_error_class_name(notice->class) && notice->class > 0 ? notice->class : MPI_ERR_OTHER;
     PL_TABLE_EACH(child, &engine->comms.by_id, struct pl_comm, by_id) {
         bool here = child->role.parent.home == comm->id.home && child->role.parent.serial == comm->id.serial;
-        if (here && break_is_newer(child, notice->made))
+        if (here && break_is_newer(child, notice->made, notice->idups))
             break_child(child, comm, rank, class, notice->words);
     }
 }
@@ -457,7 +466,8 @@ static void break_children(struct pl_comm *comm, int rank, const struct break_no
 void pl_comm_break_stopped(struct pl_comm *child, const struct pl_comm *parent)
 {
     int failed = atomic_load(&parent->health.failed);
-    if (failed && parent->health.stopped && break_is_newer(child, parent->health.stopped_at))
+    if (failed && parent->health.stopped &&
+        break_is_newer(child, parent->health.stopped_at, parent->health.stopped_idups))
         break_child(child, parent, failed - 1, pl_comm_broken_class(parent), parent->health.words);
 }
 
@@ -513,6 +523,7 @@ void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, co
     if (news && header->part == PART_FREED) {
         struct pl_comm *root = pl_comm_root(comm);
         notice.made = atomic_load_explicit(&root->coll.made, memory_order_relaxed);
+        notice.idups = root->coll.idups_ended;
         break_tell_all(root, rank, PART_RANK, &notice);
     }
 }
