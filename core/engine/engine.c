@@ -69,13 +69,19 @@ static inline void require_match_sometimes(struct pl_peer *peer, struct pl_reque
     request->out.header.flags |= PL_FLAG_SYNC;
 }
 
+/* The error of a message to a lost peer, which counts as failed where a communicator goes on without failed members. */
+static int engine_loss(const struct pl_peer *peer, const struct pl_request *request)
+{
+    return request->comm && pl_comm_keeps_failures(request->comm) ? MPI_ERR_PROC_ABORTED : peer->error;
+}
+
 void pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
 {
     request->peer = peer;
     if (request->out.header.kind == PL_MSG_COLL)
         require_match_sometimes(peer, request);
     if (pl_unlikely(peer->error))
-        pl_request_complete(request, peer->error);
+        pl_request_complete(request, engine_loss(peer, request));
     else if (!pl_list_empty(&peer->pending) || try_send(engine, peer, request) == PL_AGAIN)
         engine_queue(engine, peer, request);
 }
@@ -87,7 +93,7 @@ static int send_queued(struct pl_engine *engine, struct pl_peer *peer)
     while ((node = pl_list_pop(&peer->pending)) != NULL) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
         if (peer->error) {
-            pl_request_complete(request, peer->error);
+            pl_request_complete(request, engine_loss(peer, request));
         } else if (try_send(engine, peer, request) == PL_AGAIN) {
             pl_list_append(peer->pending.next, node); /* back to the front */
             request->state = PL_STATE_QUEUED;
@@ -374,19 +380,19 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer, int e
     if (peer->error)
         return;
     peer->error = error;
-    if (error == MPI_ERR_PROC_ABORTED)
-        peer_note_gone(engine, peer);
+    peer_note_gone(engine, peer);
     char label[PL_JOB_NAME_MAX + 32];
     pl_jobs_describe(peer->proc, label, sizeof label);
     pl_log("engine", 1, "lost %s", label);
     PL_LIST_EACH(request, &engine->sends.awaiting, struct pl_request, link)
         if (request->peer == peer && request->state == PL_STATE_AWAITING) {
             pl_send_unlink(request);
-            pl_request_complete(request, peer->error);
+            pl_request_complete(request, engine_loss(peer, request));
         }
     struct pl_list *node;
     while ((node = pl_list_pop(&peer->pending)) != NULL)
-        pl_request_complete(PL_CONTAINER(node, struct pl_request, link), peer->error);
+        pl_request_complete(PL_CONTAINER(node, struct pl_request, link),
+                            engine_loss(peer, PL_CONTAINER(node, struct pl_request, link)));
     pl_list_remove(&peer->link);
 }
 

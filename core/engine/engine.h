@@ -42,7 +42,7 @@ struct pl_peer {
     unsigned ahead;                       /* messages of collectives since the last one that had to be matched */
     unsigned uses;                        /* communicators that have it in their tables (comm_peers.h) */
     bool stays;                           /* ... or had no memory for that */
-    struct pl_list gone;                  /* in engine->peers.gone once it has closed or its process has died */
+    struct pl_list gone;                  /* in engine->peers.gone once it has closed or is lost */
     struct pl_table_node by_id;           /* in engine->peers.by_id */
 };
 

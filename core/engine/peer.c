@@ -191,6 +191,12 @@ void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer)
     free(peer);
 }
 
+/* Is it lost, while its process may live? What is made later with that process must break. */
+static bool peer_is_cut_off(const struct pl_peer *peer)
+{
+    return peer->error && peer->error != MPI_ERR_PROC_ABORTED && !peer->closed;
+}
+
 /* Is a message to it under way? */
 static bool peer_has_sends(const struct pl_engine *engine, const struct pl_peer *peer)
 {
@@ -207,8 +213,8 @@ static bool peer_has_sends(const struct pl_engine *engine, const struct pl_peer 
 void pl_engine_forget_gone(struct pl_engine *engine)
 {
     PL_LIST_EACH(peer, &engine->peers.gone, struct pl_peer, gone)
-        if (peer->uses == 0 && !peer->stays && !(engine->peers.holds && engine->peers.holds(peer)) &&
-            !peer_has_sends(engine, peer))
+        if (peer->uses == 0 && !peer->stays && !peer_is_cut_off(peer) &&
+            !(engine->peers.holds && engine->peers.holds(peer)) && !peer_has_sends(engine, peer))
             pl_engine_forget(engine, peer);
 }
 

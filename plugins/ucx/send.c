@@ -194,6 +194,8 @@ int pl_ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
 {
     struct pl_ucx_link *link = (struct pl_ucx_link *)endpoint;
     struct pl_ucx *ucx = link->ucx;
+    if (link->error && !link->departed && !pl_list_empty(&link->failure))
+        return PL_AGAIN; /* the engine hears of the failure first: this process may call MPI no more after an error */
     if (link->error || link->departed)
         return pl_ucx_link_open(link);
     if (!link->ep)
