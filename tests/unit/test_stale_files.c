@@ -35,7 +35,7 @@ static enum pl_scratch_state state_of(uint64_t number)
 
 START_TEST(test_held)
 {
-    struct pl_scratch_dir scratch_dir, other;
+    static struct pl_scratch_dir scratch_dir, other;
     pl_scratch_dir_open(&scratch_dir, 0);
     pl_scratch_dir_open(&other, 0);
     ck_assert_int_ge(scratch_dir.fd, 0);
@@ -58,7 +58,7 @@ END_TEST
 /* Its maker is killed; a child that it had forked holds on a while longer. */
 START_TEST(test_killed)
 {
-    struct pl_scratch_dir scratch_dir;
+    static struct pl_scratch_dir scratch_dir;
     int ready[2], held[2];
     char byte;
     ck_assert_int_eq(pipe(ready) | pipe(held), 0);
@@ -118,7 +118,7 @@ static void leave_behind(struct pl_scratch_dir *scratch_dir, pid_t runtime)
 /* While the runtime lives, a sweep empties the directory and leaves it for the peers to see. */
 START_TEST(test_marked)
 {
-    struct pl_scratch_dir scratch_dir, held;
+    static struct pl_scratch_dir scratch_dir, held;
     char path[PL_SCRATCH_DIR_NAME + 16];
     leave_behind(&scratch_dir, getpid());
     pl_scratch_dir_open(&held, (uint32_t)getpid());
@@ -138,7 +138,7 @@ END_TEST
 
 START_TEST(test_runtime_gone)
 {
-    struct pl_scratch_dir scratch_dir;
+    static struct pl_scratch_dir scratch_dir;
     pid_t runtime = fork();
     if (runtime == 0)
         _exit(0);
@@ -152,7 +152,7 @@ END_TEST
 /* Peers that have mapped the mark know how the holder ended, also when the directory has gone. */
 START_TEST(test_mark)
 {
-    struct pl_scratch_dir scratch_dir;
+    static struct pl_scratch_dir scratch_dir;
     int ready[2], go[2];
     char byte;
     for (int kills = 0; kills < 2; kills++) {
@@ -195,7 +195,7 @@ END_TEST
 /* It has closed, and keeps the directory until it ends. */
 START_TEST(test_marked_and_kept)
 {
-    struct pl_scratch_dir scratch_dir;
+    static struct pl_scratch_dir scratch_dir;
     pl_scratch_dir_open(&scratch_dir, (uint32_t)getpid());
     const pl_scratch_mark *mark = pl_scratch_mark_open(scratch_dir.number);
     ck_assert_ptr_nonnull(mark);
@@ -215,7 +215,7 @@ END_TEST
 START_TEST(test_sweepers)
 {
     pid_t sweeper[SWEEPERS];
-    struct pl_scratch_dir scratch_dir;
+    static struct pl_scratch_dir scratch_dir;
     for (int i = 0; i < SWEEPERS; i++)
         if ((sweeper[i] = fork()) == 0)
             for (prctl(PR_SET_PDEATHSIG, SIGKILL);;)
