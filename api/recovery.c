@@ -5,8 +5,8 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/comm/agreement.h"
-#include "core/engine/comm_break.h"
 #include "core/engine/comm_failures.h"
+#include "core/engine/comm_revoke.h"
 #include "core/engine/instance.h"
 #include "mpi-ext.h"
 

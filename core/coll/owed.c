@@ -10,6 +10,7 @@
 #include "core/coll/schedule.h"
 #include "core/coll/statement.h"
 #include "core/engine/comm_break.h"
+#include "core/engine/comm_break_notice.h"
 #include "core/engine/comm_table.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"

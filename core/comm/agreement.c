@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/memory.h"
-#include "core/engine/comm_break.h"
+#include "core/engine/comm_break_notice.h"
 #include "core/engine/comm_failures.h"
 #include "core/engine/departure.h"
 #include "core/engine/instance.h"

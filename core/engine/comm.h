@@ -145,7 +145,7 @@ struct pl_comm_failures {
 struct pl_comm_health {
     _Atomic int failed;       /* the member at fault when the communicator is broken (comm_break.h) */
     _Atomic bool confined;    /* for its collective operations only: what does not involve failed members goes on */
-    _Atomic int revoked;      /* the member that has revoked it (comm_break.h) */
+    _Atomic int revoked;      /* the member that has revoked it (comm_revoke.h) */
     _Atomic int departed;     /* a rank that is absent while this process waits for it (departure.h) */
     _Atomic int departed_how; /* enum pl_absence; PL_STAYS: not asked yet */
     int class;                /* why it is broken; 0: MPI_ERR_PROC_ABORTED */

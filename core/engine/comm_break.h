@@ -5,8 +5,8 @@
  * wait in it then ends with the error class and the words of the cause, whichever rank it is for: the other ranks would
  * soon wait for one that has given up. Other communicators go on.
  *
- * The rank that notices tells all other members (PL_MSG_BROKEN), since most causes are known to one rank alone.
- * Messages of a communicator that does not exist yet, such notices among them, are kept until it is made.
+ * The rank that notices tells all other members, since most causes are known to one rank alone (comm_break_notice.h).
+ * The program can break a communicator too (comm_revoke.h).
  *
  * A communicator is broken together with those that the library made for it: its parts (pl_comm_role.whole) and the one
  * of an intercommunicator's local group. They send no notices of their own.
@@ -20,30 +20,28 @@
 
 #include "core/base/compiler.h"
 
+struct pl_break_notice;
 struct pl_comm;
 struct pl_engine;
-struct pl_header;
-struct pl_origin;
 struct pl_peer;
 
 /* The communicator that the members know, if the library made this one for it; else this one. */
 struct pl_comm *pl_comm_root(struct pl_comm *comm);
 
+/* Does `comm` break together with this root? */
+bool pl_comm_breaks_with(const struct pl_comm *comm, const struct pl_comm *root);
+
 /* Breaks a communicator here. `rank` is the member at fault, which the caller may also name in `words`, a line without
  * a newline; NULL: that rank has died. */
 void pl_comm_break(struct pl_comm *comm, int rank, int class, const char *words);
 
+/* The same without those that break together with it. The cause stays the first one where only collective operations
+ * failed before. */
+void pl_comm_break_alone(struct pl_comm *comm, int rank, int class, const char *words);
+
 /* The same for its collective operations only, and wholly for those that the library made for it. The caller ends the
  * receives. */
 void pl_comm_break_confined(struct pl_comm *comm, int rank);
-
-/* The program gives the communicator up: breaks it for all members, of which each tells all others. Only what is needed
- * to go on without lost members works in it from then on (core/comm/agreement.h). Lock not held. */
-void pl_comm_revoke(struct pl_comm *comm);
-
-/* Sends a message that is not matched, with a copy of the data of header->size bytes, to a rank of `via`, whose address
- * need not be known yet. False: out of memory. */
-bool pl_comm_tell(struct pl_comm *via, int to, const struct pl_header *header, const void *data);
 
 /* A collective operation of the communicator has failed on this rank with this class. Unless its arguments were the
  * reason, breaks the communicator for all members, with the recorded detail, which stays. Returns the class. Lock not
@@ -60,22 +58,17 @@ void pl_comm_break_link(struct pl_engine *engine, const struct pl_peer *peer, in
 /* A communicator has come into the table: breaks it if members of it have died before, or seemed to. */
 void pl_comm_break_after_failures(struct pl_engine *engine, struct pl_comm *comm);
 
-/* A message of a collective will not be received, since this process, `rank` of its communicator, has freed that:
- * breaks the communicator at the sender, which waits. */
-PL_COLD void pl_comm_break_sender(struct pl_engine *engine, const struct pl_origin *from,
-                                  const struct pl_header *message, int rank);
-
-/* Tells a member that waits in a communicator that is broken here why. The first notice may come later, or never, if
- * the rank that was to send it has no memory. */
-PL_COLD void pl_comm_break_repeat(const struct pl_comm *comm, const struct pl_origin *to);
-
-/* PL_MSG_BROKEN has arrived for a communicator. `data`: of header->size bytes. */
-void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, const void *data);
-
 /* A new communicator is as broken as the one that it is a part of. */
 void pl_comm_break_alike(struct pl_comm *comm, const struct pl_comm *like);
 
-/* The same for one whose parent broke while it was made, if the member at fault does not make it. */
+/* That member makes no communicator from `comm` any more that is newer than the notice says: breaks those that this
+ * process has made. */
+void pl_comm_break_children(struct pl_comm *comm, int rank, const struct pl_break_notice *notice);
+
+/* The member at fault makes none either: remembers that for communicators that are made from `comm` after this. */
+void pl_comm_break_stop(struct pl_comm *comm, const struct pl_break_notice *notice);
+
+/* A communicator is new: breaks it if its parent broke while it was made, and the member at fault does not make it. */
 void pl_comm_break_stopped(struct pl_comm *child, const struct pl_comm *parent);
 
 /* The error class with which operations in a broken communicator end; and the same, with the cause recorded. Lock not

@@ -5,6 +5,7 @@
 #include "core/base/compiler.h"
 #include "core/engine/comm.h"
 #include "core/engine/comm_break.h"
+#include "core/engine/comm_break_notice.h"
 #include "core/engine/engine.h"
 #include "core/engine/match.h"
 #include "core/engine/match_index.h"

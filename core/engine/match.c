@@ -11,6 +11,7 @@
 #include "core/base/memory.h"
 #include "core/engine/client.h"
 #include "core/engine/comm_break.h"
+#include "core/engine/comm_break_notice.h"
 #include "core/engine/comm_failures.h"
 #include "core/engine/comm_table.h"
 #include "core/engine/engine.h"

@@ -52,7 +52,7 @@ enum pl_message_kind {
     PL_MSG_CANCELLED,       /* the answer: it was withdrawn (tag 1) or had been matched (tag 0) */
     PL_MSG_LISTENER,        /* to the engine itself: between listeners */
     PL_MSG_RMA,             /* of a window (core/rma) */
-    PL_MSG_BROKEN,          /* the communicator is broken: why (comm_break.h) */
+    PL_MSG_BROKEN,          /* the communicator is broken: why (comm_break_notice.h) */
     PL_MSG_OWED,            /* will a message of a collective still come? (core/coll/owed.h) */
     PL_MSG_AGREEMENT,       /* of the members that live (core/comm/agreement.h) */
     PL_MSG_KINDS
