@@ -161,18 +161,18 @@ struct pl_block pl_segment(struct pl_block block, int i, int n)
     return pl_block_slice(block, from, to - from);
 }
 
-void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, struct pl_block out, int dest,
-                        struct pl_block inout, void *operand, const void *mine, int source)
+void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, const struct pl_reduce_exchange *exchange)
 {
+    struct pl_block out = exchange->out, inout = exchange->inout;
     int incoming = pl_segments(inout), outgoing = pl_segments(out), begin = pl_schedule_mark(schedule);
-    bool is_there = mine == inout.buf;
-    struct pl_block received = pl_block(is_there ? operand : inout.buf, inout.count, inout.type);
-    struct pl_block in = pl_block(is_there ? operand : mine, inout.count, inout.type);
+    bool is_there = exchange->mine == inout.buf;
+    struct pl_block received = pl_block(is_there ? exchange->operand : inout.buf, inout.count, inout.type);
+    struct pl_block in = pl_block(is_there ? exchange->operand : exchange->mine, inout.count, inout.type);
 
     for (int i = 0; i < incoming; i++)
-        pl_schedule_recv(schedule, pl_segment(received, i, incoming), source);
+        pl_schedule_recv(schedule, pl_segment(received, i, incoming), exchange->source);
     for (int i = 0; i < outgoing; i++)
-        pl_schedule_send(schedule, pl_segment(out, i, outgoing), dest);
+        pl_schedule_send(schedule, pl_segment(out, i, outgoing), exchange->dest);
     for (int i = 0; i < incoming; i++) {
         pl_schedule_wait_until(schedule, begin + i + 1);
         pl_schedule_reduce(schedule, op, pl_segment(in, i, incoming).buf, pl_segment(inout, i, incoming));
@@ -196,11 +196,17 @@ const void *pl_fold_in_segments(struct pl_schedule *schedule, const struct pl_fo
     struct pl_block whole = partial->value, nothing = pl_block_slice(whole, 0, 0);
     if (fold->partner < 0)
         return mine;
-    if (fold->rank < 0)
-        pl_exchange_reduce(schedule, op, pl_block(mine, whole.count, whole.type), fold->partner, nothing, NULL, NULL,
-                           fold->partner);
-    else
-        pl_exchange_reduce(schedule, op, nothing, fold->partner, whole, partial->operand.buf, mine, fold->partner);
+    struct pl_reduce_exchange exchange = {
+        .out = nothing, .dest = fold->partner, .source = fold->partner, .inout = nothing
+    };
+    if (fold->rank < 0) {
+        exchange.out = pl_block(mine, whole.count, whole.type);
+    } else {
+        exchange.inout = whole;
+        exchange.mine = mine;
+        exchange.operand = partial->operand.buf;
+    }
+    pl_exchange_reduce(schedule, op, &exchange);
     return whole.buf;
 }
 
@@ -219,8 +225,13 @@ void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold,
             low = middle;
         else
             high = middle;
-        pl_exchange_reduce(schedule, op, give, peer, pl_part(partial->value, parts, low, high),
-                           pl_part(partial->operand, parts, low, high).buf, pl_part(whole, parts, low, high).buf, peer);
+        pl_exchange_reduce(schedule, op,
+                           &(struct pl_reduce_exchange){ .out = give,
+                                                         .dest = peer,
+                                                         .source = peer,
+                                                         .inout = pl_part(partial->value, parts, low, high),
+                                                         .mine = pl_part(whole, parts, low, high).buf,
+                                                         .operand = pl_part(partial->operand, parts, low, high).buf });
         mine = partial->value.buf;
     }
 }

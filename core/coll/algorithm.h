@@ -189,10 +189,18 @@ struct pl_block pl_segment(struct pl_block block, int i, int n);
 /* Where the operand is at the beginning: in `value` with MPI_IN_PLACE, and for a single rank. */
 const void *pl_partial_mine(struct pl_schedule *schedule, const struct pl_coll *coll, const struct pl_partial *partial);
 
-/* Sends a part and receives another, which is combined with `mine` into `inout`: in segments, so that one is combined
- * while the next one is under way. It is received into `operand` where `mine` is `inout` itself. */
-void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, struct pl_block out, int dest,
-                        struct pl_block inout, void *operand, const void *mine, int source);
+/* A part to send, and another one to receive, which is combined with this rank's operand. Either may be empty. */
+struct pl_reduce_exchange {
+    struct pl_block out;
+    int dest, source;
+    struct pl_block inout; /* the result of what is received and `mine` */
+    const void *mine;
+    void *operand; /* receives the part where `mine` is `inout` itself; else unused */
+};
+
+/* Exchanges and combines in segments, so that one is combined while the next one is under way. */
+void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op,
+                        const struct pl_reduce_exchange *exchange);
 
 /* pl_fold_in(), in segments. Returns where the operand is then. */
 const void *pl_fold_in_segments(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,

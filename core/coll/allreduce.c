@@ -67,9 +67,13 @@ static void allreduce_append_ring(struct pl_schedule *schedule, const struct pl_
 
     for (int i = 0; i < size - 1; i++) {
         int out = (rank - i + size) % size, in = (rank - i - 1 + size) % size;
-        pl_exchange_reduce(schedule, coll->op, pl_part(i == 0 ? mine : whole, parts, out, out + 1), next,
-                           pl_part(whole, parts, in, in + 1), pl_part(partial.operand, parts, in, in + 1).buf,
-                           pl_part(mine, parts, in, in + 1).buf, previous);
+        pl_exchange_reduce(schedule, coll->op,
+                           &(struct pl_reduce_exchange){ .out = pl_part(i == 0 ? mine : whole, parts, out, out + 1),
+                                                         .dest = next,
+                                                         .source = previous,
+                                                         .inout = pl_part(whole, parts, in, in + 1),
+                                                         .mine = pl_part(mine, parts, in, in + 1).buf,
+                                                         .operand = pl_part(partial.operand, parts, in, in + 1).buf });
     }
     for (int i = 0; i < size - 1; i++) {
         int out = (rank + 1 - i + size) % size, in = (rank - i + size) % size;

@@ -69,8 +69,12 @@ static void reduce_scatter_append_pairwise(struct pl_schedule *schedule, const s
     struct pl_block value = pl_coll_in_place(coll) ? pl_schedule_temp_block(schedule, own.count, own.type) : result;
 
     if (size == 2) {
-        pl_exchange_reduce(schedule, coll->op, pl_part(input, parts, 1 - rank, 2 - rank), 1 - rank, value, NULL,
-                           own.buf, 1 - rank);
+        pl_exchange_reduce(schedule, coll->op,
+                           &(struct pl_reduce_exchange){ .out = pl_part(input, parts, 1 - rank, 2 - rank),
+                                                         .dest = 1 - rank,
+                                                         .source = 1 - rank,
+                                                         .inout = value,
+                                                         .mine = own.buf });
         if (value.buf != result.buf)
             pl_schedule_copy(schedule, value, result);
         return;
