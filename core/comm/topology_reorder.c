@@ -25,12 +25,20 @@ static int reorder_distance(struct pl_location a, struct pl_location b)
     return a.node != b.node ? BETWEEN_MACHINES : a.part != b.part ? BETWEEN_PARTS : 0;
 }
 
+/* A graph whose nodes are to be placed, and where processes run. */
+struct reorder_graph {
+    int nnodes;
+    const int *index, *edges;        /* as in MPI_Graph_create */
+    const struct pl_location *where; /* [nnodes], of processes */
+};
+
 /* The cost of all edges if node i is at where[process[i]]. */
-static long long reorder_cost(int nnodes, const int index[], const int edges[], const struct pl_location where[],
-                              const int process[])
+static long long reorder_cost(const struct reorder_graph *graph, const int process[])
 {
+    const int *index = graph->index, *edges = graph->edges;
+    const struct pl_location *where = graph->where;
     long long sum = 0;
-    for (int i = 0; i < nnodes; i++)
+    for (int i = 0; i < graph->nnodes; i++)
         for (int e = pl_graph_first(index, i); e < index[i]; e++)
             sum += reorder_distance(where[process[i]], where[process[edges[e]]]);
     return sum;
@@ -60,31 +68,6 @@ static int reorder_next_node(int nnodes, const struct state state[], bool blocks
     return best;
 }
 
-/* order[]: the processes, those of one place together. process[]: receives the process of each node. */
-static void reorder_grow(int nnodes, const int index[], const int edges[], const struct pl_location where[],
-                         const int order[], bool blocks, struct state state[], int process[])
-{
-    for (int i = 0; i < nnodes; i++)
-        state[i] = (struct state){ .reached = INT32_MAX };
-    for (int i = 0; i < nnodes; i++) {
-        bool first = i == 0 || reorder_distance(where[order[i]], where[order[i - 1]]) > 0;
-        for (int k = 0; first && k < nnodes; k++) {
-            state[k].neighbors = 0;
-            state[k].reached_here = INT32_MAX;
-        }
-        int node = reorder_next_node(nnodes, state, blocks);
-        process[node] = order[i];
-        state[node].taken = true;
-        for (int e = pl_graph_first(index, node); e < index[node]; e++) {
-            struct state *neighbor = &state[edges[e]];
-            if (neighbor->neighbors++ == 0)
-                neighbor->reached_here = i;
-            if (neighbor->reached > i)
-                neighbor->reached = i;
-        }
-    }
-}
-
 /* A process, to be sorted by place. */
 struct candidate {
     struct pl_location where;
@@ -105,20 +88,47 @@ static int candidate_compare(const void *a, const void *b)
 struct work {
     struct candidate *candidates;
     struct state *state;
-    int *order, *process;
+    int *order;   /* the processes, those of one place together */
+    int *process; /* of each node */
 };
 
-static void reorder_search(int nnodes, const int index[], const int edges[], const struct pl_location where[],
-                           const struct work *work, long long best, int placed[])
+/* Finds work->process from work->order. */
+static void reorder_grow(const struct reorder_graph *graph, bool blocks, const struct work *work)
 {
+    const int *index = graph->index, *order = work->order, nnodes = graph->nnodes;
+    struct state *state = work->state;
     for (int i = 0; i < nnodes; i++)
-        work->candidates[i] = (struct candidate){ where[i], i };
+        state[i] = (struct state){ .reached = INT32_MAX };
+    for (int i = 0; i < nnodes; i++) {
+        bool first = i == 0 || reorder_distance(graph->where[order[i]], graph->where[order[i - 1]]) > 0;
+        for (int k = 0; first && k < nnodes; k++) {
+            state[k].neighbors = 0;
+            state[k].reached_here = INT32_MAX;
+        }
+        int node = reorder_next_node(nnodes, state, blocks);
+        work->process[node] = order[i];
+        state[node].taken = true;
+        for (int e = pl_graph_first(index, node); e < index[node]; e++) {
+            struct state *neighbor = &state[graph->edges[e]];
+            if (neighbor->neighbors++ == 0)
+                neighbor->reached_here = i;
+            if (neighbor->reached > i)
+                neighbor->reached = i;
+        }
+    }
+}
+
+static void reorder_search(const struct reorder_graph *graph, const struct work *work, long long best, int placed[])
+{
+    int nnodes = graph->nnodes;
+    for (int i = 0; i < nnodes; i++)
+        work->candidates[i] = (struct candidate){ graph->where[i], i };
     qsort(work->candidates, (size_t)nnodes, sizeof *work->candidates, candidate_compare);
     for (int i = 0; i < nnodes; i++)
         work->order[i] = work->candidates[i].process;
     for (int blocks = 0; blocks < 2; blocks++) {
-        reorder_grow(nnodes, index, edges, where, work->order, blocks, work->state, work->process);
-        long long now = reorder_cost(nnodes, index, edges, where, work->process);
+        reorder_grow(graph, blocks, work);
+        long long now = reorder_cost(graph, work->process);
         if (now >= best)
             continue;
         best = now;
@@ -129,9 +139,10 @@ static void reorder_search(int nnodes, const int index[], const int edges[], con
 
 int pl_reorder(int nnodes, const int index[], const int edges[], const struct pl_location where[], int placed[])
 {
+    const struct reorder_graph graph = { nnodes, index, edges, where };
     for (int i = 0; i < nnodes; i++)
         placed[i] = i;
-    long long now = reorder_cost(nnodes, index, edges, where, placed);
+    long long now = reorder_cost(&graph, placed);
     if (now == 0)
         return MPI_SUCCESS;
     size_t n = (size_t)nnodes;
@@ -143,7 +154,7 @@ int pl_reorder(int nnodes, const int index[], const int edges[], const struct pl
     };
     bool made = work.candidates && work.state && work.order && work.process;
     if (made)
-        reorder_search(nnodes, index, edges, where, &work, now, placed);
+        reorder_search(&graph, &work, now, placed);
     free(work.candidates);
     free(work.state);
     free(work.order);
