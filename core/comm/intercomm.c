@@ -39,31 +39,40 @@ struct announcement {
     int64_t error;   /* nothing follows */
 };
 
+/* The way from the local group to the remote one, from leader to leader. */
+struct bridge {
+    struct pl_comm *local;
+    int local_leader;
+    bool leads;           /* this process is the local leader, for which alone the rest is valid: */
+    struct pl_comm *peer; /* a communicator of both leaders */
+    int remote_leader;    /* its rank there */
+    int tag;
+};
+
 static bool intercomm_less(struct pl_comm_id a, struct pl_comm_id b)
 {
     return a.home != b.home ? a.home < b.home : a.serial < b.serial;
 }
 
 /* Sends to the other leader and receives from it. */
-static int intercomm_swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t out_bytes, void *in,
-                          size_t in_bytes)
+static int intercomm_swap(const struct bridge *bridge, const void *out, size_t out_bytes, void *in, size_t in_bytes)
 {
     struct pl_request *send, *recv;
-    int rc = pl_coll_irecv(peer, in, (MPI_Count)in_bytes, PL_TYPE_BYTE, rank, tag, &recv);
+    int rank = bridge->remote_leader, tag = bridge->tag;
+    int rc = pl_coll_irecv(bridge->peer, in, (MPI_Count)in_bytes, PL_TYPE_BYTE, rank, tag, &recv);
     if (rc)
         return rc;
-    rc = pl_coll_isend(peer, out, (MPI_Count)out_bytes, PL_TYPE_BYTE, rank, tag, &send);
+    rc = pl_coll_isend(bridge->peer, out, (MPI_Count)out_bytes, PL_TYPE_BYTE, rank, tag, &send);
     rc = rc ? rc : pl_request_finish(send);
     int received = pl_request_finish(recv);
     return rc ? rc : received;
 }
 
 /* The leaders exchange their serialized groups, or what has failed meanwhile. */
-static int intercomm_swap_groups(struct pl_comm *peer, int remote_leader, int tag, int failed, const struct wire *own,
-                                 struct wire *theirs)
+static int intercomm_swap_groups(const struct bridge *bridge, int failed, const struct wire *own, struct wire *theirs)
 {
     struct announcement out = { own->length, failed }, in;
-    int rc = intercomm_swap(peer, remote_leader, tag, &out, sizeof out, &in, sizeof in);
+    int rc = intercomm_swap(bridge, &out, sizeof out, &in, sizeof in);
     if (failed || rc)
         return failed ? failed : rc;
     if (in.error)
@@ -72,25 +81,25 @@ static int intercomm_swap_groups(struct pl_comm *peer, int remote_leader, int ta
     theirs->data = pl_malloc(in.length);
     if (!theirs->data)
         rc = pl_fail_memory("the remote group");
-    return rc ? rc : intercomm_swap(peer, remote_leader, tag, own->data, own->length, theirs->data, theirs->length);
+    return rc ? rc : intercomm_swap(bridge, own->data, own->length, theirs->data, theirs->length);
 }
 
 /* The leader passes the remote group on to the local group. */
-static int intercomm_share_group(struct pl_comm *local, int local_leader, int failed, struct wire *wire)
+static int intercomm_share_group(const struct bridge *bridge, int failed, struct wire *wire)
 {
-    bool leads = local->rank == local_leader;
     int64_t word[2] = { failed, (int64_t)wire->length };
-    int rc = pl_bcast(local, word, sizeof word, PL_TYPE_BYTE, local_leader);
+    int rc = pl_bcast(bridge->local, word, sizeof word, PL_TYPE_BYTE, bridge->local_leader);
     if (rc == MPI_SUCCESS && word[0])
-        rc = leads ? failed
-                   : pl_fail((int)word[0], "the leader, rank %d, could not exchange groups with the remote leader",
-                             local_leader);
+        rc = bridge->leads
+                 ? failed
+                 : pl_fail((int)word[0], "the leader, rank %d, could not exchange groups with the remote leader",
+                           bridge->local_leader);
     if (rc)
         return rc;
     wire->length = (uint64_t)word[1];
-    if (!leads && !(wire->data = pl_malloc(wire->length)))
+    if (!bridge->leads && !(wire->data = pl_malloc(wire->length)))
         return pl_fail_memory("the remote group");
-    return pl_bcast(local, wire->data, (MPI_Count)wire->length, PL_TYPE_BYTE, local_leader);
+    return pl_bcast(bridge->local, wire->data, (MPI_Count)wire->length, PL_TYPE_BYTE, bridge->local_leader);
 }
 
 static bool intercomm_is_networked(struct pl_comm *comm)
@@ -103,64 +112,70 @@ static bool intercomm_is_networked(struct pl_comm *comm)
 }
 
 /* What the proposals say has failed: in this group, between the leaders, or in the other group. */
-static int intercomm_check_proposals(const struct pl_comm *local, int local_leader, int failed,
-                                     const struct proposal proposals[2])
+static int intercomm_check_proposals(const struct bridge *bridge, int failed, const struct proposal proposals[2])
 {
     int ours = proposals[0].error, theirs = proposals[1].error;
     if (ours)
         return pl_error_agreed(failed ? failed : pl_fail(ours, "the call failed on another process of the group"));
     if (theirs && proposals[1].id.home)
         return pl_error_agreed(pl_fail(theirs, "the call failed on a process of the remote group"));
-    if (theirs && local->rank != local_leader)
-        return pl_fail(theirs, "the leader, rank %d, could not reach the remote leader", local_leader);
+    if (theirs && !bridge->leads)
+        return pl_fail(theirs, "the leader, rank %d, could not reach the remote leader", bridge->local_leader);
     return theirs;
+}
+
+/* The leaders exchange their groups, if no proposal says that something has failed. */
+static int intercomm_exchange_groups(const struct bridge *bridge, const struct proposal proposals[2],
+                                     struct wire *remote)
+{
+    struct pl_comm *local = bridge->local;
+    struct wire own = { 0, NULL };
+    size_t length = 0;
+    int rc = MPI_SUCCESS;
+    bool far = proposals[0].far || proposals[1].far;
+    if (far && (proposals[0].networked || proposals[1].networked))
+        pl_engine_add_network(
+            &local->instance->engine); /* if this fails, so does the first message to a remote process */
+    if (far)
+        rc = pl_group_wire_gather(local, bridge->local_leader, &own.data, &length);
+    else if (bridge->leads)
+        rc = pl_group_wire_write(local, &own.data, &length);
+    if (bridge->leads) {
+        own.length = length;
+        rc = intercomm_swap_groups(bridge, rc, &own, remote);
+        free(own.data);
+    }
+    return intercomm_share_group(bridge, rc, remote);
 }
 
 /* The leaders exchange proposals and groups, and share both with their groups. `failed`: the error of this process so
  * far. Whatever fails in a group, its leader tells the other one so: that one waits. */
-static int intercomm_exchange(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
-                              int failed, struct proposal proposals[2], struct wire *remote)
+static int intercomm_exchange(const struct bridge *bridge, int failed, struct proposal proposals[2],
+                              struct wire *remote)
 {
-    bool leads = local->rank == local_leader;
-    struct wire own = { 0, NULL };
-    size_t length = 0;
+    struct pl_comm *local = bridge->local;
+    bool leads = bridge->leads;
     int any = failed;
     int agreed = pl_allreduce(local, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
                               pl_op_predefined((uintptr_t)MPI_MAX));
     proposals[0] = (struct proposal){ .id = pl_comm_new_id(),
                                       .error = agreed ? agreed : any,
-                                      .far = leads && (local->peers.av || peer->peers.av),
+                                      .far = leads && (local->peers.av || bridge->peer->peers.av),
                                       .networked = intercomm_is_networked(local) };
     proposals[1] = (struct proposal){ .error = MPI_ERR_OTHER };
-    tag = pl_comm_user_tag(tag);
     if (leads) {
-        int rc = intercomm_swap(peer, remote_leader, tag, &proposals[0], sizeof proposals[0], &proposals[1],
-                                sizeof proposals[1]);
+        int rc = intercomm_swap(bridge, &proposals[0], sizeof proposals[0], &proposals[1], sizeof proposals[1]);
         if (rc)
             proposals[1] = (struct proposal){ .error = rc };
     }
     if (agreed)
         return agreed;
     bool awaited = leads && !proposals[0].error && !proposals[1].error;
-    int shared = pl_bcast(local, proposals, 2 * sizeof *proposals, PL_TYPE_BYTE, local_leader);
+    int shared = pl_bcast(local, proposals, 2 * sizeof *proposals, PL_TYPE_BYTE, bridge->local_leader);
     if (shared)
-        return awaited ? intercomm_swap_groups(peer, remote_leader, tag, shared, &own, remote) : shared;
-    int rc = intercomm_check_proposals(local, local_leader, failed, proposals);
-    if (rc)
-        return rc;
-    if ((proposals[0].far || proposals[1].far) && (proposals[0].networked || proposals[1].networked))
-        pl_engine_add_network(
-            &local->instance->engine); /* if this fails, so does the first message to a remote process */
-    if (proposals[0].far || proposals[1].far)
-        rc = pl_group_wire_gather(local, local_leader, &own.data, &length);
-    else if (leads)
-        rc = pl_group_wire_write(local, &own.data, &length);
-    if (leads) {
-        own.length = length;
-        rc = intercomm_swap_groups(peer, remote_leader, tag, rc, &own, remote);
-        free(own.data);
-    }
-    return intercomm_share_group(local, local_leader, rc, remote);
+        return awaited ? intercomm_swap_groups(bridge, shared, &(struct wire){ 0, NULL }, remote) : shared;
+    int rc = intercomm_check_proposals(bridge, failed, proposals);
+    return rc ? rc : intercomm_exchange_groups(bridge, proposals, remote);
 }
 
 /* The communicator of the local group, which the user does not see. */
@@ -237,12 +252,17 @@ static int intercomm_make(struct pl_comm *local, struct pl_group *remote, struct
 int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
                         struct pl_comm **comm)
 {
+    const struct bridge bridge = { .local = local,
+                                   .local_leader = local_leader,
+                                   .leads = local->rank == local_leader,
+                                   .peer = peer,
+                                   .remote_leader = remote_leader,
+                                   .tag = pl_comm_user_tag(tag) };
     struct proposal proposals[2];
     struct wire wire = { 0, NULL };
     struct pl_group *remote = NULL;
     struct pl_av *av = NULL;
-    int rc =
-        intercomm_exchange(local, local_leader, peer, remote_leader, tag, pl_comm_reserve(local), proposals, &wire);
+    int rc = intercomm_exchange(&bridge, pl_comm_reserve(local), proposals, &wire);
     if (rc == MPI_SUCCESS) {
         bool far = proposals[0].far || proposals[1].far;
         rc = pl_group_wire_read(local->instance, wire.data, wire.length, &remote, far ? &av : NULL);
