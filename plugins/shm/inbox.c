@@ -89,7 +89,24 @@ static bool request_is_sound(const struct pl_shm_request *request)
            request->lines <= PL_SHM_MAX_RECORD / PL_SHM_LINE && (request->lines & (request->lines - 1)) == 0;
 }
 
-/* Maps the caller's ring and starts to read it. */
+/* Maps the caller's ring, which lies in the memory that it names. */
+static int inbox_map_ring(struct pl_shm *shm, const struct pl_shm_request *request, struct pl_shm_peer *peer,
+                          struct pl_shm_ring **ring)
+{
+    void *memory;
+    size_t bytes = sizeof **ring + (size_t)request->lines * PL_SHM_LINE;
+    int rc = pl_shm_region_map(shm->host, &request->from, request->ring, bytes, &peer->inode, &memory);
+    if (rc)
+        return rc;
+    *ring = memory;
+    if ((*ring)->cookie == shm->address.cookie && (*ring)->lines == request->lines)
+        return MPI_SUCCESS;
+    pl_shm_region_unmap(memory, bytes);
+    return shm->host->fail(PL_UNREACHABLE, "transport shm: there is no ring where process %d names one",
+                           (int)request->from.pid);
+}
+
+/* Starts to read the caller's ring. */
 static int inbox_accept(struct pl_shm *shm, const struct pl_shm_request *request)
 {
     struct pl_shm_peer *peer;
@@ -106,16 +123,11 @@ static int inbox_accept(struct pl_shm *shm, const struct pl_shm_request *request
     if (!card)
         return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for an address card");
     memcpy(card, request->card, request->card_length);
-    void *memory;
-    size_t bytes = sizeof(struct pl_shm_ring) + (size_t)request->lines * PL_SHM_LINE;
-    rc = pl_shm_region_map(shm->host, &request->from, request->ring, bytes, &peer->inode, &memory);
-    if (rc)
-        goto release_card;
-    struct pl_shm_ring *ring = memory;
-    if (ring->cookie != shm->address.cookie || ring->lines != request->lines) {
-        rc = shm->host->fail(PL_UNREACHABLE, "transport shm: there is no ring where process %d names one",
-                             (int)request->from.pid);
-        goto unmap_ring;
+    struct pl_shm_ring *ring;
+    rc = inbox_map_ring(shm, request, peer, &ring);
+    if (rc) {
+        free(card);
+        return rc;
     }
     peer->in.ring = ring;
     peer->in.mask = request->lines - 1;
@@ -125,12 +137,6 @@ static int inbox_accept(struct pl_shm *shm, const struct pl_shm_request *request
     pl_shm_read_start(peer);
     atomic_store_explicit(&ring->state, PL_SHM_RING_ACCEPTED, memory_order_release);
     return MPI_SUCCESS;
-
-unmap_ring:
-    pl_shm_region_unmap(memory, bytes);
-release_card:
-    free(card);
-    return rc;
 }
 
 /* Short of memory or descriptors: the request stays, and is tried again when the peers are checked next. */
