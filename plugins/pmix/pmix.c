@@ -237,41 +237,49 @@ static bool pmix_open_mpi_waits(void)
     return !initialized && !PMIx_Initialized();
 }
 
-static int pmix_initialize(void)
+/* Is the rank free for this process? */
+static int pmix_claim_rank(const char *nspace, unsigned rank, uint32_t *generation)
 {
-    const char *nspace = secure_getenv("PMIX_NAMESPACE");
-    unsigned rank = (unsigned)strtoul(secure_getenv("PMIX_RANK"), NULL, 10);
-    uint32_t generation;
-    if (pmix_open_mpi_waits()) {
+    if (pmix_open_mpi_waits())
         return pl_pmix_copy->host->fail(
             MPI_ERR_OTHER,
             "Open MPI, of version 5.0 or later, is in this process, and cannot be initialized after another library "
             "has joined the job: call its MPI_Init first (to run alone, set PLENUM_ALONE=1)");
-    }
-    pid_t owner = pl_pmix_claim_take(secure_getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
-    if (owner) {
+    pid_t owner = pl_pmix_claim_take(secure_getenv("PMIX_SERVER_TMPDIR"), nspace, rank, generation);
+    if (owner)
         return pl_pmix_copy->host->fail(
             MPI_ERR_OTHER,
             "rank %u of job %s is process %d, and this is another one, such as a program that a rank has "
             "started: to run it alone, set PLENUM_ALONE=1",
             rank, nspace, (int)owner);
-    }
+    return MPI_SUCCESS;
+}
 
-    int err;
+static int pmix_join(const char *nspace, unsigned rank)
+{
     pmix_status_t status = PMIx_Init(&self, NULL, 0);
-    if (status == PMIX_ERR_UNREACH) {
-        err = pl_pmix_copy->host->fail(
+    if (status == PMIX_ERR_UNREACH)
+        return pl_pmix_copy->host->fail(
             MPI_ERR_OTHER,
             "no PMIx server answers for rank %u of the job \"%s\" (PMIX_RANK, PMIX_NAMESPACE): its "
             "launcher has ended, or cannot be reached from here (to run alone, set PLENUM_ALONE=1)",
             rank, nspace);
+    if (status != PMIX_SUCCESS)
+        return pl_pmix_copy->host->fail(MPI_ERR_OTHER, "the PMIx server does not accept this process: %s",
+                                        PMIx_Error_string(status));
+    return MPI_SUCCESS;
+}
+
+static int pmix_initialize(void)
+{
+    const char *nspace = secure_getenv("PMIX_NAMESPACE");
+    unsigned rank = (unsigned)strtoul(secure_getenv("PMIX_RANK"), NULL, 10);
+    uint32_t generation;
+    int err = pmix_claim_rank(nspace, rank, &generation);
+    if (err)
+        return err;
+    if ((err = pmix_join(nspace, rank)))
         goto release;
-    }
-    if (status != PMIX_SUCCESS) {
-        err = pl_pmix_copy->host->fail(MPI_ERR_OTHER, "the PMIx server does not accept this process: %s",
-                                       PMIx_Error_string(status));
-        goto release;
-    }
     if ((err = pmix_learn(generation)))
         goto finalize;
     known.pid = getpid();
