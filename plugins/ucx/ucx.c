@@ -390,12 +390,12 @@ static void ucx_close(void *self)
         ucx_retire(ucx);
 }
 
-static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void **self)
+/* The transport without anything of UCX. NULL: out of memory. */
+static struct pl_ucx *ucx_create(struct pl_engine *engine, const struct pl_host *host)
 {
-    pl_ucx_sweep();
     struct pl_ucx *ucx = pl_calloc(1, sizeof *ucx);
     if (!ucx)
-        return host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
+        return NULL;
     ucx->engine = engine;
     ucx->host = host;
     ucx->id = host->engine_id(engine);
@@ -408,9 +408,17 @@ static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void *
     pl_list_init(&ucx->spare);
     pl_list_init(&ucx->put_off);
     pl_ucx_gate_init(&ucx->gate);
-    pl_ucx_log_open(host);
+    return ucx;
+}
 
+static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void **self)
+{
     int err;
+    pl_ucx_sweep();
+    struct pl_ucx *ucx = ucx_create(engine, host);
+    if (!ucx)
+        return host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
+    pl_ucx_log_open(host);
     ucx->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (ucx->wake_fd < 0) {
         err = host->fail(MPI_ERR_OTHER, "cannot make an event descriptor: %s", strerror(errno));
