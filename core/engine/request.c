@@ -104,13 +104,19 @@ static inline bool request_reuse(struct pl_request *request)
     return plain && keep_spare(request);
 }
 
+/* Does nothing hold the request but one handle of the program? */
+static inline bool request_is_unshared(const struct pl_request *request)
+{
+    return atomic_load_explicit(&request->obj.handles, memory_order_relaxed) == 1 &&
+           atomic_load_explicit(&request->obj.refs, memory_order_relaxed) == 1;
+}
+
 /* A send or receive that has ended well, of a predefined type, and becomes a spare of `comm`. */
 static inline bool request_is_plain(const struct pl_request *request, const struct pl_comm *comm)
 {
-    return request->comm == comm && request->kind <= PL_REQ_RECV && pl_request_done(request) &&
-           !request->is.persistent && !request->outcome.error && !request->type && !request->on.destroyed &&
-           atomic_load_explicit(&request->obj.handles, memory_order_relaxed) == 1 &&
-           atomic_load_explicit(&request->obj.refs, memory_order_relaxed) == 1;
+    bool ended = request->comm == comm && request->kind <= PL_REQ_RECV && pl_request_done(request) &&
+                 !request->is.persistent && !request->outcome.error;
+    return ended && !request->type && !request->on.destroyed && request_is_unshared(request);
 }
 
 /* Under the engine's lock, which is taken once. */
