@@ -245,10 +245,15 @@ static bool owed_is_awaited(const struct pl_comm *comm, const struct pl_header *
 static void owed_break(struct pl_comm *comm, const struct pl_header *answer, const struct owed_words *there)
 {
     struct owed_words here = owed_words_of(&comm->instance->engine, comm, answer->tag);
-    char why[160];
-    snprintf(why, sizeof why, "the calls differ: rank %d sends nothing for %s%s%s%.47s", answer->source,
-             here.text[0] ? here.text : "which this rank waits in a collective", here.text[0] ? " here" : "",
-             there && there->text[0] ? "; it is in " : "", there ? there->text : "");
+    char why[160], other[64] = "";
+    if (there && there->text[0])
+        snprintf(other, sizeof other, "; it is in %.47s", there->text);
+    if (here.text[0])
+        snprintf(why, sizeof why, "the calls differ: rank %d sends nothing for %s here%s", answer->source, here.text,
+                 other);
+    else
+        snprintf(why, sizeof why, "the calls differ: rank %d sends nothing for which this rank waits in a collective%s",
+                 answer->source, other);
     pl_comm_break_for_all_locked(comm, MPI_ERR_OTHER, why);
 }
 
