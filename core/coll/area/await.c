@@ -90,6 +90,19 @@ static void area_tell_left(struct pl_area *area, int rank)
     pl_comm_break_for_all_locked(area->comm, MPI_ERR_OTHER, why);
 }
 
+/* A round of progress, which ends the wait if what it is for cannot come any more. *events: what progress has found. */
+static int area_progress(struct pl_area *area, int rank, const struct pl_awaited *awaited, int *events)
+{
+    int gone;
+    pl_engine_enter(area->engine);
+    *events = pl_engine_progress(area->engine);
+    if (pl_unlikely(area_was_left(area, rank, awaited)))
+        area_tell_left(area, rank);
+    int rc = area_failed(area, rank, &gone);
+    pl_engine_leave(area->engine);
+    return rc && !pl_awaited_is_there(awaited) ? area_record_failure(area, rc, gone) : MPI_SUCCESS;
+}
+
 static int area_wait_in_engine(struct pl_area *area, const struct pl_coll *coll, int rank,
                                const struct pl_awaited *awaited)
 {
@@ -106,27 +119,16 @@ static int area_wait_in_engine(struct pl_area *area, const struct pl_coll *coll,
     struct pl_wait wait = { .what = &what };
     uint64_t bit = (uint64_t)1 << area->rank % 64;
     bool announced = false;
-    int rc = MPI_SUCCESS;
-    while (!pl_awaited_is_there(awaited)) {
-        int gone;
+    int rc = MPI_SUCCESS, events;
+    while (!rc && !pl_awaited_is_there(awaited)) {
         if (!announced && (wait.rounds >= ANNOUNCE_SLEEP || pl_engine_sleeps_within(engine, &wait, ANNOUNCE_BEFORE))) {
             atomic_fetch_or_explicit(asleep, bit, memory_order_seq_cst);
             announced = true;
         }
-        pl_engine_enter(engine);
-        int events = pl_engine_progress(engine);
-        if (pl_unlikely(area_was_left(area, rank, awaited)))
-            area_tell_left(area, rank);
-        rc = area_failed(area, rank, &gone);
-        pl_engine_leave(engine);
-        if (rc && !pl_awaited_is_there(awaited)) {
-            rc = area_record_failure(area, rc, gone);
-            break;
-        }
-        rc = MPI_SUCCESS;
+        rc = area_progress(area, rank, awaited, &events);
         if (events)
             wait.rounds = 0;
-        else if (!pl_awaited_is_there(awaited))
+        else if (!rc && !pl_awaited_is_there(awaited))
             pl_engine_idle_for(engine, awaited, &wait);
     }
     if (announced)
