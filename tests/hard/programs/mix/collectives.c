@@ -312,6 +312,20 @@ static void element_make(enum element kind, uint64_t id, int rank, int at, void 
         memcpy(out, &x, element_size[kind]);
 }
 
+/* Puts n elements that the rank gives into what it sends, and into the buffer of the result where that is used instead;
+ * NULL: it is not. */
+static void elements_put(struct area *sent, struct area *in_place, enum element kind, uint64_t id, int rank, int n)
+{
+    uint64_t value;
+    size_t bytes = element_size[kind];
+    for (int e = 0; e < n; e++) {
+        element_make(kind, id, rank, e, &value);
+        area_put(sent, (size_t)e * bytes, bytes, &value, true, true);
+        if (in_place)
+            area_put(in_place, (size_t)e * bytes, bytes, &value, true, true);
+    }
+}
+
 /* inout = in op inout */
 static void element_combine(enum element kind, const void *in, void *inout)
 {
@@ -344,6 +358,25 @@ static void combined_expect(struct area *area, enum element kind, uint64_t id, i
 
 enum reduction { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN };
 
+/* What each rank of this side gets of a scattered reduction: `one` elements, or a number up to that by `id`. Returns
+ * the sum. Between groups, both sides divide the same number of elements. */
+static int counts_make(const struct comm *c, enum reduction what, uint64_t id, int one, int counts[])
+{
+    int size = c->sizes[c->side], all = 0;
+    if (c->inter) {
+        all = one * c->sizes[0] * c->sizes[1] % 40000;
+        all -= all % (c->sizes[0] * c->sizes[1]);
+        for (int r = 0; r < size; r++)
+            counts[r] = all / size;
+        return all;
+    }
+    for (int r = 0; r < size; r++) {
+        counts[r] = what == REDUCE_SCATTER ? (int)(mix_hash(id + (uint64_t)r) % (unsigned)(one + 1)) : one;
+        all += counts[r];
+    }
+    return all;
+}
+
 void reduction_step(void)
 {
     const MPI_Datatype types[] = { MPI_UNSIGNED, MPI_INT, MPI_UINT64_T, MPI_DOUBLE, map_type, MPI_2INT };
@@ -365,36 +398,23 @@ void reduction_step(void)
     struct op *op = op_new(serial, "reduction %d of kind %d, form %d%s%s, %d elements", what, kind, form,
                            place ? ", in place" : "", c->inter ? ", inter" : "", one);
     int *counts = op->arrays = calloc(RANKS, sizeof *counts);
-    if (scatters) { /* between groups, both divide the same number of elements */
-        all = c->inter ? one * c->sizes[0] * c->sizes[1] % 40000 : 0;
-        if (c->inter)
-            all -= all % (c->sizes[0] * c->sizes[1]);
-        for (int r = 0; r < size; r++) {
-            counts[r] = c->inter                 ? all / size
-                        : what == REDUCE_SCATTER ? (int)(mix_hash(id + (uint64_t)r) % (unsigned)(one + 1))
-                                                 : one;
-            if (!c->inter)
-                all += counts[r];
-            before += r < me ? counts[r] : 0;
-        }
-    }
+    if (scatters)
+        all = counts_make(c, what, id, one, counts);
+    for (int r = 0; r < me; r++) /* 0 unless it scatters */
+        before += counts[r];
     bool is_root = c->side == root_side && me == root, gives = !c->inter || what != REDUCE || c->side != root_side;
     bool takes = what == REDUCE ? is_root : what != EXSCAN || me > 0;
     bool in_place = place && (what != REDUCE || is_root);
     int taken = scatters ? counts[me] : all;
-    uint64_t mine = id + (uint64_t)c->side * 77, theirs_id = c->inter ? id + (uint64_t)!c->side * 77 : id, value;
+    uint64_t mine = id + (uint64_t)c->side * 77, theirs_id = c->inter ? id + (uint64_t)!c->side * 77 : id;
     size_t bytes = element_size[kind];
     area_make(&op->sent, gives ? (size_t)all * bytes : 0);
     area_make(&op->received, (size_t)(in_place ? all : taken) * bytes);
-    for (int e = 0; gives && e < all; e++) {
-        element_make(kind, mine, me, e, &value);
-        area_put(&op->sent, (size_t)e * bytes, bytes, &value, true, true);
-        if (in_place)
-            area_put(&op->received, (size_t)e * bytes, bytes, &value, true, true);
-    }
+    if (gives)
+        elements_put(&op->sent, in_place ? &op->received : NULL, kind, mine, me, all);
     int last = what == SCAN ? me : what == EXSCAN ? me - 1 : theirs - 1;
     if (takes)
-        combined_expect(&op->received, kind, theirs_id, 0, last, scatters ? before : 0, taken);
+        combined_expect(&op->received, kind, theirs_id, 0, last, before, taken);
     void *from = in_place ? MPI_IN_PLACE : area_at(&op->sent, 0), *to = area_at(&op->received, 0);
     int at_root = c->inter && c->side == root_side ? (is_root ? MPI_ROOT : MPI_PROC_NULL) : root;
     MPI_Comm comm = c->comm;
