@@ -31,7 +31,7 @@ static struct holder **holder_bucket(const void *address)
     return &holders[((uintptr_t)address >> 5) % HOLDER_BUCKETS];
 }
 
-static void *holder_make(MPI_Aint value)
+static void *holder_create(MPI_Aint value)
 {
     struct holder *made = malloc(sizeof *made);
     if (!made)
@@ -132,7 +132,7 @@ static int key_copy_held(const struct key *key, MPI_Fint object, int keyval, voi
     bool held;
     MPI_Aint in = holder_value(attribute, &held), out = 0;
     int code = key_copy(key, object, keyval, in, &out, flag);
-    if (code == MPI_SUCCESS && *flag && !(*copied = held ? holder_make(out) : (void *)out))
+    if (code == MPI_SUCCESS && *flag && !(*copied = held ? holder_create(out) : (void *)out))
         code = held ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     return code;
 }
@@ -230,7 +230,7 @@ static MPI_Aint win_value(int keyval, const void *attribute)
         if (PLF_HAS(MPIX_##Kind##_set_attr_as_fortran))                                                                \
             return PLF_CALL_AS("MPIX_" #Kind "_set_attr_as_fortran", name,                                             \
                                MPIX_##Kind##_set_attr_as_fortran(object, keyval, (void *)value));                      \
-        void *holder = holder_make(value);                                                                             \
+        void *holder = holder_create(value);                                                                           \
         int code = holder ? MPI_##Kind##_set_attr(object, keyval, holder) : RAISE_##kind(object, name);                \
         if (code != MPI_SUCCESS)                                                                                       \
             holder_free(holder);                                                                                       \

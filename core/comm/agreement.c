@@ -144,7 +144,7 @@ static struct agreement *agreement_find(struct pl_agreements *all, uint32_t numb
 }
 
 /* One that nothing is known of yet. NULL: out of memory. */
-static struct agreement *agreement_make(struct pl_comm *comm, struct pl_agreements *all, uint32_t number)
+static struct agreement *agreement_create(struct pl_comm *comm, struct pl_agreements *all, uint32_t number)
 {
     size_t set = set_bytes_of(comm), view = (view_bytes(set) + 7) / 8 * 8;
     struct agreement *made = pl_calloc(1, sizeof *made + 2 * view + 5 * set);
@@ -325,7 +325,7 @@ void pl_agreement_arrived(struct pl_engine *engine, struct pl_comm *comm, const 
     if (!agreement && all && (int32_t)(number - all->next) < 0)
         return; /* this member has passed the decision on */
     if (!agreement && all)
-        agreement = agreement_make(comm, all, number);
+        agreement = agreement_create(comm, all, number);
     if (!agreement) {
         pl_failure_message_dropped(engine, comm, header);
         return;
@@ -504,7 +504,7 @@ static struct agreement *agreement_of_call(struct pl_comm *comm)
         return NULL;
     struct agreement *agreement = agreement_find(all, all->next);
     if (!agreement)
-        agreement = agreement_make(comm, all, all->next);
+        agreement = agreement_create(comm, all, all->next);
     all->next += agreement != NULL;
     return agreement;
 }

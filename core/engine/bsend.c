@@ -127,7 +127,7 @@ static size_t gap_behind(const struct pl_bsend *bsend, const struct pl_list *bef
 }
 
 /* Takes a gap of `bytes`; enters it into the list in the order of addresses. Lock held. */
-static struct segment *take_gap(struct pl_bsend *bsend, size_t bytes)
+static struct segment *segment_take_gap(struct pl_bsend *bsend, size_t bytes)
 {
     unsigned char *at;
     struct pl_list *before = bsend->last;
@@ -144,7 +144,7 @@ static struct segment *take_gap(struct pl_bsend *bsend, size_t bytes)
 }
 
 /* A segment of `bytes`: `allocated`, or a gap of the user's buffer. NULL: there is no room. */
-static struct segment *enter_segment(struct pl_bsend *bsend, size_t bytes, struct segment *allocated)
+static struct segment *segment_enter(struct pl_bsend *bsend, size_t bytes, struct segment *allocated)
 {
     struct segment *made = allocated;
     pl_lock_take(&bsend->lock);
@@ -154,7 +154,7 @@ static struct segment *enter_segment(struct pl_bsend *bsend, size_t bytes, struc
     } else if (allocated) {
         pl_list_append(&bsend->segments, &made->link);
     } else {
-        made = take_gap(bsend, bytes);
+        made = segment_take_gap(bsend, bytes);
     }
     if (made) {
         pl_list_append(&bsend->by_order, &made->by_order);
@@ -168,7 +168,7 @@ static struct segment *enter_segment(struct pl_bsend *bsend, size_t bytes, struc
 
 /* Progress may complete messages whose receives are posted, or done, and so make room. It ends when two rounds in a row
  * bring nothing, or after many: others may send without end. */
-static struct segment *make_space(struct pl_bsend *bsend, struct pl_engine *engine, size_t bytes)
+static struct segment *segment_make_space(struct pl_bsend *bsend, struct pl_engine *engine, size_t bytes)
 {
     enum { ROUNDS = 1000 };
     struct segment *made = NULL;
@@ -178,7 +178,7 @@ static struct segment *make_space(struct pl_bsend *bsend, struct pl_engine *engi
         pl_engine_leave(engine);
         events += pl_engine_nudge_others(engine); /* the process's buffer has messages of all its engines */
         quiet = events ? 0 : quiet + 1;
-        made = enter_segment(bsend, bytes, NULL);
+        made = segment_enter(bsend, bytes, NULL);
     }
     return made;
 }
@@ -228,16 +228,16 @@ static size_t segment_bytes(size_t data)
     return (sizeof(struct segment) + data + SEGMENT_ALIGN - 1) & ~(size_t)(SEGMENT_ALIGN - 1);
 }
 
-static int make_segment(struct pl_bsend *bsend, struct pl_engine *engine, size_t data, struct segment **segment)
+static int segment_create(struct pl_bsend *bsend, struct pl_engine *engine, size_t data, struct segment **segment)
 {
     size_t bytes = segment_bytes(data);
     bool automatic = bsend->buffer == MPI_BUFFER_AUTOMATIC;
     struct segment *allocated = automatic ? pl_malloc(bytes) : NULL;
     if (automatic && !allocated)
         return pl_fail_memory("a buffered message");
-    struct segment *made = enter_segment(bsend, bytes, allocated);
+    struct segment *made = segment_enter(bsend, bytes, allocated);
     if (!made && !automatic && (MPI_Count)bytes <= bsend->size)
-        made = make_space(bsend, engine, bytes);
+        made = segment_make_space(bsend, engine, bytes);
     if (!made)
         return bsend_fail_space(bsend, data);
     *segment = made;
@@ -251,7 +251,7 @@ static bool pending_until(const struct pl_bsend *bsend, uint64_t order)
 }
 
 /* The buffer may be detached as soon as the lock is dropped. */
-static void free_segment(struct segment *segment)
+static void segment_release(struct segment *segment)
 {
     struct pl_bsend *bsend = segment->bsend;
     struct pl_list flushed, *node;
@@ -278,7 +278,7 @@ static void free_segment(struct segment *segment)
 
 static void segment_sent(struct pl_request *request)
 {
-    free_segment(request->on.owner);
+    segment_release(request->on.owner);
     pl_list_append(&request->engine->deferred.frees, &request->link);
 }
 
@@ -310,7 +310,7 @@ int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_t
     struct segment *segment = NULL;
     struct pl_request *request = pl_request_create(PL_REQ_SEND, comm, PL_TYPE_BYTE, true);
     pl_cursor_init(&cursor, buf, count, type);
-    int rc = request ? make_segment(bsend, &comm->instance->engine, cursor.total, &segment) : MPI_ERR_NO_MEM;
+    int rc = request ? segment_create(bsend, &comm->instance->engine, cursor.total, &segment) : MPI_ERR_NO_MEM;
     bsend_release(bsend);
     if (rc) {
         pl_object_release(request);

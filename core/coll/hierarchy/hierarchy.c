@@ -28,7 +28,7 @@ struct map {
 };
 
 /* Searches from the node of the rank before: most ranks are on that node or on the next. */
-static void number_nodes(struct map *map)
+static void map_number_nodes(struct map *map)
 {
     int at = 0;
     for (int rank = 0; rank < map->size; rank++) {
@@ -47,7 +47,7 @@ static void number_nodes(struct map *map)
 
 /* --- parts -------------------------------------------------------------------------------------------------------- */
 
-static void release_part(struct pl_comm *part)
+static void part_release(struct pl_comm *part)
 {
     if (!part)
         return;
@@ -60,8 +60,8 @@ static void release_part(struct pl_comm *part)
 }
 
 /* A communicator of some ranks of `whole`; `what` describes them in its name. */
-static int make_part(struct pl_comm *whole, const int *ranks, int count, struct pl_comm_id id, const char *what,
-                     struct pl_comm **part)
+static int part_create(struct pl_comm *whole, const int *ranks, int count, struct pl_comm_id id, const char *what,
+                       struct pl_comm **part)
 {
     uint64_t *procs = pl_malloc((size_t)count * sizeof *procs);
     struct pl_engine *engine = &whole->instance->engine;
@@ -91,7 +91,7 @@ static int make_part(struct pl_comm *whole, const int *ranks, int count, struct 
     return MPI_SUCCESS;
 }
 
-static int make_here(struct pl_comm *comm, const struct map *map, struct pl_hierarchy *hierarchy)
+static int hierarchy_create_here(struct pl_comm *comm, const struct map *map, struct pl_hierarchy *hierarchy)
 {
     int *ranks = pl_calloc((size_t)map->size, sizeof *ranks), count = 0;
     if (!ranks)
@@ -102,46 +102,46 @@ static int make_here(struct pl_comm *comm, const struct map *map, struct pl_hier
     const struct pl_hierarchy_notice *first = &map->notices[ranks[0]];
     int rc = MPI_SUCCESS;
     if (count > 1)
-        rc = make_part(comm, ranks, count, (struct pl_comm_id){ first->home, first->here }, "the ranks of a node",
-                       &hierarchy->here);
+        rc = part_create(comm, ranks, count, (struct pl_comm_id){ first->home, first->here }, "the ranks of a node",
+                         &hierarchy->here);
     if (hierarchy->here)
         hierarchy->here->coll.area.wanted = PL_AREA_AFTER; /* it is worth an area at once */
     free(ranks);
     return rc;
 }
 
-static int make_leaders(struct pl_comm *comm, const struct map *map, struct pl_hierarchy *hierarchy)
+static int hierarchy_create_leaders(struct pl_comm *comm, const struct map *map, struct pl_hierarchy *hierarchy)
 {
     struct pl_comm_id id = { map->notices->home, map->notices->leaders };
     if (map->first[map->node[comm->rank]] != comm->rank)
         return MPI_SUCCESS;
-    int rc = make_part(comm, map->first, map->count, id, "the first rank of each node", &hierarchy->leaders);
+    int rc = part_create(comm, map->first, map->count, id, "the first rank of each node", &hierarchy->leaders);
     if (hierarchy->leaders)
         hierarchy->leaders->coll.area.none = true;
     return rc;
 }
 
-static void hierarchy_drop(struct pl_hierarchy *hierarchy)
+static void hierarchy_release(struct pl_hierarchy *hierarchy)
 {
     if (!hierarchy)
         return;
-    release_part(hierarchy->here);
-    release_part(hierarchy->leaders);
+    part_release(hierarchy->here);
+    part_release(hierarchy->leaders);
     free(hierarchy);
 }
 
 /* --- making ------------------------------------------------------------------------------------------------------- */
 
-static bool begins_run(const struct map *map, int rank)
+static bool map_begins_run(const struct map *map, int rank)
 {
     return rank == 0 || map->node[rank] != map->node[rank - 1];
 }
 
-static struct pl_hierarchy *make_hierarchy(struct pl_comm *comm, const struct map *map)
+static struct pl_hierarchy *hierarchy_create(struct pl_comm *comm, const struct map *map)
 {
     int runs = 0, kept = 0;
     for (int i = 0; i < map->size; i++)
-        runs += begins_run(map, i);
+        runs += map_begins_run(map, i);
     struct pl_hierarchy *hierarchy = pl_calloc(1, sizeof *hierarchy + ((size_t)runs + 1) * sizeof *hierarchy->runs);
     if (!hierarchy) {
         pl_fail_memory("the node hierarchy of a communicator");
@@ -151,11 +151,12 @@ static struct pl_hierarchy *make_hierarchy(struct pl_comm *comm, const struct ma
     hierarchy->run_count = runs;
     hierarchy->node = map->node[comm->rank];
     for (int i = 0; i <= map->size; i++)
-        if (i == map->size || begins_run(map, i))
+        if (i == map->size || map_begins_run(map, i))
             hierarchy->runs[kept++] = (struct pl_hierarchy_run){ i, i == map->size ? map->count : map->node[i] };
-    if (make_here(comm, map, hierarchy) == MPI_SUCCESS && make_leaders(comm, map, hierarchy) == MPI_SUCCESS)
+    if (hierarchy_create_here(comm, map, hierarchy) == MPI_SUCCESS &&
+        hierarchy_create_leaders(comm, map, hierarchy) == MPI_SUCCESS)
         return hierarchy;
-    hierarchy_drop(hierarchy);
+    hierarchy_release(hierarchy);
     return NULL;
 }
 
@@ -166,15 +167,15 @@ struct pl_hierarchy_notice pl_hierarchy_own_notice(void)
                                          pl_comm_second_id(here).serial };
 }
 
-int pl_hierarchy_make(struct pl_comm *comm, struct pl_hierarchy_notice *notices, struct pl_hierarchy **made)
+int pl_hierarchy_create(struct pl_comm *comm, struct pl_hierarchy_notice *notices, struct pl_hierarchy **made)
 {
     int *numbers = (int *)(notices + comm->size);
     struct map map = { notices, comm->size, 0, numbers, numbers + comm->size };
     *made = NULL;
-    number_nodes(&map);
+    map_number_nodes(&map);
     if (map.count == 1 || map.count == comm->size)
         return MPI_SUCCESS;
-    *made = make_hierarchy(comm, &map);
+    *made = hierarchy_create(comm, &map);
     if (*made && comm->rank == 0)
         pl_log("coll", 2, "%s: %d ranks on %d nodes", pl_comm_label(comm), comm->size, map.count);
     return *made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
@@ -190,14 +191,14 @@ static int hierarchy_agree(struct pl_comm *comm, struct pl_hierarchy **made)
     int good = 0, all = 0;
     int rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, notices, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS)
-        good = pl_hierarchy_make(comm, notices, &hierarchy) == MPI_SUCCESS;
+        good = pl_hierarchy_create(comm, notices, &hierarchy) == MPI_SUCCESS;
     if (rc == MPI_SUCCESS && (hierarchy || !good)) /* alike on all; making it may find no memory on some */
         rc = pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MIN));
     if (rc == MPI_SUCCESS && all)
         *made = hierarchy;
     else
-        hierarchy_drop(hierarchy);
+        hierarchy_release(hierarchy);
     free(notices);
     return rc;
 }
@@ -236,8 +237,8 @@ int pl_hierarchy_node_of(const struct pl_hierarchy *hierarchy, int rank)
 
 void pl_hierarchy_release(struct pl_comm *comm)
 {
-    hierarchy_drop(comm->coll.hierarchy.open);
-    hierarchy_drop(comm->coll.hierarchy.started);
+    hierarchy_release(comm->coll.hierarchy.open);
+    hierarchy_release(comm->coll.hierarchy.started);
     comm->coll.hierarchy.open = comm->coll.hierarchy.started = NULL;
     comm->coll.hierarchy.none = true;
 }

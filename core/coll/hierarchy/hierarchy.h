@@ -44,7 +44,7 @@ static inline size_t pl_hierarchy_notices_bytes(int size)
 
 /* From the notices of all ranks, in such memory. NULL: all ranks are on one node, or each is alone on its node, which
  * is alike on all. MPI error class: there was no memory. */
-int pl_hierarchy_make(struct pl_comm *comm, struct pl_hierarchy_notice *notices, struct pl_hierarchy **made);
+int pl_hierarchy_create(struct pl_comm *comm, struct pl_hierarchy_notice *notices, struct pl_hierarchy **made);
 
 /* The node hierarchy of a communicator, made now if there is none yet and it is worth it. For a reduction it always is,
  * so that equal reductions have equal results; else once there is an area where there can be one. NULL: all ranks are

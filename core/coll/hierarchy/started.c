@@ -17,7 +17,7 @@
 static int nodes_arrived(struct pl_schedule *schedule, void *notices)
 {
     struct pl_comm_hierarchy *found = &schedule->comm->coll.hierarchy;
-    int rc = pl_hierarchy_make(schedule->comm, notices, &found->started);
+    int rc = pl_hierarchy_create(schedule->comm, notices, &found->started);
     atomic_store_explicit(&found->search, found->started ? PL_HIERARCHY_FOUND : PL_HIERARCHY_NONE,
                           memory_order_release);
     return rc;
