@@ -522,7 +522,7 @@ int pl_agreement_start(struct pl_comm *comm, int *flag, MPI_Comm *newcomm, const
     pl_engine_enter(engine);
     struct agreement *agreement = agreement_of_call(comm);
     if (agreement) {
-        pl_failure_search(engine);
+        pl_failure_check_now(engine);
         agreement->request = made;
         made->on.owner = agreement;
         agreement->flag = flag;

@@ -178,7 +178,7 @@ int pl_failures_group(struct pl_comm *comm, int count, struct pl_group **group)
     *group = NULL;
     pl_engine_enter(engine);
     if (count < 0)
-        pl_failure_search(engine);
+        pl_failure_check_now(engine);
     int known = atomic_load(&comm->health.failures.count);
     count = count < 0 || count > known ? known : count;
     uint64_t *procs = count ? pl_malloc((size_t)count * sizeof *procs) : NULL;

@@ -193,7 +193,7 @@ void pl_failure_check_new_comm(struct pl_engine *engine, struct pl_comm *comm)
         }
 }
 
-void pl_failure_search(struct pl_engine *engine)
+void pl_failure_check_now(struct pl_engine *engine)
 {
     failure_check(engine, true);
 }

@@ -59,7 +59,7 @@ void pl_failure_apply_dropped(struct pl_engine *engine, struct pl_comm *comm);
 bool pl_failure_engine_is_dead(uint64_t engine, uint64_t proc);
 
 /* Asks the system now which processes live. */
-void pl_failure_search(struct pl_engine *engine);
+void pl_failure_check_now(struct pl_engine *engine);
 
 /* Another process may know of a failure in the communicator already: waits until this one does, for 20 ms. */
 PL_COLD void pl_failure_await(const struct pl_comm *comm);
