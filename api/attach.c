@@ -36,7 +36,7 @@ int MPIX_Attach_exchange(MPIX_Exchange_function *exchange, void *context, int ra
 int MPIX_Detach(void)
 {
     struct pl_call call = attach_returning(__func__);
-    call.err = pl_attach_end();
+    call.err = pl_detach();
     return pl_call_leave(&call);
 }
 

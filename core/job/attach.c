@@ -66,7 +66,7 @@ static int attach_enter(void)
     return rc;
 }
 
-static int attach_finish(int rc)
+static int attach_end(int rc)
 {
     atomic_store(&attach_state, rc ? FREE : ATTACHED);
     return rc;
@@ -80,10 +80,10 @@ int pl_attach_directory(const char *directory, int rank, int size)
     if (rc)
         return rc;
     rc = pl_seat_in_directory(directory, rank, size, &prepared_seat);
-    return attach_finish(rc ? rc : attach_enter());
+    return attach_end(rc ? rc : attach_enter());
 }
 
-int pl_attach_end(void)
+int pl_detach(void)
 {
     int expected = ATTACHED;
     int rc = pl_process_check_forked();
@@ -171,5 +171,5 @@ int pl_attach_exchange(MPIX_Exchange_function *function, void *context, int rank
     if (rc)
         pl_seat_leave(&prepared_seat); /* unless it was taken */
     pl_rounds_end(&rounds);
-    return attach_finish(rc);
+    return attach_end(rc);
 }

@@ -22,7 +22,7 @@ typedef int(pl_attach_address)(unsigned char card[PL_CARD_MAX], size_t *length);
 /* MPI error classes, recorded. `address` is called if the pool is on several machines. */
 int pl_attach_directory(const char *directory, int rank, int size);
 int pl_attach_exchange(MPIX_Exchange_function *exchange, void *context, int rank, int size, pl_attach_address *address);
-int pl_attach_end(void);
+int pl_detach(void);
 
 /* For the bootstrap: takes the seat that the functions above, or PLENUM_ATTACH, have prepared. PL_UNREACHABLE: there is
  * none. */

@@ -341,7 +341,7 @@ bool pl_shm_rndv_is_ready(const struct pl_shm_peer *peer)
 }
 
 /* To a peer that has closed, pending sends succeed (peer->error is MPI_SUCCESS): no process is left to miss them. */
-int pl_shm_rndv_end(struct pl_shm_peer *peer)
+int pl_shm_rndv_fail_all(struct pl_shm_peer *peer)
 {
     struct pl_shm *shm = peer->shm;
     int events = 0;

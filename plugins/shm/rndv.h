@@ -64,7 +64,7 @@ void pl_shm_rndv_finish(struct pl_shm_rndv *rndv, int error);
 /* Gives up all messages to the peer, without a report. */
 void pl_shm_rndv_give_up(struct pl_shm_peer *peer);
 /* Ends all messages to and from a leaving peer, with the error of its end. Returns their number. */
-int pl_shm_rndv_end(struct pl_shm_peer *peer);
+int pl_shm_rndv_fail_all(struct pl_shm_peer *peer);
 /* Frees the messages that are being received, without a report. */
 void pl_shm_rndv_forget(struct pl_shm_peer *peer);
 

@@ -167,7 +167,7 @@ int pl_shm_peer_end(struct pl_shm_peer *peer)
     struct pl_shm *shm = peer->shm;
     peer_read_rest(peer);
     bool has_origin = peer->in.ring != NULL;
-    int events = pl_shm_rndv_end(peer);
+    int events = pl_shm_rndv_fail_all(peer);
     peer_release_memory(peer, !peer->damaged);
     pl_list_append(&shm->ended, &peer->link);
     struct pl_endpoint *endpoint = peer->connected ? &peer->endpoint : NULL;

@@ -101,7 +101,7 @@ static void follow_end_one(struct plenum_job *job)
 }
 
 /* The parents of a starting job learn of its end; the rest of the tree does not end with it. */
-void pl_job_end(struct plenum_job *job)
+void pl_job_terminate(struct plenum_job *job)
 {
     if (pl_job_is_part(job))
         return;
@@ -129,7 +129,7 @@ int plenum_job_cancel(struct plenum_job *job)
         pl_runtime_wake_waiters(job->runtime);
     } else if (job->phase == PL_JOB_RUNNING) {
         job->outcome.cancelled = true;
-        pl_job_end(job);
+        pl_job_terminate(job);
     } else if (job->phase == PL_JOB_ENDING) {
         PL_LIST_EACH(member, &job->runtime->alive, struct plenum_job, alive)
             if (pl_job_root(member) == pl_job_root(job))
@@ -177,10 +177,10 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now)
         pl_outcome_decide(job, PL_CODE_TIMEOUT);
         job->deadline.limit = 0;
         if (!pl_job_report_before_end(job))
-            pl_job_end(job);
+            pl_job_terminate(job);
     }
     if (job->reporting.check_at && now >= job->reporting.check_at && pl_job_report_deadline(job, now))
-        pl_job_end(job);
+        pl_job_terminate(job);
     if (job->deadline.kill && now >= job->deadline.kill)
         follow_kill(job);
     if (job->deadline.rouse && now >= job->deadline.rouse) {
@@ -222,7 +222,7 @@ void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object
     if (!pl_job_has_missed(job))
         pl_event_queue(job->runtime, pl_event_of_object(job, PLENUM_EVENT_ABORTED, rank, code, object, message));
     pl_outcome_decide(job, follow_exit_code_of(code));
-    pl_job_end(job);
+    pl_job_terminate(job);
 }
 
 static bool follow_is_aborting(const struct plenum_job *job, int rank)
@@ -468,7 +468,7 @@ void pl_job_fail_start(struct plenum_job *job, int rank, int number, const char 
     if (event && pl_job_is_part(job))
         event->public.flags = (unsigned)job->outcome.code << PL_EVENT_CODE;
     pl_event_queue(job->runtime, event);
-    pl_job_end(job);
+    pl_job_terminate(job);
 }
 
 /* Only the first failure makes an event: the others have the same reason. */

@@ -13,7 +13,7 @@ void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *
 void pl_follow_deadlines(struct plenum_job *job, int64_t now);
 
 /* Ends the job and its spawn tree: SIGTERM, and SIGKILL after the grace time. */
-void pl_job_end(struct plenum_job *job);
+void pl_job_terminate(struct plenum_job *job);
 
 /* A process has aborted the job: queues the event, once, and ends the other processes. `object` and `message` may be
  * empty. */

@@ -100,7 +100,7 @@ static void outcome_judge(struct plenum_job *job, const struct pl_ended *end)
     if (job->desc.option[PLENUM_JOB_KEEP_GOING])
         pl_pmix_process_failed(job, end->rank);
     else if (!end->held && (lost || unfinalized || !end->finalized))
-        pl_job_end(job);
+        pl_job_terminate(job);
 }
 
 /* The parents wait for a process that has ended. */

@@ -221,7 +221,7 @@ static void spawn_tree_launched(struct plenum_job *child)
     pthread_mutex_lock(&rt->lock);
     root->tree.pending--;
     if (root->phase != PL_JOB_RUNNING)
-        pl_job_end(child);
+        pl_job_terminate(child);
     if (root->tree.outlived && !pl_spawn_tree_lives(root))
         pl_job_last_process_ended(root);
     pthread_mutex_unlock(&rt->lock);
