@@ -96,7 +96,7 @@ static int open_instead_of_memory(struct pl_engine *engine)
     int rc = open_loaded(engine, PL_NETWORK);
     if (rc)
         return pl_fail(rc, "%s; %s", why, pl_error_detail(NULL));
-    pl_process_note_lacking();
+    pl_process_mark_lacking();
     return MPI_SUCCESS;
 }
 

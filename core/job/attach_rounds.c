@@ -141,7 +141,7 @@ static int rounds_head(const struct pl_attach_rounds *m)
     return head;
 }
 
-static int rounds_note_far(const struct pl_attach_rounds *m, struct pl_seat *seat)
+static int rounds_create_far(const struct pl_attach_rounds *m, struct pl_seat *seat)
 {
     bool *local = pl_malloc((size_t)m->mine.size * sizeof *local);
     if (!local)
@@ -188,7 +188,7 @@ static int rounds_second_far(struct pl_attach_rounds *m, struct pl_seat *seat)
         return rc;
     m->entered = rounds_enter(m, seat);
     if (m->entered == MPI_SUCCESS)
-        m->entered = rounds_note_far(m, seat);
+        m->entered = rounds_create_far(m, seat);
     return MPI_SUCCESS;
 }
 

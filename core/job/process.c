@@ -310,7 +310,7 @@ static bool process_replaces_cards(void)
     return replaces;
 }
 
-void pl_process_note_lacking(void)
+void pl_process_mark_lacking(void)
 {
     const struct pl_identity *identity = &pl_process.identity;
     if (identity->common)

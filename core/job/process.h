@@ -195,7 +195,7 @@ int pl_process_alive(uint64_t proc);
 
 /* A process of the job has no shared memory, so all of the job need a network: this process notes it, or asks. The
  * answer may be old unless it asks `now`, which takes system calls under another launcher. */
-void pl_process_note_lacking(void);
+void pl_process_mark_lacking(void);
 bool pl_process_sees_lacking(bool now);
 
 /* Why does it take no part in the World any more, as words behind its name? PL_STAYS also if that is unknown. */

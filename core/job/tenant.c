@@ -73,7 +73,7 @@ void pl_tenant_unlock(struct pl_job_shared *first)
     atomic_compare_exchange_strong(&first->seating, &self, 0);
 }
 
-static void tenant_note_opening(struct pl_job_shared *first, uint32_t tenant)
+static void tenant_count_opening(struct pl_job_shared *first, uint32_t tenant)
 {
     atomic_store(&first->tenant_opened[tenant], atomic_fetch_add(&first->openings, 1) + 1);
 }
@@ -87,7 +87,7 @@ int pl_tenant_find(struct pl_job_shared *first, uint32_t limit, const char *name
 {
     int tenant = name[0] ? pl_job_enter_tenant(first, limit, pl_tenant_key(name)) : 0;
     if (tenant > 0)
-        tenant_note_opening(first, (uint32_t)tenant);
+        tenant_count_opening(first, (uint32_t)tenant);
     return tenant;
 }
 
@@ -105,7 +105,7 @@ int pl_tenant_replace(struct pl_job_shared *first, uint32_t limit, const char *n
         if (!oldest)
             return -1;
         if (empty((int)oldest)) {
-            tenant_note_opening(first, oldest);
+            tenant_count_opening(first, oldest);
             atomic_store(&first->tenant[oldest], pl_tenant_key(name));
             return (int)oldest;
         }

@@ -147,7 +147,7 @@ static int inherited_alive(int rank)
 
 /* For all ranks of the job, before the runtime can tell, or where it cannot: a script that started the process may go
  * on. */
-static void inherited_note_dead(struct pl_job_rank *rank, int32_t owner)
+static void inherited_mark_dead(struct pl_job_rank *rank, int32_t owner)
 {
     if (atomic_load(&rank->owner) == owner && atomic_exchange(&rank->dead, owner) != owner)
         atomic_fetch_add(&pl_inherited.shared->found_dead, 1);
@@ -164,7 +164,7 @@ static bool inherited_died(int rank, bool asks)
         return gone == PL_GONE_FAILED;
     int32_t owner = atomic_load(&peer->owner);
     if (owner > 0 && !gone && asks && atomic_load(&peer->dead) != owner && inherited_alive(rank) != MPI_SUCCESS)
-        inherited_note_dead(peer, owner);
+        inherited_mark_dead(peer, owner);
     return owner > 0 && (gone || atomic_load(&peer->dead) == owner) && atomic_load(&peer->owner) == owner;
 }
 

@@ -329,7 +329,7 @@ static bool pmix_cards_go_on(struct query *query)
 }
 
 /* A card of the World is there under its own key. The next query begins behind it. */
-static void pmix_cards_note_world(const struct query *query)
+static void pmix_cards_keep_world(const struct query *query)
 {
     struct pmix_listener *known = pmix_cards_listener(query->rank, PL_CARD_WORLD);
     if (!known)
@@ -349,7 +349,7 @@ static int pmix_cards_result(struct query *query, void *card, size_t *length)
         memcpy(card, query->answer.card, query->answer.length);
         *length = query->answer.length;
         if (query->slot == PL_CARD_WORLD && !query->listener && !shared)
-            pmix_cards_note_world(query);
+            pmix_cards_keep_world(query);
         return MPI_SUCCESS;
     case PMIX_ERR_NOT_FOUND:
     case PMIX_ERR_TIMEOUT:

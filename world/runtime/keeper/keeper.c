@@ -257,7 +257,7 @@ static int64_t keeper_us(struct timeval time)
     return (int64_t)time.tv_sec * 1000000 + time.tv_usec;
 }
 
-static void keeper_note_end(struct pl_kept_rank *rank, const struct rusage *used)
+static void keeper_record_end(struct pl_kept_rank *rank, const struct rusage *used)
 {
     rank->ended_us = pl_clock_read(CLOCK_REALTIME) / 1000;
     rank->run_us = pl_clock_read(CLOCK_MONOTONIC) / 1000 - rank->run_us;
@@ -288,7 +288,7 @@ static void keeper_reap(struct keeper *k)
         if (!reaped)
             wait4(pid, &status, 0, &used);
         if (rank) {
-            keeper_note_end(rank, &used);
+            keeper_record_end(rank, &used);
             rank->phase = PL_KEPT_ENDED;
             rank->status = status;
             rank->unsent |= 1 << PL_KEEPER_ENDED;

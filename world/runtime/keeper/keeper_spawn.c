@@ -160,7 +160,7 @@ static void spawn_stop(pid_t pid)
 }
 
 /* How the start has ended. `shared`: the stage at which the process failed, or 0, and its errno. */
-static void spawn_note(struct pl_kept_rank *rank, const int *shared)
+static void spawn_record_start(struct pl_kept_rank *rank, const int *shared)
 {
     if (rank->pid < 0) {
         rank->status = errno;
@@ -219,7 +219,7 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         child_run(&child);
     if (rank->pid > 0 && child.stopped)
         spawn_stop(rank->pid);
-    spawn_note(rank, shared);
+    spawn_record_start(rank, shared);
     munmap(pointers, bytes);
 }
 
