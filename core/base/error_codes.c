@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/lock.h"
 #include "core/base/memory.h"
+#include "core/base/vec.h"
 
 enum { FIRST = MPI_ERR_LASTCODE + 1, CODES_MAX = 1 << 20 };
 
@@ -24,45 +25,32 @@ struct code {
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
-static struct code few[16], *table = few; /* the first need no memory that would leak when the library is unloaded */
-static int size = sizeof few / sizeof *few;
-static int used, first_free = -1; /* those from `used` on were never used; the first of those that are not any more */
+static struct code few[16]; /* the first need no memory that would leak when the library is unloaded */
+static PL_VEC(struct code) table = { .any = { few, .capacity = sizeof few / sizeof *few, .caller_owned = true } };
+static int first_free = -1; /* the first of those that are not used any more; -1: none */
 static _Atomic int last_used = MPI_ERR_LASTCODE;
 _Static_assert(sizeof last_used == sizeof(int), "the user reads the attribute as an int");
 
 static struct code *error_codes_find_locked(int number)
 {
-    if (number < FIRST || number - FIRST >= used || table[number - FIRST].state == UNUSED)
+    if (number < FIRST || number - FIRST >= (int)table.count || table.items[number - FIRST].state == UNUSED)
         return NULL;
-    return &table[number - FIRST];
-}
-
-static int error_codes_grow_locked(void)
-{
-    int larger = size * 2;
-    bool first = table == few;
-    struct code *grown = larger <= CODES_MAX ? pl_realloc(first ? NULL : table, (size_t)larger * sizeof *table) : NULL;
-    if (!grown)
-        return pl_fail_memory("error codes");
-    if (first)
-        memcpy(grown, few, sizeof few);
-    table = grown;
-    size = larger;
-    return MPI_SUCCESS;
+    return &table.items[number - FIRST];
 }
 
 static int add_locked(struct code code, int *number)
 {
-    int i = first_free >= 0 ? first_free : used;
-    int err = i == size ? error_codes_grow_locked() : MPI_SUCCESS;
-    if (err)
-        return err;
-    if (i == used)
-        used++;
-    else
-        first_free = table[i].class;
-    table[i] = code;
-    *number = FIRST + i;
+    struct code *place = NULL;
+    if (first_free >= 0) {
+        place = &table.items[first_free];
+        first_free = place->class;
+    } else if (table.count < CODES_MAX) {
+        place = PL_VEC_PUSH(&table);
+    }
+    if (!place)
+        return pl_fail_memory("error codes");
+    *place = code;
+    *number = FIRST + (int)(place - table.items);
     if (*number > last_used)
         last_used = *number;
     return MPI_SUCCESS;
@@ -115,7 +103,7 @@ static void clear_locked(struct code *code)
 {
     free(code->text);
     *code = (struct code){ .state = UNUSED, .class = first_free };
-    first_free = (int)(code - table);
+    first_free = (int)(code - table.items);
 }
 
 int pl_error_remove_class(int class)

@@ -16,6 +16,7 @@
 #include "core/base/lock.h"
 #include "core/base/memory.h"
 #include "core/base/table.h"
+#include "core/base/vec.h"
 
 enum { FIRST = 1024, KEYVALS_MAX = 1 << 20 }; /* numbers of the user's keyvals; the standard's are lower */
 
@@ -49,18 +50,18 @@ struct slot {
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
-static struct slot few[16], *slots = few; /* a few keyvals need no memory, which unloading the library would leak */
-static int slot_capacity = sizeof few / sizeof *few;
-static int slots_used, first_free = -1; /* slots from `slots_used` on were never used; -1: the list ends */
+static struct slot few[16]; /* a few keyvals need no memory, which unloading the library would leak */
+static PL_VEC(struct slot) slots = { .any = { few, .capacity = sizeof few / sizeof *few, .caller_owned = true } };
+static int first_free = -1; /* -1: the list ends */
 
 /* --- keyvals ------------------------------------------------------------------------------------------------- */
 
 /* A keyval that the user may name; a freed one counts while it has attributes. */
 static struct keyval *keyval_find_locked(enum pl_kind kind, int number)
 {
-    if (number < FIRST || number - FIRST >= slots_used)
+    if (number < FIRST || number - FIRST >= (int)slots.count)
         return NULL;
-    struct keyval *keyval = slots[number - FIRST].keyval;
+    struct keyval *keyval = slots.items[number - FIRST].keyval;
     return keyval && keyval->kind == kind ? keyval : NULL;
 }
 
@@ -77,7 +78,7 @@ static struct keyval *keyval_release_locked(struct keyval *keyval)
     if (--keyval->refs > 0)
         return NULL;
     int slot = keyval->number - FIRST;
-    slots[slot] = (struct slot){ .next_free = first_free };
+    slots.items[slot] = (struct slot){ .next_free = first_free };
     first_free = slot;
     return keyval;
 }
@@ -89,32 +90,16 @@ static void keyval_destroy(struct keyval *dead)
     free(dead);
 }
 
-static int keyval_grow_slots_locked(void)
-{
-    int capacity = slot_capacity * 2;
-    bool first = slots == few;
-    struct slot *grown =
-        capacity <= KEYVALS_MAX ? pl_realloc(first ? NULL : slots, (size_t)capacity * sizeof *grown) : NULL;
-    if (!grown)
-        return pl_fail_memory("attribute keys");
-    if (first)
-        memcpy(grown, few, sizeof few);
-    slots = grown;
-    slot_capacity = capacity;
-    return MPI_SUCCESS;
-}
-
 static int keyval_take_slot_locked(int *slot)
 {
     *slot = first_free;
     if (first_free >= 0) {
-        first_free = slots[first_free].next_free;
+        first_free = slots.items[first_free].next_free;
         return MPI_SUCCESS;
     }
-    int err = slots_used == slot_capacity ? keyval_grow_slots_locked() : MPI_SUCCESS;
-    *slot = slots_used;
-    slots_used += !err;
-    return err;
+    *slot = (int)slots.count;
+    const struct slot *added = slots.count < KEYVALS_MAX ? PL_VEC_PUSH(&slots) : NULL;
+    return added ? MPI_SUCCESS : pl_fail_memory("attribute keys");
 }
 
 int pl_keyval_create(enum pl_kind kind, const struct pl_keyval_functions *functions, int *keyval)
@@ -129,7 +114,7 @@ int pl_keyval_create(enum pl_kind kind, const struct pl_keyval_functions *functi
     if (!err) {
         made->number = FIRST + slot;
         *keyval = made->number;
-        slots[slot].keyval = made;
+        slots.items[slot].keyval = made;
         made = NULL;
     }
     pl_lock_drop(&lock);
