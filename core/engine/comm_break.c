@@ -164,7 +164,6 @@ void pl_comm_break_stop(struct pl_comm *comm, const struct pl_break_notice *noti
     comm->health.stopped = true;
     comm->health.stopped_at = notice->made;
     comm->health.stopped_idups = notice->idups;
-    comm->health.stopped_idups = notice->idups;
 }
 
 /* --- for all members ---------------------------------------------------------------------------------------------- */
