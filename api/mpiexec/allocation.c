@@ -115,6 +115,17 @@ static char *allocation_of_slurm(const char *nodes)
     return allocation_slurm(nodes, counts);
 }
 
+int allocation_slurm_slots(int otherwise)
+{
+    const char *nodes = getenv("SLURM_JOB_NODELIST");
+    char *hosts = nodes ? allocation_of_slurm(nodes) : NULL;
+    long slots = 0;
+    for (const char *at = hosts; at && (at = strchr(at, ':')); at++)
+        slots += strtol(at + 1, NULL, 10);
+    free(hosts);
+    return slots > 0 && slots <= HOSTS_MAX ? (int)slots : otherwise;
+}
+
 /* --- the others -------------------------------------------------------------------------------------------------- */
 
 /* A line for each machine or slot; in Grid Engine the second word is the number of slots. */

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/mpiexec/allocation.h"
 #include "api/mpiexec/parse.h"
 #include "api/mpiexec/rankfile.h"
 #include "core/base/memory_libc.h"
@@ -134,6 +135,59 @@ static void slurm_add_processors(struct handover *h)
     free(each);
 }
 
+static int slurm_count_given(const struct options *o)
+{
+    int ranks = 0;
+    for (int i = 0; i < o->sections; i++)
+        ranks += o->section[i].ranks;
+    return ranks;
+}
+
+/* Of an allocation srun would take the number of tasks that was given to it, whatever -N says. 0: srun counts. */
+static int slurm_count_ranks(const struct options *o)
+{
+    const char *nodes = getenv("SLURM_JOB_NUM_NODES");
+    const struct section *s = &o->section[0];
+    if (o->sections > 1 || s->counted)
+        return slurm_count_given(o);
+    if (s->per_node)
+        return s->per_node * (o->hosts ? slurm_count_hosts(o->hosts) : nodes ? (int)strtol(nodes, NULL, 10) : 0);
+    return o->hosts ? s->ranks : allocation_slurm_slots(s->ranks);
+}
+
+/* As many ranks on each host as it has slots, as mpiexec itself places them: a list with a name for each rank. */
+static void slurm_add_each(struct handover *h, int ranks)
+{
+    const struct options *o = h->options;
+    int first = 0, last, left = ranks;
+    char *list = NULL;
+    FILE *out = pl_text_open(&list);
+    while (first < o->host_count && o->host[first].slots < ranks)
+        first++;
+    first = first < o->host_count ? first : 0;
+    for (last = first; out && left > 0; last++)
+        for (int i = 0; i < o->host[last].slots && left > 0; i++, left--)
+            fprintf(out, "%s%s", left < ranks ? "," : "", o->host[last].name);
+    if (out)
+        fclose(out);
+    handover_add(h, "--distribution=arbitrary");
+    handover_addf(h, "--nodes=%d", last - first);
+    handover_addf(h, "--nodelist=%s", list ? list : "");
+    free(list);
+}
+
+static void slurm_add_hosts(struct handover *h)
+{
+    const struct options *o = h->options;
+    int ranks = slurm_count_given(o);
+    if (o->map == PLENUM_MAP_SLOT && !o->section[0].per_node && ranks <= o->slots) {
+        slurm_add_each(h, ranks);
+        return;
+    }
+    handover_addf(h, "--nodes=%d", slurm_count_hosts(o->hosts));
+    handover_addf(h, "--nodelist=%s", o->hosts);
+}
+
 static const char *slurm_add_placement(struct handover *h)
 {
     static const char *const bind[] = { [PLENUM_BIND_NONE] = "none",
@@ -150,7 +204,7 @@ static const char *slurm_add_placement(struct handover *h)
         return "--bind-to l3cache";
     bool mapped = o->rank_by == PLENUM_RANK_MAPPED || (o->rank_by == PLENUM_RANK_SLOT && o->map != PLENUM_MAP_NODE);
     if (!mapped && !(o->rank_by == PLENUM_RANK_NODE && o->map == PLENUM_MAP_NODE))
-        return "--rank-by";
+        return o->section[0].per_place ? "--map-by ppr" : "--rank-by";
     if (o->map_given)
         handover_addf(h, "--distribution=%s:%s", o->map == PLENUM_MAP_NODE ? "cyclic" : "block",
                       o->map == PLENUM_MAP_SOCKET ? "cyclic" : "block");
@@ -163,10 +217,8 @@ static const char *slurm_add_placement(struct handover *h)
         handover_addf(h, "--cpus-per-task=%ld", o->bind_count);
     if (o->gpus > 0)
         handover_addf(h, "--gpus-per-task=%d", o->gpus);
-    if (o->hosts) {
-        handover_addf(h, "--nodes=%d", slurm_count_hosts(o->hosts));
-        handover_addf(h, "--nodelist=%s", o->hosts);
-    }
+    if (o->hosts)
+        slurm_add_hosts(h);
     if (o->section[0].per_node)
         handover_addf(h, "--ntasks-per-node=%d", o->section[0].per_node);
     return NULL;
@@ -256,15 +308,10 @@ const char *handover_words_slurm(struct handover *h)
     refused = refused ? refused : slurm_check_sections(h);
     if (refused)
         return refused;
-    int ranks = 0;
-    bool counted = false;
-    for (int i = 0; i < o->sections; i++) {
-        ranks += o->section[i].ranks;
-        counted |= o->section[i].counted;
-    }
+    int ranks = slurm_count_ranks(o);
     handover_add(h, slurm_choose_interface());
     handover_add(h, "--overcommit"); /* mpiexec always allows more processes than processors */
-    if (counted || o->sections > 1 || !o->section[0].per_node)
+    if (ranks > 0)
         handover_addf(h, "--ntasks=%d", ranks);
     handover_add(h, o->keep_going ? "--kill-on-bad-exit=0" : "--kill-on-bad-exit=1");
     if (o->stdin_given && o->stdin_rank < 0)

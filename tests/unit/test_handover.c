@@ -195,6 +195,50 @@ START_TEST(words_slurm)
 }
 END_TEST
 
+/* Inside an allocation a program without -n gets a process for each slot, and -N counts the nodes: srun would take the
+ * number of tasks of the allocation. */
+START_TEST(counts_slurm)
+{
+    start();
+    have("srun", "");
+    setenv("SLURM_JOB_ID", "1", 1);
+    setenv("SLURM_JOB_NUM_NODES", "3", 1);
+    setenv("SLURM_JOB_NODELIST", "a[1-3]", 1);
+    setenv("SLURM_NTASKS", "5", 1);
+    setenv("SLURM_TASKS_PER_NODE", "2(x2),1", 1);
+    gives("p", SRUN "--ntasks=5 --kill-on-bad-exit=1 --input=0 p");
+    gives("-N 4 p", SRUN "--ntasks=12 --kill-on-bad-exit=1 --input=0 --ntasks-per-node=4 p");
+    gives("-N 4 -host a1,a3 p",
+          SRUN "--ntasks=8 --kill-on-bad-exit=1 --input=0 --nodes=2 --nodelist=a1,a3 --ntasks-per-node=4 p");
+    gives("-n 2 p", SRUN "--ntasks=2 --kill-on-bad-exit=1 --input=0 p");
+    unsetenv("SLURM_NTASKS");
+    setenv("SLURM_JOB_CPUS_PER_NODE", "8(x3)", 1);
+    gives("p", SRUN "--ntasks=24 --kill-on-bad-exit=1 --input=0 p");
+    unsetenv("SLURM_TASKS_PER_NODE");
+    unsetenv("SLURM_JOB_CPUS_PER_NODE");
+    end();
+}
+END_TEST
+
+/* The slots behind a colon count, as they do where mpiexec places the ranks. */
+START_TEST(slots_slurm)
+{
+    start();
+    have("srun", "");
+#define EACH " --kill-on-bad-exit=1 --input=0 --distribution=arbitrary "
+    gives("--launcher slurm -n 3 -host a:1,b:2 p", SRUN "--ntasks=3" EACH "--nodes=2 --nodelist=a,b,b p");
+    gives("--launcher slurm -host a:2,b,a p", SRUN "--ntasks=4" EACH "--nodes=2 --nodelist=a,a,a,b p");
+    gives("--launcher slurm -n 3 -host a:2,b:2 p", SRUN "--ntasks=3" EACH "--nodes=2 --nodelist=a,a,b p");
+    gives("--launcher slurm -n 2 -host a,b:2,c:2 p", SRUN "--ntasks=2" EACH "--nodes=1 --nodelist=b,b p");
+    gives("--launcher slurm -n 5 -host a:2,b:2 p",
+          SRUN "--ntasks=5 --kill-on-bad-exit=1 --input=0 --nodes=2 --nodelist=a,b p");
+    gives("--launcher slurm -n 2 -host a:2,b:2 --bynode p",
+          SRUN "--ntasks=2 --kill-on-bad-exit=1 --input=0 --distribution=cyclic:block --nodes=2 --nodelist=a,b p");
+    refused("--launcher slurm -n 4 --map-by ppr:1:socket p", "--map-by ppr cannot");
+    end();
+}
+END_TEST
+
 /* srun reads the list of programs from memory. */
 START_TEST(programs_slurm)
 {
@@ -354,4 +398,5 @@ START_TEST(quotes)
 }
 END_TEST
 
-UNIT_MAIN("handover", who, words_slurm, programs_slurm, words_prte, hostfile, rankfile, quotes)
+UNIT_MAIN("handover", who, words_slurm, counts_slurm, slots_slurm, programs_slurm, words_prte, hostfile, rankfile,
+          quotes)
