@@ -128,6 +128,62 @@ static void polling(void)
             MPI_Iprobe(0, 31, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
+static int no_state(void *state, MPI_Status *status)
+{
+    (void)state;
+    MPI_Status_set_elements(status, MPI_INT, 0);
+    MPI_Status_set_cancelled(status, 0);
+    return MPI_SUCCESS;
+}
+
+static int nothing(void *state)
+{
+    (void)state;
+    return MPI_SUCCESS;
+}
+
+static int not_cancelled(void *state, int complete)
+{
+    (void)state;
+    (void)complete;
+    return MPI_SUCCESS;
+}
+
+/* No thread completes it. */
+static void generalized(void)
+{
+    MPI_Request request;
+    MPI_Grequest_start(no_state, nothing, not_cancelled, NULL, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* One accepts at a port, the other connects to the other port. */
+static void ports(void)
+{
+    char port[2][MPI_MAX_PORT_NAME];
+    MPI_Comm other;
+    for (int i = 0; rank == 0 && i < 2; i++)
+        MPI_Open_port(MPI_INFO_NULL, port[i]);
+    MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        MPI_Comm_accept(port[0], MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+    else
+        MPI_Comm_connect(port[1], MPI_INFO_NULL, 0, MPI_COMM_SELF, &other);
+}
+
+/* One ends with more messages under way than there is room for, to one that takes none. */
+static void untaken(void)
+{
+    static char data[4000];
+    MPI_Request request;
+    if (rank == 1)
+        pause();
+    for (int i = 0; i < 5000 && rank == 0; i++) {
+        MPI_Isend(data, sizeof data, MPI_CHAR, 1, 3, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+    }
+}
+
 /* The root gathers, the others want a broadcast. */
 static void different(void)
 {
@@ -406,6 +462,9 @@ static const struct {
     { "anybody", anybody, 0 },
     { "threads", threads, 0 },
     { "polling", polling, 0 },
+    { "generalized", generalized, 0 },
+    { "ports", ports, 0 },
+    { "untaken", untaken, 0 },
     { "different", different, 0 },
     { "roots", roots, 0 },
     { "roots_later", roots_later, 0 },
