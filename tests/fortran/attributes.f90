@@ -74,6 +74,7 @@ program attributes
   call c_keys()
   call old_keys()
   call datatypes()
+  call many()
   call windows()
   call predefined()
   call MPI_Finalize()
@@ -187,6 +188,38 @@ contains
     call MPI_Type_free(datatype)
     call MPI_Type_free_keyval(key)
     call MPI_Type_free_keyval(unused)
+  end subroutine
+
+  ! So many that they share places of a table, of which every third goes, and some come again.
+  subroutine many()
+    integer, parameter :: COUNT = 3000
+    type(MPI_Datatype) :: datatype(COUNT)
+    integer :: key, i, wrong, missing
+    integer(MPI_ADDRESS_KIND) :: value
+    logical :: found
+    call MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, key, 0_MPI_ADDRESS_KIND)
+    do i = 1, COUNT
+      call MPI_Type_dup(MPI_INTEGER, datatype(i))
+      call MPI_Type_set_attr(datatype(i), key, BIG + i)
+    end do
+    do i = 1, COUNT, 3
+      call MPI_Type_delete_attr(datatype(i), key)
+    end do
+    do i = 1, COUNT, 6
+      call MPI_Type_set_attr(datatype(i), key, BIG - i)
+    end do
+    wrong = 0
+    missing = 0
+    do i = 1, COUNT
+      value = BIG
+      call MPI_Type_get_attr(datatype(i), key, value, found)
+      if (found .neqv. (mod(i, 3) /= 1 .or. mod(i, 6) == 1)) missing = missing + 1
+      if (found .and. value /= merge(BIG - i, BIG + i, mod(i, 6) == 1)) wrong = wrong + 1
+      call MPI_Type_free(datatype(i))
+    end do
+    call expect(missing == 0, 'each of many attributes is there until it is deleted')
+    call expect(wrong == 0, 'each of many attributes has its value')
+    call MPI_Type_free_keyval(key)
   end subroutine
 
   subroutine windows()

@@ -82,6 +82,58 @@ START_TEST(flush_of_earlier_messages)
 }
 END_TEST
 
+/* Two messages fill the buffer. When the first is received, a third of the same size takes its place exactly. */
+START_TEST(gap_of_one_message)
+{
+    enum { ATTACHED = 2 * (BYTES + MPI_BSEND_OVERHEAD) };
+    void *back;
+    MPI_Count size;
+    begin_test();
+    ck_assert_int_eq(pl_bsend_attach(pl_bsend_of_comm(comm), buffer, ATTACHED), MPI_SUCCESS);
+    bsend(1);
+    bsend(2);
+    for (int tag = 1; tag < 10; tag++) {
+        receive(tag);
+        bsend(tag + 2);
+    }
+    receive(10);
+    receive(11);
+    ck_assert_int_eq(pl_bsend_detach(pl_bsend_of_comm(comm), &back, &size), MPI_SUCCESS);
+    end_test();
+}
+END_TEST
+
+/* A buffer as large as users are told holds its message wherever it begins and ends, and nothing beside it changes. */
+START_TEST(tight_at_any_address)
+{
+    enum { GUARD = 64, TAIL = 67 };
+    void *back;
+    MPI_Count size;
+    begin_test();
+    for (int at = 0; at < 64; at++)
+        for (int less = 0; less < TAIL; less += 11) {
+            MPI_Count bytes = BYTES - less, attached = bytes + MPI_BSEND_OVERHEAD;
+            unsigned char *start = (unsigned char *)(((uintptr_t)buffer + 127) & ~(uintptr_t)63) + at;
+            memset(start - GUARD, 0xa5, GUARD);
+            memset(start + attached, 0xa5, GUARD);
+            data[0] = (unsigned char)at;
+            data[bytes - 1] = (unsigned char)less;
+            ck_assert_int_eq(pl_bsend_attach(pl_bsend_of_comm(comm), start, attached), MPI_SUCCESS);
+            int rc = pl_bsend(comm, data, bytes, (struct pl_type *)PL_TYPE_BYTE, 0, 1);
+            ck_assert_msg(rc == MPI_SUCCESS, "%d behind a multiple of 64, %d less: %s", at, less,
+                          pl_error_detail(NULL));
+            data[0] = data[bytes - 1] = 0xff;
+            receive(1);
+            ck_assert(data[0] == at && data[bytes - 1] == less);
+            ck_assert_int_eq(pl_bsend_detach(pl_bsend_of_comm(comm), &back, &size), MPI_SUCCESS);
+            ck_assert(back == start && size == attached);
+            for (int i = 0; i < GUARD; i++)
+                ck_assert_msg(start[-1 - i] == 0xa5 && start[attached + i] == 0xa5, "%d: %d bytes away", at, i);
+        }
+    end_test();
+}
+END_TEST
+
 /* The error says how much the message needs, what is attached, and what is free. */
 START_TEST(no_space)
 {
@@ -111,4 +163,4 @@ START_TEST(no_space)
 }
 END_TEST
 
-UNIT_MAIN("bsend", flush_of_earlier_messages, no_space)
+UNIT_MAIN("bsend", flush_of_earlier_messages, gap_of_one_message, tight_at_any_address, no_space)
