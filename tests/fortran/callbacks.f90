@@ -38,6 +38,36 @@ contains
     b = max(a, b)
   end subroutine
 
+  ! Several procedures at a time, each for its own operation.
+  subroutine add_up(invec, inoutvec, len, datatype)
+    use, intrinsic :: iso_c_binding
+    type(c_ptr), value :: invec, inoutvec
+    integer :: len
+    type(MPI_Datatype) :: datatype
+    integer, pointer :: a(:), b(:)
+    if (datatype /= MPI_INTEGER) return
+    call c_f_pointer(invec, a, [len])
+    call c_f_pointer(inoutvec, b, [len])
+    b = a + b
+  end subroutine
+
+  subroutine smallest(invec, inoutvec, len, datatype)
+    use, intrinsic :: iso_c_binding
+    type(c_ptr), value :: invec, inoutvec
+    integer :: len
+    type(MPI_Datatype) :: datatype
+    integer, pointer :: a(:), b(:)
+    if (datatype /= MPI_INTEGER) return
+    call c_f_pointer(invec, a, [len])
+    call c_f_pointer(inoutvec, b, [len])
+    b = min(a, b)
+  end subroutine
+
+  subroutine other_comm_error(comm, error_code)
+    type(MPI_Comm) :: comm
+    integer :: error_code
+    handled = handled + 100; handled_object = comm%MPI_VAL; handled_code = error_code
+  end subroutine
   subroutine comm_error(comm, error_code)
     type(MPI_Comm) :: comm
     integer :: error_code
@@ -118,6 +148,7 @@ program callbacks
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   call operations
+  call several
   call handlers
   call communicator_attributes
   call datatype_attributes
@@ -149,9 +180,9 @@ contains
       call expect(all(product(:, :, i) == expected), 'a product in the order of ranks')
     end do
     call MPI_Op_create_c(largest, .true., op_c)
-    x = [(real(rank + i), i = 1, 4)]
+    x = [(real(merge(rank, -rank, mod(i, 2) == 0) + i), i = 1, 4)]
     call MPI_Allreduce(x, y, 4_MPI_COUNT_KIND, MPI_REAL, op_c, MPI_COMM_WORLD)
-    call expect(all(y == [(real(ranks - 1 + i), i = 1, 4)]), 'an operation with a large count')
+    call expect(all(y == [(real(merge(ranks - 1, 0, mod(i, 2) == 0) + i), i = 1, 4)]), 'an operation with a large count')
     call MPI_Op_free(op)
     call MPI_Op_free(op_c)
     call expect(op == MPI_OP_NULL, 'a freed operation')
@@ -161,6 +192,45 @@ contains
       call MPI_Op_create(multiply, .false., op)
       call MPI_Op_free(op)
     end do
+  end subroutine
+
+  subroutine several
+    type(MPI_Op) :: sum, least, again
+    type(MPI_Comm) :: one, two
+    type(MPI_Errhandler) :: first, second
+    integer :: mine(2), found(2), i, code
+    call MPI_Op_create(add_up, .true., sum)
+    call MPI_Op_create(smallest, .true., least)
+    call MPI_Op_create(add_up, .true., again)
+    mine = [rank + 1, -rank]
+    do i = 1, 2
+      call MPI_Allreduce(mine, found, 2, MPI_INTEGER, sum, MPI_COMM_WORLD)
+      call expect(all(found == [ranks * (ranks + 1) / 2, -ranks * (ranks - 1) / 2]), 'one of several operations')
+      call MPI_Allreduce(mine, found, 2, MPI_INTEGER, least, MPI_COMM_WORLD)
+      call expect(all(found == [1, 1 - ranks]), 'another of several operations')
+      call MPI_Allreduce(mine, found, 2, MPI_INTEGER, again, MPI_COMM_WORLD)
+      call expect(all(found == [ranks * (ranks + 1) / 2, -ranks * (ranks - 1) / 2]), 'two operations of one procedure')
+    end do
+    call MPI_Op_free(sum)
+    call MPI_Op_free(least)
+    call MPI_Op_free(again)
+
+    call MPI_Comm_dup(MPI_COMM_SELF, one)
+    call MPI_Comm_dup(MPI_COMM_SELF, two)
+    call MPI_Comm_create_errhandler(comm_error, first)
+    call MPI_Comm_create_errhandler(other_comm_error, second)
+    call MPI_Comm_set_errhandler(one, first)
+    call MPI_Comm_set_errhandler(two, second)
+    handled = 0
+    call MPI_Send(mine, 1, MPI_INTEGER, 1, 0, one, code)
+    call expect(handled == 1 .and. handled_object == one%MPI_VAL, 'one of several error handlers')
+    call MPI_Send(mine, 1, MPI_INTEGER, 1, 0, two, code)
+    call expect(handled == 101 .and. handled_object == two%MPI_VAL, 'another of several error handlers')
+    handled = 0
+    call MPI_Errhandler_free(first)
+    call MPI_Errhandler_free(second)
+    call MPI_Comm_free(one)
+    call MPI_Comm_free(two)
   end subroutine
 
   function fold(start, i) result(m)
