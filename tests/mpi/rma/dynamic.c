@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory that is attached to a window and detached from it while the window is in use: several regions, adjacent ones,
  * empty ones, in any order, and a list that grows at remote ranks. */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pattern.h"
@@ -112,6 +113,46 @@ static void neighbours(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Accesses up to the ends of two regions with a gap of one byte between, and a byte further, which moves nothing. */
+static void ends(void)
+{
+    enum { FIRST = 100, GAP = 150, END = 200, ALL = 300 };
+    static const struct {
+        int at, bytes;
+        bool attached;
+    } access[] = { { FIRST, 50, true },     { FIRST, 51, false },  { FIRST, 52, false },  { FIRST - 1, 1, false },
+                   { FIRST - 1, 2, false }, { GAP - 1, 1, true },  { GAP - 1, 2, false }, { GAP - 1, 3, false },
+                   { GAP, 1, false },       { GAP, 2, false },     { GAP + 1, 49, true }, { GAP + 1, 50, false },
+                   { END - 1, 1, true },    { END - 1, 2, false }, { END, 1, false } };
+    static unsigned char memory[ALL];
+    unsigned char written[ALL] = { 0 }, wanted[ALL], out[ALL];
+    int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
+    MPI_Aint mine = address_of(memory), there;
+    CHECK_OK(MPI_Win_attach(win, memory + FIRST, GAP - FIRST));
+    CHECK_OK(MPI_Win_attach(win, memory + GAP + 1, END - GAP - 1));
+    CHECK_OK(
+        MPI_Sendrecv(&mine, 1, MPI_AINT, last, 0, &there, 1, MPI_AINT, next, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win));
+    for (int i = 0; i < (int)(sizeof access / sizeof *access); i++) {
+        memset(out, mtest_rank + i + 1, sizeof out);
+        int failed = MPI_Put(out, access[i].bytes, MPI_BYTE, next, MPI_Aint_add(there, access[i].at), access[i].bytes,
+                             MPI_BYTE, win);
+        int flushed = MPI_Win_flush(next, win);
+        CHECK_CLASS(failed ? failed : flushed, access[i].attached ? MPI_SUCCESS : MPI_ERR_RMA_RANGE);
+        if (access[i].attached)
+            memcpy(written + access[i].at, out, (size_t)access[i].bytes);
+    }
+    CHECK_OK(MPI_Win_unlock(next, win));
+    CHECK_OK(MPI_Sendrecv(written, ALL, MPI_BYTE, next, 1, wanted, ALL, MPI_BYTE, last, 1, MPI_COMM_WORLD,
+                          MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, mtest_rank, 0, win));
+    CHECK(memcmp(memory, wanted, ALL) == 0);
+    CHECK_OK(MPI_Win_unlock(mtest_rank, win));
+    CHECK_OK(MPI_Win_detach(win, memory + FIRST));
+    CHECK_OK(MPI_Win_detach(win, memory + GAP + 1));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* A linked list with nodes on all ranks: compare and swap inserts each node at the head. */
 struct node {
     int64_t rank, address; /* of the next node; -1: none */
@@ -174,6 +215,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     regions();
     neighbours();
+    ends();
     list();
     CHECK_OK(MPI_Win_attach(win, left, sizeof left)); /* freeing the window detaches it */
     CHECK_OK(MPI_Win_free(&win));
