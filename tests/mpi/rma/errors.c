@@ -330,6 +330,13 @@ static void flavors(MPI_Win fixed)
     CHECK_OK(MPI_Win_attach(dynamic, memory, 50));
     CHECK_CLASS(MPI_Win_attach(dynamic, memory + 20, 50), MPI_ERR_RMA_ATTACH);
     CHECK_CLASS(MPI_Win_attach(dynamic, memory, 50), MPI_ERR_RMA_ATTACH);
+    CHECK_OK(MPI_Win_attach(dynamic, memory + 60, 10));
+    CHECK_CLASS(MPI_Win_attach(dynamic, memory + 55, 6), MPI_ERR_RMA_ATTACH); /* by its end, which is in the next */
+    CHECK_CLASS(MPI_Win_attach(dynamic, memory + 55, 40), MPI_ERR_RMA_ATTACH);
+    CHECK_CLASS(MPI_Win_attach(dynamic, memory + 65, 1), MPI_ERR_RMA_ATTACH);
+    CHECK_OK(MPI_Win_attach(dynamic, memory + 50, 10)); /* just between the two */
+    CHECK_OK(MPI_Win_detach(dynamic, memory + 50));
+    CHECK_OK(MPI_Win_detach(dynamic, memory + 60));
     CHECK_CLASS(MPI_Win_detach(dynamic, memory + 1), MPI_ERR_RMA_ATTACH);
     /* Memory that the target has not attached: the next call that waits for the target reports it, once. Addresses
      * differ between ranks, but no rank has attached the first page. */
