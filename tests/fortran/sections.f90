@@ -20,6 +20,7 @@ program sections
   call vectors
   call reductions
   call neighbors
+  call neighbors_of_three_dimensions
   call one_sided
   call in_files
   call packed
@@ -264,6 +265,25 @@ contains
       call MPI_Reduce_scatter(a(1:2 * ranks:2, 4), b(7:7, 7), counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
       call expect(b(7, 7) == total, 'Reduce_scatter of a section')
     end if
+  end subroutine
+
+  ! Arrays of six datatypes: two neighbors in each dimension, of which those in the last one exist.
+  subroutine neighbors_of_three_dimensions
+    type(MPI_Comm) :: grid
+    type(MPI_Datatype) :: types(6)
+    integer :: out(6), in(6), counts(6), me, below, above
+    integer(MPI_ADDRESS_KIND) :: places(6)
+    call MPI_Cart_create(MPI_COMM_WORLD, 3, [1, 1, ranks], [.false., .false., .true.], .false., grid)
+    call MPI_Comm_rank(grid, me)
+    call MPI_Cart_shift(grid, 2, 1, below, above)
+    types = MPI_INTEGER
+    counts = 1
+    places = [(4_MPI_ADDRESS_KIND * i, i = 0, 5)]
+    out = 10 * me
+    in = -1
+    call MPI_Neighbor_alltoallw(out, counts, places, types, in, counts, places, types, grid)
+    call expect(all(in == [-1, -1, -1, -1, 10 * below, 10 * above]), 'Neighbor_alltoallw in three dimensions')
+    call MPI_Comm_free(grid)
   end subroutine
 
   subroutine neighbors
