@@ -103,6 +103,44 @@ START_TEST(gap_of_one_message)
 }
 END_TEST
 
+static void bsend_marked(int tag)
+{
+    memset(data, tag, BYTES);
+    bsend(tag);
+}
+
+static void receive_marked(int tag)
+{
+    memset(data, 0, BYTES);
+    receive(tag);
+    ck_assert_msg(data[0] == tag && data[BYTES - 1] == tag, "message %d has other data", tag);
+}
+
+/* The newest message goes first: the next ones take no place of those that are left. */
+START_TEST(newest_is_received_first)
+{
+    void *back;
+    MPI_Count size;
+    begin_test();
+    ck_assert_int_eq(pl_bsend_attach(pl_bsend_of_comm(comm), buffer, CAPACITY), MPI_SUCCESS);
+    bsend_marked(1);
+    bsend_marked(2);
+    receive_marked(2);
+    bsend_marked(3);
+    bsend_marked(4);
+    bsend_marked(5);
+    receive_marked(3);
+    bsend_marked(6);
+    ck_assert_int_eq(pl_bsend(comm, data, BYTES, (struct pl_type *)PL_TYPE_BYTE, 0, 7), MPI_ERR_BUFFER);
+    receive_marked(4);
+    receive_marked(5);
+    receive_marked(6);
+    receive_marked(1);
+    ck_assert_int_eq(pl_bsend_detach(pl_bsend_of_comm(comm), &back, &size), MPI_SUCCESS);
+    end_test();
+}
+END_TEST
+
 /* A buffer as large as users are told holds its message wherever it begins and ends, and nothing beside it changes. */
 START_TEST(tight_at_any_address)
 {
@@ -157,10 +195,14 @@ START_TEST(no_space)
         end--;
     ck_assert_int_lt(atoi(end), ATTACHED - BYTES);
     ck_assert_int_ge(atoi(end), BYTES);
+    const char *longest = strstr(text, "at most ");
+    ck_assert_ptr_nonnull(longest);
+    ck_assert_int_eq(atoi(longest + strlen("at most ")), atoi(end));
     receive(1);
     ck_assert_int_eq(pl_bsend_detach(pl_bsend_of_comm(comm), &back, &size), MPI_SUCCESS);
     end_test();
 }
 END_TEST
 
-UNIT_MAIN("bsend", flush_of_earlier_messages, gap_of_one_message, tight_at_any_address, no_space)
+UNIT_MAIN("bsend", flush_of_earlier_messages, gap_of_one_message, newest_is_received_first, tight_at_any_address,
+          no_space)
