@@ -149,6 +149,7 @@ program callbacks
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   call operations
   call several
+  call set_names
   call handlers
   call communicator_attributes
   call datatype_attributes
@@ -182,7 +183,7 @@ contains
     call MPI_Op_create_c(largest, .true., op_c)
     x = [(real(merge(rank, -rank, mod(i, 2) == 0) + i), i = 1, 4)]
     call MPI_Allreduce(x, y, 4_MPI_COUNT_KIND, MPI_REAL, op_c, MPI_COMM_WORLD)
-    call expect(all(y == [(real(merge(ranks - 1, 0, mod(i, 2) == 0) + i), i = 1, 4)]), 'an operation with a large count')
+    call expect(all(y == [(real(merge(ranks - 1, 0, mod(i, 2) == 0) + i), i = 1, 4)]), 'a large count')
     call MPI_Op_free(op)
     call MPI_Op_free(op_c)
     call expect(op == MPI_OP_NULL, 'a freed operation')
@@ -192,6 +193,31 @@ contains
       call MPI_Op_create(multiply, .false., op)
       call MPI_Op_free(op)
     end do
+  end subroutine
+
+  ! The length of a name comes back, whether the name is asked for or not; more space has blanks.
+  subroutine set_names
+    type(MPI_Session) :: session
+    character(len=MPI_MAX_PSET_NAME_LEN) :: name
+    integer :: sets, n, length, whole
+    call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, session)
+    call MPI_Session_get_num_psets(session, MPI_INFO_NULL, sets)
+    call expect(sets >= 2, 'there are process sets')
+    do n = 0, sets - 1
+      name = 'unchanged'
+      whole = 0
+      call MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, whole, name)
+      call expect(whole > 0 .and. name == 'unchanged', 'the length of the name of a process set')
+      length = len(name)
+      call MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, length, name)
+      call expect(length == whole .and. len_trim(name) == whole, 'the name of a process set, and its length')
+      call expect(n > 0 .or. index(name, '://') > 0, 'a process set is a URI')
+      length = 3
+      name = 'unchanged'
+      call MPI_Session_get_nth_pset(session, MPI_INFO_NULL, n, length, name)
+      call expect(length == whole .and. len_trim(name) == 3, 'a part of the name of a process set')
+    end do
+    call MPI_Session_finalize(session)
   end subroutine
 
   subroutine several
