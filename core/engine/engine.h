@@ -138,8 +138,8 @@ struct pl_engine_wait {
     bool oversubscribed;          /* more runnable ranks than cores: yield early */
     _Atomic int contention;       /* above 0: a peer, below 0: unrelated processes ran when a waiting thread yielded */
     uint32_t described;           /* the job report in which the engine's queues are; engine lock (wait_record.c) */
-    _Atomic long moved_apart;     /* when a thread last tried to leave its core (migrate.h): CLOCK_MONOTONIC, ns */
-    _Atomic unsigned apart_tries; /* such tries; to a peer, since contention began */
+    _Atomic long moved_apart;     /* when a thread last tried to leave its core to a peer: CLOCK_MONOTONIC, ns */
+    _Atomic unsigned apart_tries; /* such tries since contention began */
     _Atomic int slow_spins;       /* in succession, in which rounds of progress called the kernel (wait.c) */
     _Atomic long contended;       /* when a yield last let another process run: CLOCK_MONOTONIC, ns */
     _Atomic unsigned polls;       /* unsuccessful tests and probes */

@@ -121,6 +121,8 @@ enum {
     SLOW_NS = 1000,         /* the same where that process, too, may yield after one round of progress */
     STARVED_NS = 1000000,   /* a longer one has let a process run that computes: better to sleep, and be woken */
     CONTENTION_MEMORY = 32, /* short yields until contention is forgotten */
+    APART_NS = 1000000,     /* before a thread tries again to leave the core; every further time is twice as long ... */
+    APART_DOUBLINGS = 4,    /* ... until here: 16 ms */
     FREE_NS = 10000000,     /* it has left the core if no other process has run there for this long */
     SLEEP_FIRST_US = 100,   /* every further sleep is twice as long ... */
     SLEEP_DOUBLINGS = 7,    /* ... until here: 12.8 ms */
@@ -394,8 +396,14 @@ static bool is_machine_full(void)
  */
 static bool should_move_apart(struct pl_engine *engine, const struct pl_wait_policy *policy)
 {
-    if (!policy->moves_apart || !pl_migrate_is_due(engine))
+    if (!policy->moves_apart)
         return false;
+    long now = pl_clock_ns();
+    unsigned tries = atomic_load_explicit(&engine->wait.apart_tries, memory_order_relaxed);
+    long pause = (long)APART_NS << (tries < APART_DOUBLINGS ? tries : APART_DOUBLINGS);
+    if (now - atomic_load_explicit(&engine->wait.moved_apart, memory_order_relaxed) < pause)
+        return false;
+    atomic_store_explicit(&engine->wait.moved_apart, now, memory_order_relaxed);
     if (!is_slow(engine) || !is_machine_full())
         return true;
     atomic_fetch_add_explicit(&engine->wait.apart_tries, 1, memory_order_relaxed);

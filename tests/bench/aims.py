@@ -107,7 +107,7 @@ def means_of(figures, own, peers, means=MEANS):
         least, measured = mean_ratio(figures, 'limits', peers, mean)
         if not count:
             continue
-        limit = ratio > mean.bound and measured == count and least > mean.bound and ratio <= least / CLOSE
+        limit = ratio > mean.bound and measured == count and mean.bound < least <= 1 and ratio <= least / CLOSE
         lines.append(Line(f'{mean.name}, {count} figures', mean.ranks, 'mean', None, 'the better one', None, ratio, mean.bound,
                           ratio <= mean.bound or limit, limit))
         if measured == count:
@@ -124,8 +124,8 @@ def is_at_limit(figures, ranks, figure, own, others, aim, match):
     what = aim.least.format(*match.groups()) if aim.least else None
     name = own if what and what.endswith(', by hand') else 'limits'
     least = next((figures[what, n][name] for n in (ranks, 1) if name in figures.get((what, n), {})), None)
-    if not least:
-        return False
+    if not least or not meets(median_ratio(least, others), figure['unit'], 1):
+        return False  # a peer betters it
     unit, close = figure['unit'], CLOSE if figure['unit'] not in LESS_IS_BETTER else 1 / CLOSE
     return not meets(median_ratio(least, others), unit, aim.bound) and meets(median_ratio(figure[own], least), unit, close)
 

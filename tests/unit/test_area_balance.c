@@ -3,7 +3,7 @@
  * two fewer. If each check moves one rank, all cores soon have an equal share, and then none moves. */
 #include "unit.h"
 
-#include "core/coll/area/balance.h"
+#include "core/coll/area/slots.h"
 
 enum { MOST = 64 };
 
@@ -84,5 +84,20 @@ START_TEST(random_ranks_get_equal_shares)
 }
 END_TEST
 
+/* A core is known for some hundred operations after the wait, also where their numbers wrap. */
+START_TEST(cores_are_known_for_a_while)
+{
+    static const uint32_t numbers[] = { 0, 1, 255, 100000, 1u << 28, UINT32_MAX - 600, UINT32_MAX };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        uint32_t word = pl_area_core_word(1023, numbers[i]);
+        ck_assert_int_eq(pl_area_core_of(word), 1023);
+        ck_assert(pl_area_core_is_new(word, numbers[i]) && pl_area_core_is_new(word, numbers[i] + 1000));
+        ck_assert(!pl_area_core_is_new(word, numbers[i] + 1300) && !pl_area_core_is_new(word, numbers[i] + 1000000));
+    }
+    ck_assert_int_eq(pl_area_core_of(0), -1);
+    ck_assert_int_eq(pl_area_core_of(pl_area_core_word(-1, 7)), -1);
+}
+END_TEST
+
 UNIT_MAIN("area_balance", the_last_one_leaves, equal_shares_stay, unknown_cores_decide_nothing,
-          random_ranks_get_equal_shares)
+          random_ranks_get_equal_shares, cores_are_known_for_a_while)

@@ -153,7 +153,8 @@ static int area_make(struct pl_comm *comm, struct pl_area **made)
         };
         pl_list_init(&area->closer.link);
         area->closer.close = area_close;
-        area->balances = area->engine->wait.oversubscribed && area->size == pl_process.identity.local_size;
+        area->balance.on = area->engine->wait.oversubscribed && area->size == pl_process.identity.local_size;
+        area->balance.moved_to = -1;
         if (comm->rank == 0)
             area_share(area, &notice);
     }

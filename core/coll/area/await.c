@@ -15,7 +15,6 @@
 
 #include "core/base/cpu.h"
 #include "core/base/error.h"
-#include "core/coll/area/balance.h"
 #include "core/coll/area/slots.h"
 #include "core/coll/owed.h"
 #include "core/coll/statement.h"
@@ -152,10 +151,10 @@ static bool area_spin(const struct pl_awaited *awaited, unsigned spins, bool rel
 /* Did a rank whose slot is missing run on this core last? Of those from `rank` to `end`. */
 static bool is_missing_here(const struct pl_area *area, int rank, int end)
 {
-    uint32_t core = (uint32_t)sched_getcpu() + 1;
+    int core = sched_getcpu();
     for (int i = rank; i < end; i++) {
-        uint32_t last = atomic_load_explicit(&pl_area_completed(area, i)->core, memory_order_relaxed);
-        if ((last == core || last == 0) && i != area->rank && !pl_area_has(area, i))
+        int last = pl_area_core_of(atomic_load_explicit(&pl_area_completed(area, i)->core, memory_order_relaxed));
+        if ((last == core || last < 0) && i != area->rank && !pl_area_has(area, i))
             return true;
     }
     return false;
@@ -164,7 +163,7 @@ static bool is_missing_here(const struct pl_area *area, int rank, int end)
 static bool area_spin_and_yield(struct pl_area *area, const struct pl_awaited *awaited, int rank, int end)
 {
     const struct pl_wait_policy *policy = &area_wait_oversubscribed;
-    if (area->balances && ++area->waits == 0)
+    if (area->balance.on && ++area->balance.waits == 0)
         pl_area_balance(area);
     for (unsigned i = 0; i < policy->yields; i++) {
         if (!is_missing_here(area, rank, end) && area_spin(awaited, policy->spins, true))
@@ -186,7 +185,7 @@ int pl_area_await_word(struct pl_area *area, const struct pl_coll *coll, int ran
                                 : area_spin(awaited, area_wait_alone.spins, false);
     int rc = there ? MPI_SUCCESS : area_wait_in_engine(area, coll, rank, awaited);
     if (oversubscribed)
-        atomic_store_explicit(&area->own->core, (uint32_t)sched_getcpu() + 1, memory_order_relaxed);
+        atomic_store_explicit(&area->own->core, pl_area_core_word(sched_getcpu(), area->next), memory_order_relaxed);
     return rc;
 }
 

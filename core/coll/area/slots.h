@@ -14,6 +14,7 @@
 #include "core/base/shared.h"
 #include "core/coll/area/area.h"
 #include "core/coll/area/await.h"
+#include "core/coll/area/balance.h"
 #include "core/coll/area/tree.h"
 #include "core/coll/collective.h"
 #include "core/engine/engine.h"
@@ -35,7 +36,7 @@ struct pl_area_slot {
     PL_CACHE_ALIGNED _Atomic uint32_t word; /* its operation, plus 1; or the number of those completed */
     uint32_t bytes;                         /* of data, here or in one of the owner's rings */
     uint32_t offset;                        /* in that ring */
-    _Atomic uint32_t core; /* with completed operations: where the rank waited last, plus 1; 0: unknown */
+    _Atomic uint32_t core; /* with completed operations: where the rank waited last, and when: pl_area_core_word() */
     unsigned char data[PL_AREA_SMALL];
 };
 _Static_assert(sizeof(struct pl_area_slot) == PL_CACHE_LINE, "short data is in the line of its number");
@@ -85,7 +86,7 @@ struct pl_area {
     struct pl_area_slot *own;   /* what this rank has completed */
     unsigned char *ring[2];     /* those of all ranks: short, long */
     uint64_t head[2];           /* bytes that this rank has written into its own so far */
-    uint32_t shift;             /* bytes by which long data begins behind a line */
+    uint32_t shift;             /* bytes between the start of a line and that of long data */
     uint32_t oldest, newest;    /* of `written`: from the oldest that may still be read */
     struct pl_area_published published[PL_AREA_SETS];
     struct pl_area_written written[PL_AREA_SETS];
@@ -94,9 +95,7 @@ struct pl_area {
     pl_area_chunk *chunk[PL_COLL_KINDS]; /* for short data, and for any where area_chunk_of() says so; NULL: none */
     enum pl_area_trees { PL_TREE_NONE, PL_TREE_BY_SIZE, PL_TREE_ALWAYS } trees; /* which operations go along the tree */
     struct pl_area_tree tree;
-    bool balances;             /* all ranks of the node are here, and share its cores (balance.h) */
-    bool uneven;               /* when this rank checked that last */
-    uint8_t waits;             /* since then */
+    struct pl_area_balance balance;
     struct pl_shared shared;   /* the owner's; memory NULL elsewhere */
     struct pl_endpoint *owner; /* elsewhere */
     struct pl_closer closer;   /* of the engine, once the owner uses it no more */
@@ -130,6 +129,29 @@ void pl_area_end_slow(struct pl_area *area, uint64_t wanting);
 
 /* A rank gives another amount than this rank expects: MPI_ERR_TRUNCATE. */
 PL_COLD int pl_area_fail_amount(struct pl_area *area, int rank, size_t given, size_t expected);
+
+/* --- where ranks wait --------------------------------------------------------------------------------------------- */
+
+enum { PL_AREA_CORE_BITS = 12, PL_AREA_CORE_UNIT = 256 /* operations */, PL_AREA_CORE_NEW = 4 /* units */ };
+
+/* 0 stands for a rank that has not waited. */
+static inline uint32_t pl_area_core_word(int core, uint32_t number)
+{
+    return number / PL_AREA_CORE_UNIT << PL_AREA_CORE_BITS | (((uint32_t)core + 1) & ((1u << PL_AREA_CORE_BITS) - 1));
+}
+
+/* -1: unknown. */
+static inline int pl_area_core_of(uint32_t word)
+{
+    return (int)(word & ((1u << PL_AREA_CORE_BITS) - 1)) - 1;
+}
+
+static inline bool pl_area_core_is_new(uint32_t word, uint32_t number)
+{
+    uint32_t units =
+        (number / PL_AREA_CORE_UNIT << PL_AREA_CORE_BITS) - (word >> PL_AREA_CORE_BITS << PL_AREA_CORE_BITS);
+    return units >> PL_AREA_CORE_BITS <= PL_AREA_CORE_NEW;
+}
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 

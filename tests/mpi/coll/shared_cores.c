@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * More ranks than cores, all on the first of them at the beginning. They spread over the others while they do
- * collectives (core/coll/area/balance.h), with the right results, and at the end each may still use the cores that it
- * could use before. One that is bound to a core stays there.
+ * More ranks than cores, all on the first of them at the beginning. While they do collectives they may spread over the
+ * others (core/coll/area/balance.h). The results are right, and at the end each may still use the cores that it could
+ * use before. One that is bound to a core stays there.
  */
 /* ranks: 4 5 */
 #include <sched.h>
