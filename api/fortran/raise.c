@@ -8,6 +8,9 @@
 static const char *raise_detail(int class)
 {
     switch (class) {
+    case MPI_ERR_ARG:
+        return "the value does not fit into an INTEGER, as this removed procedure needs it; call the one that "
+               "replaced it, as MPI_Get_address";
     case MPI_ERR_NO_MEM: return "out of memory for an argument of Fortran";
     case MPI_ERR_BUFFER: return "the array section has gaps; memory that stays in use must be in one piece";
     case MPI_ERR_TYPE:
