@@ -93,8 +93,8 @@ static void check_span(const void *data, size_t bytes)
 
 static size_t draw_bytes(void)
 {
-    static const size_t usual[] = { 8, 49, 4096, 4097, 8192, 65536, 131072, 258048, PL_AREA_MAX - 64, PL_AREA_MAX };
-    size_t bytes = draw(3) ? usual[draw(10)] : draw(PL_AREA_MAX + 1);
+    static const size_t limits[] = { 8, 49, 4096, 4097, 8192, 65536, 131072, 258048, PL_AREA_MAX - 64, PL_AREA_MAX };
+    size_t bytes = draw(3) ? limits[draw(10)] : draw(PL_AREA_MAX + 1);
     return draw(4) ? bytes : bytes - draw((uint32_t)bytes + 1);
 }
 
