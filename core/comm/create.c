@@ -82,6 +82,7 @@ struct idup {
     struct pl_comm *comm;       /* retained */
     struct pl_request *user;    /* the reduction whose request the user has; it completes last */
     struct pl_request *local;   /* the reduction in the local group of an intercommunicator, or NULL */
+    struct pl_list order;       /* in coll.idups_pending of the parent */
     int pending, error;
     void (*destroyed)(struct pl_request *request);
 };
@@ -110,13 +111,23 @@ static void idup_finish(struct idup *idup)
     pl_request_complete(idup->user, error);
 }
 
-/* The engine's lock is held. */
+/* Duplicates of one parent are finished in their order, so that their number tells which ones have been made. After one
+ * that failed, those whose reductions have ended were told as not made, too. The engine's lock is held. */
 static void idup_completed(struct pl_request *request)
 {
     struct idup *idup = request->on.owner;
+    struct pl_comm *parent = idup->user->comm;
+    int failed = MPI_SUCCESS;
     idup->error = idup->error ? idup->error : request->outcome.error;
-    if (--idup->pending == 0)
-        idup_finish(idup);
+    if (--idup->pending > 0)
+        return;
+    PL_LIST_EACH(each, &parent->coll.idups_pending, struct idup, order) {
+        if (each->pending > 0)
+            return;
+        pl_list_remove(&each->order);
+        failed = each->error = each->error ? each->error : failed;
+        idup_finish(each);
+    }
 }
 
 static void idup_destroyed(struct pl_request *request)
@@ -171,6 +182,23 @@ static int idup_prepare(struct idup *idup, struct pl_comm *parent)
     return rc;
 }
 
+static int idup_restart(struct idup *idup, struct pl_comm *parent)
+{
+    struct pl_engine *engine = idup->user->engine;
+    pl_engine_enter(engine);
+    pl_list_append(&parent->coll.idups_pending, &idup->order);
+    pl_engine_leave(engine);
+    int rc = idup->local ? idup->local->coll.restart(idup->local) : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS)
+        rc = idup->user->coll.restart(idup->user);
+    if (rc == MPI_SUCCESS)
+        return rc;
+    pl_engine_enter(engine);
+    pl_list_remove(&idup->order);
+    pl_engine_leave(engine);
+    return rc;
+}
+
 static int idup_start(struct pl_comm *parent, struct pl_comm *made, bool failed, struct pl_request **request)
 {
     struct idup *idup = pl_calloc(1, sizeof *idup);
@@ -191,9 +219,7 @@ static int idup_start(struct pl_comm *parent, struct pl_comm *made, bool failed,
     idup->destroyed = idup->user->on.destroyed;
     idup->user->on.destroyed = idup_destroyed;
     *request = idup->user;
-    if (idup->local)
-        rc = idup->local->coll.restart(idup->local);
-    return rc ? rc : idup->user->coll.restart(idup->user);
+    return idup_restart(idup, parent);
 }
 
 /* The communicator of an intercommunicator's local group, without an id. */

@@ -37,6 +37,7 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
     pl_list_init(&made->siblings);
     pl_list_init(&made->requests.spares);
     pl_list_init(&made->coll.persistent);
+    pl_list_init(&made->coll.idups_pending);
     pl_list_init(&made->partitioned.channels);
     pl_list_init(&made->partitioned.sends);
     for (int i = 0; i < PL_QUEUES; i++) {

@@ -117,8 +117,9 @@ struct pl_comm_coll {
     struct pl_comm_area area;
     struct pl_comm_hierarchy hierarchy;
     struct pl_comm_tags tags;
-    uint32_t idups;        /* calls of MPI_Comm_idup */
-    uint32_t idups_ended;  /* of these, the first ones, which have ended alike on all members: engine lock */
+    uint32_t idups;               /* calls of MPI_Comm_idup */
+    uint32_t idups_ended;         /* of these, the first ones, which have ended alike on all members: engine lock */
+    struct pl_list idups_pending; /* of idup.order (core/comm/create.c): the others: engine lock */
     _Atomic uint32_t made; /* pl_comm_role.made of the last one that was made from it in another way, by any thread */
     const void *named;     /* what job reports describe in place of its collective: pl_coll_describe() */
     struct pl_comm_owed owed;

@@ -7,6 +7,8 @@
  * that wait for it in such a duplicate are told that it has not made it, whatever it has made since. What it has made
  * goes on.
  *
+ * What all have made before goes on, although duplicates that are under way together may end in any order.
+ *
  * That rank calls MPI no more, from before the last rank has begun its duplicates until the others have made theirs,
  * or cannot without it. Words in shared memory, in the file, order this. With "dies" the last rank dies before.
  */
@@ -16,7 +18,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-enum { IDUPS = 3, TRIES = 300, TAG_PAIR = 5 };
+enum { IDUPS = 3, ROUNDS = 40, TRIES = 300, TAG_PAIR = 5 };
 
 static struct {
     _Atomic int begun, tried, revoked, made[IDUPS];
@@ -133,6 +135,35 @@ static void round_of(int revoker, int late, int dies)
     OK(MPI_Comm_free(&comm));
 }
 
+/* Duplicates that all ranks have made, each at its own pace, go on after the revocation. */
+static void all_made(int round)
+{
+    enum { MANY = 8 };
+    MPI_Comm comm, dup[MANY];
+    MPI_Request request[MANY];
+    int revoked = 0;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    for (int i = 0; i < MANY; i++) {
+        OK(MPI_Comm_idup(comm, &dup[i], &request[i]));
+        if ((i + rank + round) % 3 == 0)
+            usleep(200);
+    }
+    OK(MPI_Waitall(MANY, request, MPI_STATUSES_IGNORE));
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == round % size)
+        OK(MPIX_Comm_revoke(comm));
+    while (!revoked)
+        OK(MPIX_Comm_is_revoked(comm, &revoked));
+    for (int i = 0; i < MANY; i++) {
+        int word = rank;
+        OK(MPI_Allreduce(MPI_IN_PLACE, &word, 1, MPI_INT, MPI_SUM, dup[i]));
+        EXPECT(word == size * (size - 1) / 2);
+        OK(MPI_Comm_free(&dup[i]));
+    }
+    OK(MPI_Comm_free(&comm));
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
@@ -141,6 +172,8 @@ int main(int argc, char **argv)
     words = mmap(NULL, sizeof *words, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (words == MAP_FAILED)
         return 1;
+    for (int round = 0; round < ROUNDS; round++)
+        all_made(round);
     for (int revoker = 0; revoker < size; revoker++)
         for (int late = 0; late < size; late++)
             if (late != revoker)
