@@ -27,12 +27,13 @@ bool pl_migrate_to(const cpu_set_t *cores)
     return true;
 }
 
-bool pl_migrate_away(void)
+void pl_migrate_away(void)
 {
     cpu_set_t others;
     int core = sched_getcpu();
+    if (core < 0)
+        return;
     memset(&others, 0xff, sizeof others);
-    if (core >= 0)
-        CPU_CLR((size_t)core, &others);
-    return core >= 0 && pl_migrate_to(&others);
+    CPU_CLR((size_t)core, &others);
+    pl_migrate_to(&others);
 }

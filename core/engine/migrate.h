@@ -11,6 +11,6 @@
 bool pl_migrate_to(const cpu_set_t *cores);
 
 /* The same: to any core except the one that it is on. */
-bool pl_migrate_away(void);
+void pl_migrate_away(void);
 
 #endif

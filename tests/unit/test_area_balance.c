@@ -92,6 +92,7 @@ START_TEST(cores_are_known_for_a_while)
         uint32_t word = pl_area_core_word(1023, numbers[i]);
         ck_assert_int_eq(pl_area_core_of(word), 1023);
         ck_assert(pl_area_core_is_new(word, numbers[i]) && pl_area_core_is_new(word, numbers[i] + 1000));
+        ck_assert(pl_area_core_is_new(word, numbers[i] - 1000)); /* that rank is ahead */
         ck_assert(!pl_area_core_is_new(word, numbers[i] + 1300) && !pl_area_core_is_new(word, numbers[i] + 1000000));
     }
     ck_assert_int_eq(pl_area_core_of(0), -1);
@@ -99,5 +100,31 @@ START_TEST(cores_are_known_for_a_while)
 }
 END_TEST
 
+/* Each move that is undone soon doubles the pause, up to a second; one that lasts ends that. A bound rank hardly
+ * tries. */
+START_TEST(pauses_grow)
+{
+    const int64_t ms = 1000000;
+    struct pl_area_balance balance = { .moved_to = -1 };
+    int64_t now = 1000 * ms;
+    ck_assert(pl_area_balance_may_move(&balance, 0, now));
+    for (int i = 1; i <= 12; i++) {
+        int64_t pause = (i < 10 ? 1 << i : 1 << 10) * ms;
+        balance.moved = now;
+        balance.moved_to = 1;
+        ck_assert(!pl_area_balance_may_move(&balance, 0, now + ms / 2));
+        ck_assert_int_eq(balance.moved_to, -1);
+        ck_assert(!pl_area_balance_may_move(&balance, 0, now + pause - 1));
+        ck_assert(pl_area_balance_may_move(&balance, 0, now + pause));
+        now += pause;
+    }
+    balance.moved = now;
+    balance.moved_to = 1;
+    ck_assert(!pl_area_balance_may_move(&balance, 1, now + 500 * ms)); /* it is still there */
+    ck_assert(pl_area_balance_may_move(&balance, 0, now + 500 * ms));
+    ck_assert_int_eq(balance.undone, 0);
+}
+END_TEST
+
 UNIT_MAIN("area_balance", the_last_one_leaves, equal_shares_stay, unknown_cores_decide_nothing,
-          random_ranks_get_equal_shares, cores_are_known_for_a_while)
+          random_ranks_get_equal_shares, cores_are_known_for_a_while, pauses_grow)

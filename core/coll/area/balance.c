@@ -38,14 +38,14 @@ bool pl_area_has_emptier_cores(const int *on, int size, int rank, int cores, cpu
 
 /* The core on which a rank waited lately; -1: it has not. One that comes last all the time never waits, and may have
  * moved since. */
-static int core_of_late(const struct pl_area *area, int rank)
+static int balance_core_of(const struct pl_area *area, int rank)
 {
     uint32_t word = atomic_load_explicit(&pl_area_completed(area, rank)->core, memory_order_relaxed);
     return pl_area_core_is_new(word, area->next) ? pl_area_core_of(word) : -1;
 }
 
 /* After another program has got this rank's place the kernel may be right: the pause grows. */
-static bool may_move(struct pl_area_balance *balance, int core, int64_t now)
+bool pl_area_balance_may_move(struct pl_area_balance *balance, int core, int64_t now)
 {
     if (balance->moved_to >= 0 && balance->moved_to != core) {
         bool soon = now - balance->moved < SOON_NS;
@@ -55,7 +55,7 @@ static bool may_move(struct pl_area_balance *balance, int core, int64_t now)
     return now - balance->moved >= (int64_t)PAUSE_NS << balance->undone;
 }
 
-static void move_to(struct pl_area_balance *balance, int core, const cpu_set_t *emptier, int64_t now)
+static void balance_move(struct pl_area_balance *balance, int core, const cpu_set_t *emptier, int64_t now)
 {
     cpu_set_t near;
     bool closer = pl_sysfs_cache("/sys", core, &near);
@@ -73,12 +73,12 @@ void pl_area_balance(struct pl_area *area)
     int on[PL_AREA_RANKS], core = sched_getcpu();
     cpu_set_t emptier;
     for (int i = 0; i < area->size; i++)
-        on[i] = i == area->rank ? core : core_of_late(area, i);
+        on[i] = i == area->rank ? core : balance_core_of(area, i);
     bool before = balance->uneven;
     balance->uneven = pl_area_has_emptier_cores(on, area->size, area->rank, pl_process.identity.slots, &emptier);
     if (!balance->uneven || !before)
         return;
     int64_t now = pl_clock_ns();
-    if (may_move(balance, core, now))
-        move_to(balance, core, &emptier, now);
+    if (pl_area_balance_may_move(balance, core, now))
+        balance_move(balance, core, &emptier, now);
 }

@@ -14,7 +14,7 @@ struct pl_area_balance {
     bool on;        /* the area has as many ranks as the job has here, and these share cores */
     bool uneven;    /* at the last check */
     uint8_t waits;  /* since then */
-    uint8_t undone; /* in how many moves in succession the kernel has soon taken this rank back */
+    uint8_t undone; /* moves that the rank has soon left again, since one that lasted */
     int moved_to;   /* the core of the last move; -1: it is no longer there */
     int64_t moved;  /* when: CLOCK_MONOTONIC, ns */
 };
@@ -24,8 +24,12 @@ struct pl_area_balance {
  * two ranks fewer. So a core whose last rank is bound keeps all of its ranks. */
 bool pl_area_has_emptier_cores(const int *on, int size, int rank, int cores, cpu_set_t *emptier);
 
-/* Moves the calling thread to an emptier core, if there is one for the second time in succession: close by, if it can.
- * Where the kernel takes it back, twice as much time passes until the next move. */
+/* May the rank on this core move now? Where the kernel has taken it back within a tenth of a second, twice as much time
+ * passes as before that. */
+bool pl_area_balance_may_move(struct pl_area_balance *balance, int core, int64_t now);
+
+/* Moves the calling thread to an emptier core, if there is one for the second time in succession: close by, if it
+ * can. */
 void pl_area_balance(struct pl_area *area);
 
 #endif

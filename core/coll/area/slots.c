@@ -163,7 +163,7 @@ int pl_area_take_space(struct pl_area *area, size_t bytes, uint32_t *offset)
 {
     int ring = bytes > PL_AREA_SHORT;
     size_t whole = ring ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING, shift = ring ? area->shift : 0;
-    size_t within = ring ? area->head[1] % PL_AREA_LONG_RING : area->head[0] % PL_AREA_SHORT_RING; /* constants */
+    size_t within = ring ? area->head[1] % PL_AREA_LONG_RING : area->head[0] % PL_AREA_SHORT_RING;
     size_t lines = (shift + bytes + PL_CACHE_LINE - 1) / PL_CACHE_LINE * PL_CACHE_LINE;
     struct pl_area_written now = { area->next, { area->head[0], area->head[1] } };
     area_forget_read(area);

@@ -146,11 +146,13 @@ static inline int pl_area_core_of(uint32_t word)
     return (int)(word & ((1u << PL_AREA_CORE_BITS) - 1)) - 1;
 }
 
+/* A rank may be ahead of this one. */
 static inline bool pl_area_core_is_new(uint32_t word, uint32_t number)
 {
-    uint32_t units =
-        (number / PL_AREA_CORE_UNIT << PL_AREA_CORE_BITS) - (word >> PL_AREA_CORE_BITS << PL_AREA_CORE_BITS);
-    return units >> PL_AREA_CORE_BITS <= PL_AREA_CORE_NEW;
+    uint32_t unit = number / PL_AREA_CORE_UNIT << PL_AREA_CORE_BITS,
+             its = word >> PL_AREA_CORE_BITS << PL_AREA_CORE_BITS;
+    int32_t behind = (int32_t)(unit - its) / (1 << PL_AREA_CORE_BITS);
+    return behind <= PL_AREA_CORE_NEW && behind >= -PL_AREA_CORE_NEW;
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
