@@ -14,10 +14,13 @@ static int proc_read(const char *path, char *text, size_t size)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno;
-    ssize_t length = read(fd, text, size - 1);
-    int error = length < 0 ? errno : length == 0 ? ESRCH : 0;
+    size_t length = 0;
+    ssize_t got;
+    while ((got = read(fd, text + length, size - 1 - length)) > 0) /* the kernel may give a page at a time */
+        length += (size_t)got;
+    int error = got < 0 ? errno : length == 0 ? ESRCH : 0;
     close(fd);
-    text[length > 0 ? length : 0] = '\0';
+    text[length] = '\0';
     return error;
 }
 

@@ -66,4 +66,25 @@ START_TEST(runnable)
 }
 END_TEST
 
-UNIT_MAIN("proc_stat", own, ended, runnable)
+/* The file may be longer than what the kernel gives at once. */
+static long counted_oom_kills(void)
+{
+    char line[128];
+    long count = 0;
+    FILE *file = fopen("/proc/vmstat", "r");
+    while (file && fgets(line, sizeof line, file))
+        sscanf(line, "oom_kill %ld", &count);
+    if (file)
+        fclose(file);
+    return count;
+}
+
+START_TEST(oom_kills)
+{
+    long before = counted_oom_kills(), count = pl_proc_oom_kills();
+    ck_assert_int_ge(count, before);
+    ck_assert_int_le(count, counted_oom_kills());
+}
+END_TEST
+
+UNIT_MAIN("proc_stat", own, ended, runnable, oom_kills)
