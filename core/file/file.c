@@ -40,6 +40,7 @@ static int file_error_class(int error)
     case EDQUOT: return MPI_ERR_QUOTA;
     case ETXTBSY:
     case EBUSY: return MPI_ERR_FILE_IN_USE;
+    case ESPIPE: return MPI_ERR_UNSUPPORTED_OPERATION;
     case ENOMEM: return MPI_ERR_NO_MEM;
     default: return MPI_ERR_IO;
     }
@@ -122,8 +123,16 @@ static const char *without_prefix(const char *name)
     return strncmp(name, "ufs:", 4) == 0 || strncmp(name, "nfs:", 4) == 0 ? name + 4 : name;
 }
 
-/* O_NONBLOCK, since opening a pipe would wait. `created`: rank 0 has created the file. `number`: the errno, or 0 for
- * another reason. */
+/* `who` is "", or the other process that cannot open it, and a space. */
+static int file_cannot_open(const struct pl_file *file, int error, int number, const char *who)
+{
+    if (number == ESPIPE)
+        return pl_fail(error, "%scannot open %s: it is not seekable", who, file->name);
+    errno = number;
+    return pl_fail_errno(error, "%scannot open %s", who, file->name);
+}
+
+/* O_NONBLOCK, since opening a pipe would wait. `created`: rank 0 has created the file. `number`: the errno. */
 static int file_open_descriptor(struct pl_file *file, bool created, struct stat *st, int *number)
 {
     int flags = O_CLOEXEC | O_NONBLOCK;
@@ -134,11 +143,9 @@ static int file_open_descriptor(struct pl_file *file, bool created, struct stat 
         file->fd = open(file->name, flags, 0666);
     while (file->fd < 0 && errno == EINTR);
     *number = file->fd < 0 || fstat(file->fd, st) != 0 ? errno : S_ISDIR(st->st_mode) ? EISDIR : 0;
-    if (*number)
-        return pl_file_fail(*number, "open", file->name);
-    if (lseek(file->fd, 0, SEEK_CUR) < 0)
-        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "cannot open %s: it is not seekable", file->name);
-    return MPI_SUCCESS;
+    if (!*number && lseek(file->fd, 0, SEEK_CUR) < 0)
+        *number = errno;
+    return *number ? file_cannot_open(file, file_error_class(*number), *number, "") : MPI_SUCCESS;
 }
 
 /* The first process's message to the others when it has opened the file, or could not. */
@@ -167,10 +174,8 @@ static int file_open_together(struct pl_file *file)
     int told = pl_bcast(comm, &opened, sizeof opened, PL_TYPE_BYTE, 0);
     if (told || rc)
         return rc ? rc : told;
-    if (opened.error && (errno = opened.number))
-        return pl_fail_errno(opened.error, "rank 0 cannot open %s", file->name);
     if (opened.error)
-        return pl_fail(opened.error, "rank 0 cannot open %s, and reports the reason", file->name);
+        return file_cannot_open(file, opened.error, opened.number, "rank 0 ");
     bool shared = true;
     if (comm->rank != 0) {
         rc = file_open_descriptor(file, true, &st, &number);

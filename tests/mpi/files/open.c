@@ -40,6 +40,18 @@ static void refused(const char *name, int amode, const char *why)
     CHECK(strstr(text, "cannot open") != NULL);
 }
 
+static void no_pipe(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD); /* no rank deletes it meanwhile */
+    if (mtest_rank == 0)
+        CHECK(mkfifo(files_name, 0600) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_CLASS(try_open(files_name, MPI_MODE_RDONLY), MPI_ERR_UNSUPPORTED_OPERATION);
+    refused(files_name, MPI_MODE_RDONLY, "it is not seekable");
+    refused(files_name, MPI_MODE_RDWR, "it is not seekable");
+    files_remove();
+}
+
 static void bad_names(void)
 {
     char longer[6000], inside[700];
@@ -223,6 +235,7 @@ int main(int argc, char **argv)
     files_begin();
     bad_modes();
     bad_names();
+    no_pipe();
     life();
     directions();
     removal();
