@@ -43,7 +43,7 @@ void pmpi_errhandler_set_(const MPI_Fint *comm, const MPI_Fint *errhandler, MPI_
 
 /* --- addresses and extents ---------------------------------------------------------------------------------------- */
 
-static void give_integer(const char *procedure, int code, MPI_Aint value, MPI_Fint *integer, MPI_Fint *ierror)
+static void removed_give_integer(const char *procedure, int code, MPI_Aint value, MPI_Fint *integer, MPI_Fint *ierror)
 {
     if (code == MPI_SUCCESS && value != (MPI_Fint)value)
         code = plf_raise_none(procedure, MPI_ERR_ARG);
@@ -57,11 +57,11 @@ void pmpi_address_(const void *location, MPI_Fint *address, MPI_Fint *ierror)
 {
     MPI_Aint value = 0;
     int code = MPI_Get_address(plf_address(location), &value);
-    give_integer("MPI_Address", code, value, address, ierror);
+    removed_give_integer("MPI_Address", code, value, address, ierror);
 }
 
 /* Of which a procedure below gives one, or the end. */
-static int read_extent(MPI_Fint type, MPI_Aint *lb, MPI_Aint *extent)
+static int removed_read_extent(MPI_Fint type, MPI_Aint *lb, MPI_Aint *extent)
 {
     *lb = *extent = 0;
     return MPI_Type_get_extent(plf_type_c(type), lb, extent);
@@ -71,24 +71,24 @@ REMOVED(type_extent)
 void pmpi_type_extent_(const MPI_Fint *type, MPI_Fint *integer, MPI_Fint *ierror)
 {
     MPI_Aint lb, extent;
-    int code = read_extent(*type, &lb, &extent);
-    give_integer("MPI_Type_extent", code, extent, integer, ierror);
+    int code = removed_read_extent(*type, &lb, &extent);
+    removed_give_integer("MPI_Type_extent", code, extent, integer, ierror);
 }
 
 REMOVED(type_lb)
 void pmpi_type_lb_(const MPI_Fint *type, MPI_Fint *integer, MPI_Fint *ierror)
 {
     MPI_Aint lb, extent;
-    int code = read_extent(*type, &lb, &extent);
-    give_integer("MPI_Type_lb", code, lb, integer, ierror);
+    int code = removed_read_extent(*type, &lb, &extent);
+    removed_give_integer("MPI_Type_lb", code, lb, integer, ierror);
 }
 
 REMOVED(type_ub)
 void pmpi_type_ub_(const MPI_Fint *type, MPI_Fint *integer, MPI_Fint *ierror)
 {
     MPI_Aint lb, extent;
-    int code = read_extent(*type, &lb, &extent);
-    give_integer("MPI_Type_ub", code, lb + extent, integer, ierror);
+    int code = removed_read_extent(*type, &lb, &extent);
+    removed_give_integer("MPI_Type_ub", code, lb + extent, integer, ierror);
 }
 
 /* --- datatypes ---------------------------------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ void pmpi_type_hvector_(const MPI_Fint *count, const MPI_Fint *blocklength, cons
 }
 
 /* A copy of `count` displacements, which the caller frees; NULL: out of memory, which is raised. */
-static MPI_Aint *widen(const char *procedure, MPI_Fint count, const MPI_Fint *displacements, MPI_Fint *ierror)
+static MPI_Aint *removed_widen(const char *procedure, MPI_Fint count, const MPI_Fint *displacements, MPI_Fint *ierror)
 {
     size_t length = count > 0 ? (size_t)count : 0;
     MPI_Aint *wide = malloc((length + 1) * sizeof *wide);
@@ -117,7 +117,7 @@ REMOVED(type_hindexed)
 void pmpi_type_hindexed_(const MPI_Fint *count, const MPI_Fint *lengths, const MPI_Fint *displacements,
                          const MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror)
 {
-    MPI_Aint *wide = widen("MPI_Type_hindexed", *count, displacements, ierror);
+    MPI_Aint *wide = removed_widen("MPI_Type_hindexed", *count, displacements, ierror);
     if (wide)
         pmpi_type_create_hindexed_(count, lengths, wide, oldtype, newtype, ierror);
     free(wide);
@@ -127,7 +127,7 @@ REMOVED(type_struct)
 void pmpi_type_struct_(const MPI_Fint *count, const MPI_Fint *lengths, const MPI_Fint *displacements,
                        const MPI_Fint *types, MPI_Fint *newtype, MPI_Fint *ierror)
 {
-    MPI_Aint *wide = widen("MPI_Type_struct", *count, displacements, ierror);
+    MPI_Aint *wide = removed_widen("MPI_Type_struct", *count, displacements, ierror);
     if (wide)
         pmpi_type_create_struct_(count, lengths, wide, types, newtype, ierror);
     free(wide);
