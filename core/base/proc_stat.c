@@ -24,6 +24,14 @@ static int proc_read(const char *path, char *text, size_t size)
     return error;
 }
 
+bool pl_proc_is_own(void)
+{
+    char text[16];
+    ssize_t length = readlink("/proc/self", text, sizeof text - 1);
+    text[length > 0 ? length : 0] = '\0';
+    return atoi(text) == (int)getpid();
+}
+
 int pl_proc_stat_read(pid_t pid, struct pl_proc_stat *stat)
 {
     char path[32], text[1024];

@@ -14,6 +14,10 @@ struct pl_proc_stat {
     uint64_t started; /* when it started, in ticks since the machine did; 0: not known */
 };
 
+/* Does /proc show processes under the pids that this process sees? In a pid namespace it may be that of another one.
+ * False also without /proc. */
+bool pl_proc_is_own(void);
+
 /* By /proc/PID/stat. 0, or an error number, which pl_proc_stat_is_absent() judges. */
 int pl_proc_stat_read(pid_t pid, struct pl_proc_stat *stat);
 

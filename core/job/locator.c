@@ -19,14 +19,15 @@ static uint64_t locator_node(void)
 struct pl_locator pl_locator_self(void)
 {
     struct pl_proc_stat stat = { .started = 0 };
-    pl_proc_stat_read(getpid(), &stat);
+    if (pl_proc_is_own())
+        pl_proc_stat_read(getpid(), &stat);
     return (struct pl_locator){ .node = locator_node(), .pid = (int32_t)getpid(), .started = stat.started };
 }
 
 bool pl_locator_has_ended(const struct pl_locator *there)
 {
     struct pl_proc_stat stat;
-    if (there->pid <= 0 || there->started == 0 || there->node != locator_node())
+    if (there->pid <= 0 || there->started == 0 || there->node != locator_node() || !pl_proc_is_own())
         return false;
     int error = pl_proc_stat_read((pid_t)there->pid, &stat);
     if (error)

@@ -27,21 +27,12 @@ bool pl_inherited_process_lives(pid_t pid)
     return error ? kill(pid, 0) == 0 || errno != ESRCH : !pl_proc_stat_is_zombie(&stat);
 }
 
-/* Does /proc show processes under the pids that this process sees? In a pid namespace it may be that of the machine. */
-static bool inherited_proc_is_own(void)
-{
-    char text[16];
-    ssize_t length = readlink("/proc/self", text, sizeof text - 1);
-    text[length > 0 ? length : 0] = '\0';
-    return atoi(text) == (int)getpid();
-}
-
 /* Names the pid namespace and the user namespace of this process. 0: there is no /proc, or that of other processes. */
 static uint64_t inherited_home(void)
 {
     static const char *const names[] = { "/proc/self/ns/pid", "/proc/self/ns/user" };
     uint64_t home = 1;
-    if (!inherited_proc_is_own())
+    if (!pl_proc_is_own())
         return 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct stat st;
@@ -92,8 +83,7 @@ int32_t pl_inherited_claim(int rank)
     struct pl_job_rank *first = &pl_inherited.common->ranks[rank];
     pl_inherited.held = rank;
     pl_inherited.apart = inherited_is_apart();
-    pl_inherited.hidden =
-        !inherited_proc_is_own() || inherited_differs("/proc/self/ns/pid", pl_inherited.job->runtime_pids);
+    pl_inherited.hidden = !pl_proc_is_own() || inherited_differs("/proc/self/ns/pid", pl_inherited.job->runtime_pids);
     pl_inherited.confined = inherited_differs("/proc/self/ns/user", pl_inherited.job->runtime_users);
     uint32_t apart = (pl_inherited.apart ? PL_APART_PROCESSES : 0u) | (pl_inherited.hidden ? PL_APART_RUNTIME : 0u);
     if (apart && !atomic_load(&first->process))

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What /proc says of processes: this one, children that have ended, with names that look like other fields. */
+/* What /proc says of processes: this one, children that have ended, with names that look like other fields. And a /proc
+ * of other processes. */
 #include "unit.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/base/proc_stat.h"
+#include "core/job/locator.h"
 #include "plugins/inherited/rank_claim.h"
 
 START_TEST(own)
@@ -58,6 +61,46 @@ START_TEST(ended)
 }
 END_TEST
 
+static bool enter_pid_namespace(void)
+{
+    return unshare(CLONE_NEWPID) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0;
+}
+
+/* What is wrong in the first process of a pid namespace, whose pid is another's in /proc; or NULL. */
+static const char *judge_other_proc(void)
+{
+    struct pl_locator self = pl_locator_self(), known = self;
+    known.started = 1;
+    if (pl_proc_is_own())
+        return "/proc is its own";
+    if (self.pid != getpid() || self.started != 0)
+        return "a locator with the start of another process";
+    return pl_locator_has_ended(&self) || pl_locator_has_ended(&known) ? "it has ended" : NULL;
+}
+
+/* A pid namespace with the /proc of another one: nothing is known of processes. Not where users may not make one. */
+START_TEST(other_proc)
+{
+    int status = -1;
+    const struct pl_locator here = pl_locator_self();
+    ck_assert(pl_proc_is_own() && here.started != 0 && !pl_locator_has_ended(&here));
+    pid_t outside = fork();
+    if (outside == 0) {
+        if (!enter_pid_namespace())
+            _exit(0);
+        pid_t first = fork();
+        const char *wrong = first == 0 ? judge_other_proc() : NULL;
+        if (wrong)
+            fprintf(stderr, "%s\n", wrong);
+        if (first == 0)
+            _exit(wrong != NULL);
+        _exit(first < 0 || waitpid(first, &status, 0) != first || status != 0);
+    }
+    ck_assert_int_eq(waitpid(outside, &status, 0), outside);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 /* Others may come and go. */
 START_TEST(runnable)
 {
@@ -87,4 +130,4 @@ START_TEST(oom_kills)
 }
 END_TEST
 
-UNIT_MAIN("proc_stat", own, ended, runnable, oom_kills)
+UNIT_MAIN("proc_stat", own, ended, other_proc, runnable, oom_kills)
