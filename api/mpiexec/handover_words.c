@@ -112,21 +112,6 @@ static void slurm_add_output(struct handover *h)
         slurm_add_pattern(h, "error", o->err_pattern, "");
 }
 
-/* The number of different hosts in "a,b,a". */
-static int slurm_count_hosts(const char *hosts)
-{
-    int count = 0;
-    for (const char *at = hosts; *at;) {
-        size_t length = strcspn(at, ",");
-        const char *before = hosts;
-        while (before < at && (strcspn(before, ",") != length || memcmp(before, at, length) != 0))
-            before += strcspn(before, ",") + 1;
-        count += before == at;
-        at += length + (at[length] == ',');
-    }
-    return count;
-}
-
 /* The tasks of a node take the processors of the list in turn. */
 static void slurm_add_processors(struct handover *h)
 {
@@ -151,41 +136,75 @@ static int slurm_count_ranks(const struct options *o)
     if (o->sections > 1 || s->counted)
         return slurm_count_given(o);
     if (s->per_node)
-        return s->per_node * (o->hosts ? slurm_count_hosts(o->hosts) : nodes ? (int)strtol(nodes, NULL, 10) : 0);
+        return s->per_node * (o->hosts ? o->host_count : nodes ? (int)strtol(nodes, NULL, 10) : 0);
     return o->hosts ? s->ranks : allocation_slurm_slots(s->ranks);
 }
 
-/* As many ranks on each host as it has slots, as mpiexec itself places them: a list with a name for each rank. */
-static void slurm_add_each(struct handover *h, int ranks)
+/* Linux takes words of less than 128 KiB. */
+enum { SLURM_LIST_MAX = 100 << 10 };
+
+/* The first names of the hosts, each host once or, if `each`, as often as it has slots. The caller frees the list.
+ * NULL: out of memory. */
+static char *slurm_list(const struct host_option *host, int names, bool each)
 {
-    const struct options *o = h->options;
-    int first = 0, last, left = ranks;
     char *list = NULL;
     FILE *out = pl_text_open(&list);
-    while (first < o->host_count && o->host[first].slots < ranks)
-        first++;
-    first = first < o->host_count ? first : 0;
-    for (last = first; out && left > 0; last++)
-        for (int i = 0; i < o->host[last].slots && left > 0; i++, left--)
-            fprintf(out, "%s%s", left < ranks ? "," : "", o->host[last].name);
+    for (int i = 0, slot = 0, n = 0; out && n < names; n++) {
+        fprintf(out, "%s%s", n > 0 ? "," : "", host[i].name);
+        slot = each ? (slot + 1) % host[i].slots : 0;
+        i += slot == 0;
+    }
     if (out)
         fclose(out);
-    handover_add(h, "--distribution=arbitrary");
-    handover_addf(h, "--nodes=%d", last - first);
-    handover_addf(h, "--nodelist=%s", list ? list : "");
-    free(list);
+    return list;
 }
 
-static void slurm_add_hosts(struct handover *h)
+/* NULL, or what cannot be passed on. The list is freed; a distribution of NULL is that of Slurm. */
+static const char *slurm_add_list(struct handover *h, const char *distribution, int nodes, char *list)
+{
+    if (!list)
+        return "the list of hosts (out of memory)";
+    if (distribution)
+        handover_addf(h, "--distribution=%s", distribution);
+    handover_addf(h, "--nodes=%d", nodes);
+    handover_addf(h, "--nodelist=%s", list);
+    free(list);
+    return NULL;
+}
+
+/* As many ranks on each host as it has slots, as mpiexec itself places them: a list with a name for each rank. If that
+ * would be too long, the number of ranks on each host, if it is the same on all. */
+static const char *slurm_add_each(struct handover *h, int ranks)
+{
+    const struct options *o = h->options;
+    int first = 0, count = 0, left = ranks;
+    size_t length = 0;
+    bool equal = true;
+    while (first < o->host_count && o->host[first].slots < ranks)
+        first++;
+    const struct host_option *host = &o->host[first < o->host_count ? first : 0];
+    for (; left > 0; count++) {
+        int here = host[count].slots < left ? host[count].slots : left;
+        length += (size_t)here * (strlen(host[count].name) + 1);
+        equal = equal && here == (ranks < host->slots ? ranks : host->slots);
+        left -= here;
+    }
+    if (length <= SLURM_LIST_MAX)
+        return slurm_add_list(h, "arbitrary", count, slurm_list(host, ranks, true));
+    const char *distribution = equal && !o->map_given ? "block" : NULL; /* srun sorts the hosts in both cases */
+    const char *refused = slurm_add_list(h, distribution, count, slurm_list(host, count, false));
+    if (equal && !refused)
+        handover_addf(h, "--ntasks-per-node=%d", ranks / count);
+    return refused;
+}
+
+static const char *slurm_add_hosts(struct handover *h)
 {
     const struct options *o = h->options;
     int ranks = slurm_count_given(o);
-    if (o->map == PLENUM_MAP_SLOT && !o->section[0].per_node && ranks <= o->slots) {
-        slurm_add_each(h, ranks);
-        return;
-    }
-    handover_addf(h, "--nodes=%d", slurm_count_hosts(o->hosts));
-    handover_addf(h, "--nodelist=%s", o->hosts);
+    if (o->map == PLENUM_MAP_SLOT && !o->section[0].per_node && ranks <= o->slots)
+        return slurm_add_each(h, ranks);
+    return slurm_add_list(h, NULL, o->host_count, slurm_list(o->host, o->host_count, false));
 }
 
 static const char *slurm_add_placement(struct handover *h)
@@ -217,11 +236,10 @@ static const char *slurm_add_placement(struct handover *h)
         handover_addf(h, "--cpus-per-task=%ld", o->bind_count);
     if (o->gpus > 0)
         handover_addf(h, "--gpus-per-task=%d", o->gpus);
-    if (o->hosts)
-        slurm_add_hosts(h);
+    const char *refused = o->hosts ? slurm_add_hosts(h) : NULL;
     if (o->section[0].per_node)
         handover_addf(h, "--ntasks-per-node=%d", o->section[0].per_node);
-    return NULL;
+    return refused;
 }
 
 static const char *slurm_check_sections(struct handover *h)

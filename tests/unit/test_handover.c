@@ -153,7 +153,7 @@ START_TEST(words_slurm)
           "A=b C=d " SRUN "--ntasks=2 --kill-on-bad-exit=1 --input=1 --chdir=/x --time=1:02 --label --quiet p");
     gives("--launcher slurm --bind-to core --map-by socket --report-bindings -host a:2,b,a p", SRUN
           "--ntasks=4 --kill-on-bad-exit=1 --input=0 --distribution=block:cyclic --cpu-bind=verbose,cores --nodes=2 "
-          "--nodelist=a,b,a p");
+          "--nodelist=a,b p");
     gives("--launcher slurm --dry-run --output-filename d p",
           SRUN "--ntasks=1 --kill-on-bad-exit=1 --input=0 --output=d/rank.%t.out --error=d/rank.%t.err p");
     gives("--launcher slurm --outfile-pattern o%r%% --errfile-pattern e p",
@@ -235,6 +235,119 @@ START_TEST(slots_slurm)
     gives("--launcher slurm -n 2 -host a:2,b:2 --bynode p",
           SRUN "--ntasks=2 --kill-on-bad-exit=1 --input=0 --distribution=cyclic:block --nodes=2 --nodelist=a,b p");
     refused("--launcher slurm -n 4 --map-by ppr:1:socket p", "--map-by ppr cannot");
+    end();
+}
+END_TEST
+
+/* What follows `start` in the word that begins with it; NULL: there is none. */
+static const char *word_after(const char *start)
+{
+    for (int i = 0; i < made.count; i++)
+        if (strncmp(made.word[i], start, strlen(start)) == 0)
+            return made.word[i] + strlen(start);
+    return NULL;
+}
+
+static void expect_word(const char *start, const char *wanted)
+{
+    const char *got = word_after(start);
+    if (wanted)
+        ck_assert_str_eq(got ? got : "(none)", wanted);
+    else
+        ck_assert_msg(!got, "%s%s", start, got);
+}
+
+/* Is it node000,node001, ... of `hosts` hosts, each of them `times` times? */
+static void expect_nodes(int hosts, int times)
+{
+    const char *list = word_after("--nodelist=");
+    ck_assert_ptr_nonnull(list);
+    ck_assert_uint_eq(strlen(list), (size_t)hosts * (size_t)times * 8 - 1);
+    for (int n = 0; n < hosts * times; n++) {
+        char name[32];
+        snprintf(name, sizeof name, "node%03d", n / times);
+        ck_assert_msg(memcmp(list + (size_t)n * 8, name, 7) == 0, "name %d is %.7s", n, list + (size_t)n * 8);
+    }
+    for (int i = 0; i < made.count; i++)
+        ck_assert_uint_lt(strlen(made.word[i]), 110000); /* Linux takes 131071 */
+}
+
+/* Hands over with a file of 512 hosts of 64 slots, the last of them with `last`. */
+static void hand_over_512(const char *arguments, int last)
+{
+    char file[16384], line[512];
+    size_t used = 0;
+    for (int i = 0; i < 512; i++)
+        used += (size_t)snprintf(file + used, sizeof file - used, "node%03d:%d\n", i, i < 511 ? 64 : last);
+    have("hosts", file);
+    snprintf(line, sizeof line, "--launcher slurm -hostfile %s/hosts %s p", directory, arguments);
+    ck_assert_msg(hand_over(line), "%s: %s", line, made.error);
+}
+
+/* A list with a name for each rank would be longer than what Linux takes as one word. */
+START_TEST(many_slurm)
+{
+    start();
+    have("srun", "");
+    hand_over_512("", 64);
+    expect_word("--ntasks=", "32768");
+    expect_word("--nodes=", "512");
+    expect_word("--ntasks-per-node=", "64");
+    expect_word("--distribution=", "block");
+    expect_nodes(512, 1);
+    hand_over_512("--byslot -n 32704", 64); /* the last host is not used */
+    expect_word("--ntasks=", "32704");
+    expect_word("--nodes=", "511");
+    expect_word("--ntasks-per-node=", "64");
+    expect_word("--distribution=", "block:block");
+    expect_nodes(511, 1);
+    hand_over_512("", 63);
+    expect_word("--ntasks=", "32767");
+    expect_word("--nodes=", "512");
+    expect_word("--ntasks-per-node=", NULL);
+    expect_word("--distribution=", NULL);
+    expect_nodes(512, 1);
+    hand_over_512("-n 12800", 64); /* the longest list */
+    expect_word("--ntasks=", "12800");
+    expect_word("--nodes=", "200");
+    expect_word("--ntasks-per-node=", NULL);
+    expect_word("--distribution=", "arbitrary");
+    expect_nodes(200, 64);
+    hand_over_512("-n 12801", 64); /* one rank on the last host */
+    expect_word("--ntasks=", "12801");
+    expect_word("--nodes=", "201");
+    expect_word("--ntasks-per-node=", NULL);
+    expect_word("--distribution=", NULL);
+    expect_nodes(201, 1);
+    end();
+}
+END_TEST
+
+/* Without memory for the list there is an error, and no empty list. */
+START_TEST(memory_slurm)
+{
+    static const char *const lines[] = { "-host a:2,b:2", "-host a:2,b:2 --map-by socket" };
+    char line[64], *list;
+    start();
+    have("srun", "");
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof line, "--launcher slurm %s p", lines[i]);
+        ck_assert_msg(hand_over(line), "%s: %s", line, made.error);
+        int before = made.kept_count;
+        pl_memory_fail_at(1);
+        const char *refused_words = slurm_add_hosts(&made);
+        ck_assert(pl_memory_failed());
+        ck_assert_str_eq(refused_words ? refused_words : "(none)", "the list of hosts (out of memory)");
+        ck_assert_int_eq(made.kept_count, before);
+    }
+    for (int n = 1; pl_memory_fail_at(n), list = slurm_list(parsed.host, 4, true), pl_memory_failed(); n++)
+        if (list) { /* it could not be made smaller */
+            ck_assert_str_eq(list, "a,a,b,b");
+            free(list);
+        }
+    pl_memory_fail_at(0);
+    ck_assert_str_eq(list, "a,a,b,b");
+    free(list);
     end();
 }
 END_TEST
@@ -398,5 +511,5 @@ START_TEST(quotes)
 }
 END_TEST
 
-UNIT_MAIN("handover", who, words_slurm, counts_slurm, slots_slurm, programs_slurm, words_prte, hostfile, rankfile,
-          quotes)
+UNIT_MAIN("handover", who, words_slurm, counts_slurm, slots_slurm, many_slurm, memory_slurm, programs_slurm, words_prte,
+          hostfile, rankfile, quotes)
