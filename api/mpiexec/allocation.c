@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,12 +119,16 @@ static char *allocation_of_slurm(const char *nodes)
 int allocation_slurm_slots(int otherwise)
 {
     const char *nodes = getenv("SLURM_JOB_NODELIST");
-    char *hosts = nodes ? allocation_of_slurm(nodes) : NULL;
+    if (!nodes)
+        return otherwise;
+    char *hosts = allocation_of_slurm(nodes);
     long slots = 0;
-    for (const char *at = hosts; at && (at = strchr(at, ':')); at++)
-        slots += strtol(at + 1, NULL, 10);
+    for (const char *at = hosts; at && slots <= INT_MAX && (at = strchr(at, ':')); at++) {
+        long more = strtol(at + 1, NULL, 10);
+        slots += more < INT_MAX ? more : INT_MAX;
+    }
     free(hosts);
-    return slots > 0 && slots <= HOSTS_MAX ? (int)slots : otherwise;
+    return slots <= INT_MAX ? (int)slots : 0;
 }
 
 /* --- the others -------------------------------------------------------------------------------------------------- */

@@ -13,7 +13,8 @@ bool allocation_take(struct parse *p);
  * each has 1. The caller frees it. NULL: the list is malformed. */
 char *allocation_slurm(const char *nodes, const char *counts);
 
-/* The slots of the Slurm allocation that mpiexec runs in; without one the number given. */
+/* The slots of the Slurm allocation that mpiexec runs in; without one the number given. 0: its list cannot be read, or
+ * they are more than an int holds. */
 int allocation_slurm_slots(int otherwise);
 
 #endif

@@ -214,7 +214,38 @@ START_TEST(counts_slurm)
     unsetenv("SLURM_NTASKS");
     setenv("SLURM_JOB_CPUS_PER_NODE", "8(x3)", 1);
     gives("p", SRUN "--ntasks=24 --kill-on-bad-exit=1 --input=0 p");
+    setenv("SLURM_JOB_CPUS_PER_NODE", "8(x2),4", 1);
+    gives("p", SRUN "--ntasks=20 --kill-on-bad-exit=1 --input=0 p");
+    setenv("SLURM_JOB_CPUS_PER_NODE", "3,8,5", 1);
+    gives("p", SRUN "--ntasks=16 --kill-on-bad-exit=1 --input=0 p");
     unsetenv("SLURM_TASKS_PER_NODE");
+    unsetenv("SLURM_JOB_CPUS_PER_NODE");
+    end();
+}
+END_TEST
+
+static void expect_slots(const char *nodes, const char *each, const char *wanted)
+{
+    setenv("SLURM_JOB_NODELIST", nodes, 1);
+    setenv("SLURM_JOB_CPUS_PER_NODE", each, 1);
+    gives("p", wanted);
+}
+
+/* Each slot gets a process also where they are more than -n can say; what cannot be counted is left to srun. */
+START_TEST(limits_slurm)
+{
+    start();
+    have("srun", "");
+    setenv("SLURM_JOB_ID", "1", 1);
+    setenv("SLURM_JOB_NUM_NODES", "1100", 1);
+#define LEFT_TO_SRUN SRUN "--kill-on-bad-exit=1 --input=0 p"
+    expect_slots("n[0001-1024]", "64(x1024)", SRUN "--ntasks=65536 --kill-on-bad-exit=1 --input=0 p");
+    expect_slots("n[0001-1025]", "64(x1024),1", SRUN "--ntasks=65537 --kill-on-bad-exit=1 --input=0 p");
+    expect_slots("n[0001-1100]", "64(x1100)", SRUN "--ntasks=70400 --kill-on-bad-exit=1 --input=0 p");
+    expect_slots("a,b", "2147483646,1", SRUN "--ntasks=2147483647 --kill-on-bad-exit=1 --input=0 p");
+    expect_slots("a,b", "2147483647,1", LEFT_TO_SRUN);
+    expect_slots("a,b", "9223372036854775807(x2)", LEFT_TO_SRUN);
+    expect_slots("n[1-70000]", "1(x70000)", LEFT_TO_SRUN); /* more hosts than mpiexec reads */
     unsetenv("SLURM_JOB_CPUS_PER_NODE");
     end();
 }
@@ -511,5 +542,5 @@ START_TEST(quotes)
 }
 END_TEST
 
-UNIT_MAIN("handover", who, words_slurm, counts_slurm, slots_slurm, many_slurm, memory_slurm, programs_slurm, words_prte,
-          hostfile, rankfile, quotes)
+UNIT_MAIN("handover", who, words_slurm, counts_slurm, limits_slurm, slots_slurm, many_slurm, memory_slurm,
+          programs_slurm, words_prte, hostfile, rankfile, quotes)
