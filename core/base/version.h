@@ -9,7 +9,7 @@
  * of how processes meet, or of the messages of a collective (core/coll/select.c) raises it. Below 64. A build for
  * tests may have another one (CPPFLAGS=-DPL_WIRE_VERSION=60u). */
 #ifndef PL_WIRE_VERSION
-#define PL_WIRE_VERSION 15u
+#define PL_WIRE_VERSION 16u
 #endif
 
 /* How the machine stores numbers, which travel as they are: machines that differ refuse to connect, too. A build for

@@ -37,7 +37,7 @@ static bool pointer_map(struct pl_file_pointer *pointer, int fd)
 void pl_pointer_offer(struct pl_file_pointer *pointer, struct pl_file_notice *notice)
 {
     struct stat st;
-    *notice = (struct pl_file_notice){ .where = pl_locator_self(), .fd = -1 };
+    *notice = (struct pl_file_notice){ .node = pl_locator_node(), .pid = (int32_t)getpid(), .fd = -1 };
     int fd = memfd_create("plenum-file-pointer", MFD_CLOEXEC);
     if (fd < 0)
         return;
@@ -62,9 +62,9 @@ bool pl_pointer_attach(struct pl_file_pointer *pointer, const struct pl_file_not
 {
     char path[64];
     struct stat st;
-    if (notice->fd < 0 || notice->where.node != pl_locator_self().node)
+    if (notice->fd < 0 || notice->node != pl_locator_node())
         return false;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)notice->where.pid, (int)notice->fd);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)notice->pid, (int)notice->fd);
     if (stat(path, &st) != 0 || !pointer_is_offered(&st, notice))
         return false;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);

@@ -26,9 +26,9 @@ struct pl_file_pointer {
 
 /* Tells the other processes where the first process's memory is. */
 struct pl_file_notice {
-    struct pl_locator where;
+    uint64_t node; /* pl_locator_node() */
     uint64_t dev, ino;
-    int32_t fd; /* -1: there is no memory */
+    int32_t pid, fd; /* fd -1: there is no memory */
 };
 
 /* The first process creates the memory with pl_pointer_offer(). The others map it, if they can. Once all processes know

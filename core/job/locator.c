@@ -8,7 +8,7 @@
 #include "core/base/hash.h"
 #include "core/base/proc_stat.h"
 
-static uint64_t locator_node(void)
+uint64_t pl_locator_node(void)
 {
     struct stat st = { .st_ino = 0 };
     if (stat("/proc/self/ns/pid", &st) != 0)
@@ -21,13 +21,13 @@ struct pl_locator pl_locator_self(void)
     struct pl_proc_stat stat = { .started = 0 };
     if (pl_proc_is_own())
         pl_proc_stat_read(getpid(), &stat);
-    return (struct pl_locator){ .node = locator_node(), .pid = (int32_t)getpid(), .started = stat.started };
+    return (struct pl_locator){ .node = pl_locator_node(), .pid = (int32_t)getpid(), .started = stat.started };
 }
 
 bool pl_locator_has_ended(const struct pl_locator *there)
 {
     struct pl_proc_stat stat;
-    if (there->pid <= 0 || there->started == 0 || there->node != locator_node() || !pl_proc_is_own())
+    if (there->pid <= 0 || there->started == 0 || there->node != pl_locator_node() || !pl_proc_is_own())
         return false;
     int error = pl_proc_stat_read((pid_t)there->pid, &stat);
     if (error)

@@ -231,7 +231,7 @@ static void port_call_arrived(struct pl_engine *listener, const struct pl_origin
                         "its process has not opened such a port, or has closed it");
         return;
     }
-    if (!port->far && process.node != pl_locator_self().node) {
+    if (!port->far && process.node != pl_locator_node()) {
         port_send_error(listener, from, token, MPI_ERR_PORT, "it is of its own host alone");
         return;
     }

@@ -59,7 +59,7 @@ static int port_wait_begin(struct port_wait *wait, const char *text, struct pl_p
     if (negotiation->began == 0)
         negotiation->began = pl_clock_ns();
     *wait = (struct port_wait){
-        .node = pl_locator_self().node,
+        .node = pl_locator_node(),
         .began = negotiation->began,
         .deadline = port_wait_deadline(negotiation),
         .timeout = negotiation->timeout,

@@ -163,7 +163,7 @@ static struct pl_hierarchy *hierarchy_create(struct pl_comm *comm, const struct 
 struct pl_hierarchy_notice pl_hierarchy_own_notice(void)
 {
     struct pl_comm_id here = pl_comm_new_id();
-    return (struct pl_hierarchy_notice){ pl_locator_self().node, here.home, here.serial,
+    return (struct pl_hierarchy_notice){ pl_locator_node(), here.home, here.serial,
                                          pl_comm_second_id(here).serial };
 }
 
