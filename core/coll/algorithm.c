@@ -43,6 +43,11 @@ bool pl_coll_commutes(const struct pl_coll *coll)
     return coll->op->commute;
 }
 
+bool pl_coll_depends_on_order(const struct pl_coll *coll)
+{
+    return coll->op && !pl_op_is_exact(coll->op, coll->recvtype);
+}
+
 bool pl_coll_is_power(const struct pl_coll *coll)
 {
     return (coll->comm->size & (coll->comm->size - 1)) == 0;

@@ -217,4 +217,7 @@ void pl_append_doubling(struct pl_schedule *schedule, const struct pl_fold *fold
 bool pl_coll_commutes(const struct pl_coll *coll);
 bool pl_coll_is_power(const struct pl_coll *coll);
 
+/* Is it a reduction whose bits depend on the order of its operands? Then equal calls must use equal algorithms. */
+bool pl_coll_depends_on_order(const struct pl_coll *coll);
+
 #endif

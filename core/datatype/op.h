@@ -44,6 +44,15 @@ static inline bool pl_op_is_user(const struct pl_op *op)
     return op->user || op->user_c || op->user_x;
 }
 
+/* Is the result of this reduction the same in whichever order the operands are combined? So it is for the predefined
+ * operations on integers, which wrap around, and on logicals. */
+static inline bool pl_op_is_exact(const struct pl_op *op, const struct pl_type *type)
+{
+    bool integer = type->basic >= PL_I8 && type->basic <= PL_U64,
+         logical = type->basic >= PL_BOOL && type->basic <= PL_L128;
+    return op->kernels && op->commute && (integer || logical);
+}
+
 /* Whether the operation may be applied to the type: MPI_SUCCESS, or MPI_ERR_OP with the reason recorded. */
 int pl_op_check(const struct pl_op *op, const struct pl_type *type);
 

@@ -325,6 +325,45 @@ START_TEST(wrap_around)
 }
 END_TEST
 
+/* inout = ((x op y) op z), or (z op (y op x)). */
+static void combine(const struct pl_op *op, const struct pl_type *type, bool backwards, const uint64_t operands[3][2],
+                    uint64_t result[2])
+{
+    uint64_t inner[2];
+    memcpy(inner, operands[backwards ? 0 : 1], sizeof inner);
+    pl_op_apply(op, operands[backwards ? 1 : 0], inner, 1, type);
+    memcpy(result, backwards ? inner : operands[2], sizeof inner);
+    pl_op_apply(op, backwards ? operands[2] : inner, result, 1, type);
+}
+
+/* Where the order is said not to matter, it does not change a bit; for sums of real numbers it may, and it is not
+ * said. */
+START_TEST(order)
+{
+    uint64_t seed = 21;
+    int exact = 0;
+    typemap_errors_return();
+    for (int o = 0; o < OPS; o++)
+        for (int t = 0; t < TYPES; t++) {
+            const struct pl_op *op = pl_op_predefined((uintptr_t)ops[o].op);
+            const struct pl_type *type = pl_type_from(types[t].type);
+            if (pl_op_check(op, type) != MPI_SUCCESS)
+                continue;
+            if (types[t].class == REAL || types[t].class == COMPLEX)
+                ck_assert(!pl_op_is_exact(op, type));
+            for (int i = 0; i < 50 && pl_op_is_exact(op, type); i++, exact++) {
+                uint64_t operands[3][2], forwards[2] = { 0 }, backwards[2] = { 0 };
+                for (int k = 0; k < 6; k++)
+                    operands[k / 2][k % 2] = unit_random(&seed) & unit_random(&seed);
+                combine(op, type, false, operands, forwards);
+                combine(op, type, true, operands, backwards);
+                ck_assert_mem_eq(forwards, backwards, (size_t)type->size);
+            }
+        }
+    ck_assert_int_gt(exact, 50 * 100);
+}
+END_TEST
+
 /* --- MINLOC, MAXLOC ---------------------------------------------------------------------------------------------- */
 
 static void check_loc(MPI_Op op, MPI_Datatype pair, const struct pl_type *value, const struct pl_type *index,
@@ -559,4 +598,5 @@ START_TEST(replace)
 }
 END_TEST
 
-UNIT_MAIN("op", pairs, fortran_kinds, wrap_around, locations, named_pairs, user, user_huge, bad_arguments, replace)
+UNIT_MAIN("op", pairs, fortran_kinds, wrap_around, order, locations, named_pairs, user, user_huge, bad_arguments,
+          replace)

@@ -178,12 +178,12 @@ static int area_make(struct pl_comm *comm, struct pl_area **made)
     return rc;
 }
 
-int pl_area_get(struct pl_comm *comm, bool reduction, struct pl_area **area)
+int pl_area_get(struct pl_comm *comm, bool at_once, struct pl_area **area)
 {
     *area = comm->coll.area.open;
     if (pl_likely(*area != NULL))
         return MPI_SUCCESS;
-    if (comm->coll.area.none || comm->size > PL_AREA_RANKS || (!reduction && comm->coll.area.wanted < PL_AREA_AFTER)) {
+    if (comm->coll.area.none || comm->size > PL_AREA_RANKS || (!at_once && comm->coll.area.wanted < PL_AREA_AFTER)) {
         comm->coll.area.wanted += comm->coll.area.wanted < PL_AREA_AFTER;
         return MPI_SUCCESS;
     }

@@ -35,16 +35,16 @@ enum {
     PL_AREA_TREE_FROM = 8,   /* fewest ranks for an operation along the tree of their places (tree.h) */
     PL_AREA_SHORT = 4096,    /* bytes of each rank's data that count as short */
     PL_AREA_MAX = 256 << 10, /* bytes of data in a slot */
-    /* Collectives without a reduction before an area is made for them. Making it is a collective by messages, and takes
-     * shared memory: a communicator that is freed after a bcast or a barrier or two does not repay that. */
-    PL_AREA_AFTER = 3,
+    /* Collectives before an area is made for them. Making it is a collective by messages, and takes shared memory: a
+     * communicator that is freed after a few of them does not repay that. */
+    PL_AREA_AFTER = 8,
 };
 
-/* The area of a communicator, made now if there is none yet and it is worth it. For a reduction it always is, so that
- * equal reductions have equal results; else once the communicator has had some collectives. NULL: there is none, and
- * the collective uses messages. Collective; alike on all ranks, except after an error. Then this rank does not know
- * what the others do, and must not go on by messages, which would match those of the others for making the area. */
-int pl_area_get(struct pl_comm *comm, bool reduction, struct pl_area **area);
+/* The area of a communicator, made now if there is none yet and it is worth it: once the communicator has had some
+ * collectives. `at_once`: for this one it always is (pl_coll_depends_on_order()). NULL: there is none, and the
+ * collective uses messages. Collective; alike on all ranks, except after an error. Then this rank does not know what
+ * the others do, and must not go on by messages, which would match those of the others for making the area. */
+int pl_area_get(struct pl_comm *comm, bool at_once, struct pl_area **area);
 
 /* The number of blocking collectives that the communicator has begun, with or without the area: alike on all ranks that
  * have called the same ones. For the thread that is in one. */

@@ -167,7 +167,7 @@ static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
         return NULL;
     const void *named = comm->coll.named;
     comm->coll.named = named ? named : coll; /* not the collectives that make the area */
-    *rc = pl_area_get(comm, pl_coll_traits[coll->kind].op, &area);
+    *rc = pl_area_get(comm, pl_coll_depends_on_order(coll), &area);
     comm->coll.named = named;
     if (area)
         comm->coll.area.kinds = area_choose_chunks(area);

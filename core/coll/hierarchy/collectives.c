@@ -239,7 +239,7 @@ bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
         return false;
     const void **named = &coll->comm->coll.named, *before = *named;
     *named = before ? before : coll; /* not the collectives that make the hierarchy */
-    *rc = pl_hierarchy_get(coll->comm, pl_coll_traits[coll->kind].op, &hierarchy);
+    *rc = pl_hierarchy_get(coll->comm, pl_coll_depends_on_order(coll), &hierarchy);
     *named = before;
     if (!hierarchy || !is_placed_for(hierarchy, coll))
         return *rc != MPI_SUCCESS;

@@ -163,8 +163,7 @@ static struct pl_hierarchy *hierarchy_create(struct pl_comm *comm, const struct 
 struct pl_hierarchy_notice pl_hierarchy_own_notice(void)
 {
     struct pl_comm_id here = pl_comm_new_id();
-    return (struct pl_hierarchy_notice){ pl_locator_node(), here.home, here.serial,
-                                         pl_comm_second_id(here).serial };
+    return (struct pl_hierarchy_notice){ pl_locator_node(), here.home, here.serial, pl_comm_second_id(here).serial };
 }
 
 int pl_hierarchy_create(struct pl_comm *comm, struct pl_hierarchy_notice *notices, struct pl_hierarchy **made)
@@ -203,7 +202,7 @@ static int hierarchy_agree(struct pl_comm *comm, struct pl_hierarchy **made)
     return rc;
 }
 
-int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy **hierarchy)
+int pl_hierarchy_get(struct pl_comm *comm, bool at_once, struct pl_hierarchy **hierarchy)
 {
     *hierarchy = comm->coll.hierarchy.open;
     if (pl_likely(*hierarchy != NULL) || comm->coll.hierarchy.none)
@@ -213,7 +212,7 @@ int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy *
         return MPI_SUCCESS;
     }
     bool early =
-        comm->size <= PL_AREA_RANKS ? !comm->coll.area.none : !reduction && comm->coll.area.wanted < PL_AREA_AFTER;
+        comm->size <= PL_AREA_RANKS ? !comm->coll.area.none : !at_once && comm->coll.area.wanted < PL_AREA_AFTER;
     if (early)
         return MPI_SUCCESS;
     comm->coll.hierarchy.none = true; /* so that the collectives below use messages */

@@ -46,11 +46,11 @@ static inline size_t pl_hierarchy_notices_bytes(int size)
  * is alike on all. MPI error class: there was no memory. */
 int pl_hierarchy_create(struct pl_comm *comm, struct pl_hierarchy_notice *notices, struct pl_hierarchy **made);
 
-/* The node hierarchy of a communicator, made now if there is none yet and it is worth it. For a reduction it always is,
- * so that equal reductions have equal results; else once there is an area where there can be one. NULL: all ranks are
+/* The node hierarchy of a communicator, made now if there is none yet and it is worth it: once there is an area where
+ * there can be one. `at_once`: for this collective it always is (pl_coll_depends_on_order()). NULL: all ranks are
  * on one node, or each is alone on its node, or the settings forbid it. Collective; alike on all ranks, except after an
  * error, as with pl_area_get(). */
-int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy **hierarchy);
+int pl_hierarchy_get(struct pl_comm *comm, bool at_once, struct pl_hierarchy **hierarchy);
 
 /* The node of a rank. */
 int pl_hierarchy_node_of(const struct pl_hierarchy *hierarchy, int rank);
