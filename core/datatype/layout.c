@@ -182,7 +182,7 @@ static size_t list_common_size(const struct pl_shape_list *list)
         size_t size = list_part_size(list, i), rest;
         equal = equal && list->items[i].layout == list->items[0].layout && size == list_part_size(list, 0);
         runs = runs && !list->items[i].layout;
-        for (; size > 0; size = rest) { /* Euclid */
+        for (; size > 0 && size != common; size = rest) { /* Euclid */
             rest = common % size;
             common = size;
         }
