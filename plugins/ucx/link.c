@@ -23,6 +23,7 @@
 #include "plugins/ucx/receive.h"
 #include "plugins/ucx/remote.h"
 #include "plugins/ucx/send.h"
+#include "plugins/ucx/worker.h"
 
 enum {
     /* If a peer has failed, close() gives up after this long: UCX may stay busy with what that one will never take. */

@@ -184,14 +184,10 @@ struct pl_ucx_early {
     unsigned char data[];
 };
 
-enum { PL_UCX_CHOICE = 128 };
-
 extern const struct pl_transport_ops plenum_transport;
 
 /* Records an error of UCX. Returns its MPI error class. */
 int pl_ucx_error(struct pl_ucx *ucx, ucs_status_t status, const char *what);
-/* " with PLENUM_UCX_TLS=tcp", if the user has chosen UCX's transports; else "". Returns `words`. */
-const char *pl_ucx_choice(const struct pl_ucx *ucx, char words[PL_UCX_CHOICE]);
 /* Makes progress on the workers that were put aside, and destroys those that have settled. */
 void pl_ucx_sweep(void);
 

@@ -147,7 +147,7 @@ ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
     return fuzz_begin_transfer(param);
 }
 
-/* --- what plugins/ucx/ucx.c would do --------------------------------------------------------------------------- */
+/* --- what plugins/ucx/ucx.c and worker.c would do -------------------------------------------------------------- */
 
 static int fuzz_address(void *self, void *buffer, size_t capacity, size_t *length)
 {
