@@ -19,6 +19,7 @@
 #include "core/coll/owed.h"
 #include "core/coll/rules_file.h"
 #include "core/coll/schedule.h"
+#include "core/coll/schedule_run.h"
 #include "core/comm/agreement.h"
 #include "core/comm/create.h"
 #include "core/comm/neighbor.h"

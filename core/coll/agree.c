@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/coll/algorithm.h"
+#include "core/coll/schedule_run.h"
 #include "core/coll/statement.h"
 #include "core/coll/traits.h"
 #include "core/engine/comm_break.h"

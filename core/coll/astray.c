@@ -6,6 +6,7 @@
 
 #include "core/coll/owed.h"
 #include "core/coll/schedule.h"
+#include "core/coll/schedule_run.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"

@@ -11,6 +11,7 @@
 #include "core/coll/algorithm.h"
 #include "core/coll/rules_file.h"
 #include "core/coll/schedule.h"
+#include "core/coll/schedule_run.h"
 #include "core/coll/select.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/instance.h"

@@ -8,6 +8,7 @@
 #include "core/coll/astray.h"
 #include "core/coll/persistent.h"
 #include "core/coll/schedule.h"
+#include "core/coll/schedule_run.h"
 #include "core/coll/statement.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/comm_break_notice.h"

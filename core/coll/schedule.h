@@ -2,7 +2,7 @@
 /*
  * Schedules: a collective operation as a straight-line program for one rank.
  *
- * An algorithm appends steps; later they are executed in the order in which they were appended:
+ * An algorithm appends steps; later they are executed (schedule_run.h) in the order in which they were appended:
  *   - send and recv start a message and go on at once; short receives are not posted before something waits, by when
  *     most messages have arrived and need no request;
  *   - copy and reduce move or combine data at once;
@@ -15,10 +15,6 @@
  * Appending never fails visibly: the schedule keeps the first failure (memory), and run or start returns it, so that
  * algorithms are straight lines, too. Memory from pl_schedule_temp() belongs to the schedule; small schedules need no
  * memory but the struct itself, which may be on the stack.
- *
- * Locking: one thread at a time executes a schedule. It holds no lock, since it may call the user's operations.
- * Blocking: the calling thread. Nonblocking: the message for which the schedule waits completes, with the engine's lock
- * held, and hands the schedule to the thread that drops the lock next; `busy` keeps other threads away.
  */
 #ifndef PLENUM_CORE_COLL_SCHEDULE_H
 #define PLENUM_CORE_COLL_SCHEDULE_H
@@ -34,7 +30,6 @@
 #include "core/engine/engine.h"
 
 struct pl_coll;
-struct pl_job_item;
 struct pl_request;
 
 /* Some elements in memory. */
@@ -145,13 +140,8 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
 /* Empties it and frees its memory. It must not be under way. */
 void pl_schedule_fini(struct pl_schedule *schedule);
 
-/* The schedule that this hook runs: one that was started, and waits; NULL: the hook is another's. */
-struct pl_schedule *pl_schedule_of_hook(struct pl_hook *hook);
-
-/* For the engine (core/engine/client.h): empties the schedule of a request that is kept; tells at whose message the
- * schedule stands, unless a thread executes it at this moment. */
+/* For the engine (core/engine/client.h): empties the schedule of a request that is kept. */
 void pl_schedule_recycle(struct pl_request *request);
-void pl_schedule_describe(const struct pl_request *request, struct pl_job_item *item);
 
 /* Messages, to and from ranks (of the remote group of an intercommunicator). */
 void pl_schedule_send(struct pl_schedule *schedule, struct pl_block data, int dest);
@@ -211,16 +201,7 @@ void *pl_schedule_temp(struct pl_schedule *schedule, size_t bytes);
 /* The same as a block of `count` elements, wherever the type's bytes lie relative to its address. */
 struct pl_block pl_schedule_temp_block(struct pl_schedule *schedule, MPI_Count count, const struct pl_type *type);
 
-/* Runs it to the end. MPI error class. */
-int pl_schedule_run(struct pl_schedule *schedule);
-
-/* The same for a collective, which job reports describe. */
-int pl_schedule_run_for(struct pl_schedule *schedule, const struct pl_coll *coll);
-
 /* Retains what the steps use, for a schedule that outlives the call that made it. Released by fini. */
 void pl_schedule_retain(struct pl_schedule *schedule);
-
-/* Starts it, a persistent one again; its end completes the request. On an error it was not started. */
-int pl_schedule_start(struct pl_schedule *schedule, struct pl_request *request);
 
 #endif

@@ -22,6 +22,7 @@
 #include "core/base/vec.h"
 #include "core/coll/collective.h"
 #include "core/coll/schedule.h"
+#include "core/coll/schedule_run.h"
 
 /* Through an aggregator data is copied once more, as messages, which repays only where it saves a system call for every
  * few bytes: hence LONG_RUN. On one node what others have read is in the page cache, and a process reads short gaps in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks of a communicator in one process, for tests of schedules and of the collectives' algorithms: the program holds
- * its own copy of core/coll/schedule.c and core/coll/collective.c, whose messages go through the functions here.
+ * its own copy of core/coll/schedule*.c and core/coll/collective.c, whose messages go through the functions here.
  *
  * Messages move, and sends complete, one at a time in random order and as late as possible. The data is read from the
  * sender's memory only when it is delivered, which reveals an algorithm that touches a buffer too early. Sizes must be
@@ -238,6 +238,7 @@ static void ranks_broken_locked(struct pl_comm *comm, int class, const char *why
 #define pl_engine_wait_among         ranks_wait_among
 #include "core/coll/collective.c"
 #include "core/coll/schedule.c"
+#include "core/coll/schedule_run.c"
 #include "core/datatype/cursor.h"
 #undef pl_coll_select
 

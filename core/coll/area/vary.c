@@ -9,6 +9,7 @@
 #include "core/coll/area/vary.h"
 
 #include "core/coll/area/copy.h"
+#include "core/coll/schedule_run.h"
 #include "core/coll/select.h"
 
 static inline uint64_t rank_bit(int rank)

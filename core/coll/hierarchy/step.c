@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/coll/schedule_run.h"
 
 /* Appends the messages of a part as messages of the whole. */
 static void append_step(struct pl_hierarchy_call *call, const struct pl_coll *coll)
