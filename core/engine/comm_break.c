@@ -20,6 +20,7 @@
 #include "core/engine/p2p.h"
 #include "core/engine/peer.h"
 #include "core/engine/request.h"
+#include "core/engine/send_answer.h"
 #include "core/engine/wait.h"
 #include "core/job/process.h"
 #include "mpi-ext.h"

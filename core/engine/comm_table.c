@@ -3,13 +3,19 @@
 #include "core/engine/comm_table.h"
 
 #include "core/base/compiler.h"
-#include "core/engine/comm.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/comm_break_notice.h"
-#include "core/engine/engine.h"
 #include "core/engine/match.h"
 #include "core/engine/match_index.h"
 #include "core/engine/peer_failure.h"
+
+struct pl_comm *pl_engine_search_comm(struct pl_engine *engine, const struct pl_header *header)
+{
+    PL_TABLE_EACH_OF(comm, &engine->comms.by_id, pl_comm_key(header->home, header->serial), struct pl_comm, by_id)
+        if (comm->id.home == header->home && comm->id.serial == header->serial)
+            return engine->comms.last = comm;
+    return NULL;
+}
 
 void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
 {

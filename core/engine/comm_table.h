@@ -5,15 +5,23 @@
 
 #include <stdint.h>
 
-struct pl_comm;
-struct pl_comm_freed;
-struct pl_engine;
-struct pl_header;
+#include "core/engine/comm.h"
+#include "core/engine/engine.h"
 
 /* The key of a communicator's id in the table. Two ids may have the same. */
 static inline uint64_t pl_comm_key(uint64_t home, uint32_t serial)
 {
     return home ^ serial;
+}
+
+/* The communicator of this message; NULL: there is none yet, or none any more. */
+struct pl_comm *pl_engine_search_comm(struct pl_engine *engine, const struct pl_header *header);
+static inline struct pl_comm *pl_engine_find_comm(struct pl_engine *engine, const struct pl_header *header)
+{
+    struct pl_comm *comm = engine->comms.last;
+    if (comm && comm->id.home == header->home && comm->id.serial == header->serial)
+        return comm;
+    return pl_engine_search_comm(engine, header);
 }
 
 /* Enters a communicator: messages find it. Delivers those that have arrived early. */

@@ -22,6 +22,7 @@
 #include "core/engine/peer_failure.h"
 #include "core/engine/progress.h"
 #include "core/engine/request.h"
+#include "core/engine/send_answer.h"
 #include "core/job/jobs.h"
 
 static void engine_queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)

@@ -30,6 +30,7 @@
 #include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
+#include "core/engine/send_answer.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 #include "core/job/process.h"

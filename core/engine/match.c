@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matching of messages and receives, and the control messages of synchronous and cancelled sends. */
+/* Matching of messages and receives. See match.h. */
 #include "core/engine/match.h"
 
 #include <stdlib.h>
@@ -17,11 +17,12 @@
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
-#include "core/engine/p2p.h"
+#include "core/engine/own_message.h"
 #include "core/engine/partitioned.h"
 #include "core/engine/partitioned_chunks.h"
 #include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/send_answer.h"
 #include "core/engine/wait.h"
 
 static inline bool match_is_from(const struct pl_request *receive, int source)
@@ -42,9 +43,8 @@ static void *match_transport_self(struct pl_engine *engine, const struct pl_tran
     return NULL;
 }
 
-/* Answers the sender of `header`. A sender that is unreachable by now needs no answer. */
-static void match_answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                         int kind, int tag)
+void pl_match_answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, int kind,
+                     int tag)
 {
     struct pl_peer *peer;
     struct pl_header reply = {
@@ -81,7 +81,7 @@ static inline void match_take(struct pl_request *request, const struct pl_origin
     else if (bytes)
         pl_cursor_unpack(&request->in.data, data, bytes);
     if (pl_unlikely(header->flags & PL_FLAG_SYNC))
-        match_answer(request->engine, from, header, PL_MSG_ACK, 0);
+        pl_match_answer(request->engine, from, header, PL_MSG_ACK, 0);
     pl_request_complete(request, error);
 }
 
@@ -126,7 +126,7 @@ static PL_COLD PL_NOINLINE void match_decline(struct pl_engine *engine, const st
     if (rndv)
         pl_match_refuse(engine, rndv);
     else if (header->flags & PL_FLAG_SYNC)
-        match_answer(engine, from, header, PL_MSG_ACK, 0);
+        pl_match_answer(engine, from, header, PL_MSG_ACK, 0);
 }
 
 void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, bool cancelled)
@@ -154,17 +154,6 @@ static struct pl_unexpected *match_keep(const struct pl_origin *from, const stru
     return unexpected;
 }
 
-static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_header *header)
-{
-    struct pl_comm *comm = engine->comms.last;
-    if (comm && comm->id.home == header->home && comm->id.serial == header->serial)
-        return comm;
-    PL_TABLE_EACH_OF(other, &engine->comms.by_id, pl_comm_key(header->home, header->serial), struct pl_comm, by_id)
-        if (other->id.home == header->home && other->id.serial == header->serial)
-            return engine->comms.last = other;
-    return NULL;
-}
-
 /* Drops a message for lack of memory: completes its send, and fails its receiver. */
 static PL_COLD PL_NOINLINE void match_starve(struct pl_engine *engine, struct pl_comm *comm,
                                              const struct pl_origin *from, const struct pl_header *header,
@@ -189,9 +178,8 @@ static PL_COLD PL_NOINLINE bool match_drop_late(struct pl_engine *engine, const 
     return true;
 }
 
-/* No receive is posted yet; `comm` NULL: the communicator is not made yet. */
-static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
-                          const struct pl_header *header, const void *data, struct pl_rndv *rndv)
+void pl_match_keep_early(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
+                         const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     if (pl_unlikely(!comm && engine->state != PL_ENGINE_OPEN)) {
         match_decline(engine, from, header, rndv);
@@ -259,7 +247,7 @@ static PL_COLD PL_NOINLINE bool match_drop_impossible(struct pl_engine *engine, 
 static inline bool arrived_message(struct pl_engine *engine, const struct pl_origin *from,
                                    const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
-    struct pl_comm *comm = find_comm(engine, header);
+    struct pl_comm *comm = pl_engine_find_comm(engine, header);
     if (pl_likely(comm != NULL)) {
         if (pl_unlikely((uint32_t)header->source >= (uint32_t)comm->size) &&
             match_drop_impossible(engine, comm, from, header, rndv))
@@ -274,7 +262,7 @@ static inline bool arrived_message(struct pl_engine *engine, const struct pl_ori
             return more;
         }
     }
-    arrived_early(engine, comm, from, header, data, rndv);
+    pl_match_keep_early(engine, comm, from, header, data, rndv);
     return true;
 }
 
@@ -286,13 +274,13 @@ static void arrived_partitioned(struct pl_engine *engine, const struct pl_origin
         arrived_message(engine, from, header, data, rndv);
         return;
     }
-    struct pl_comm *comm = find_comm(engine, header);
+    struct pl_comm *comm = pl_engine_find_comm(engine, header);
     struct pl_request *chunk = comm ? pl_partitioned_find(comm, header) : NULL;
     if (chunk) {
         pl_match_unpost(chunk);
         match_deliver(chunk, from, header, data, rndv);
     } else {
-        arrived_early(engine, comm, from, header, data, rndv);
+        pl_match_keep_early(engine, comm, from, header, data, rndv);
     }
 }
 
@@ -385,140 +373,21 @@ void pl_match_post(struct pl_request *request)
     match_append(queues, request);
 }
 
-/* The message with this token, which its sender withdraws: in one of the communicator's queues, or an early message. */
-static struct pl_unexpected *find_token(struct pl_engine *engine, const struct pl_origin *from,
-                                        const struct pl_header *header)
-{
-    struct pl_comm *comm = find_comm(engine, header);
-    for (int i = -1; i < (comm ? PL_QUEUES : 0); i++)
-        PL_LIST_EACH(unexpected, i < 0 ? &engine->early.messages : &comm->match.queues[i].unexpected,
-                     struct pl_unexpected, link)
-            if (unexpected->header.token == header->token && unexpected->from->engine == from->engine)
-                return unexpected;
-    return NULL;
-}
-
-static void arrived_cancel(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header)
-{
-    struct pl_unexpected *unexpected = find_token(engine, from, header);
-    if (unexpected) {
-        pl_match_take(find_comm(engine, header), unexpected);
-        pl_match_drop(engine, unexpected, true);
-    }
-    match_answer(engine, from, header, PL_MSG_CANCELLED, unexpected != NULL);
-}
-
-/* The send with this token, if it expects an answer: a peer is not trusted. */
-static struct pl_request *match_awaiting(struct pl_engine *engine, uint64_t token)
-{
-    return PL_TABLE_FIND(&engine->sends.by_token, token, struct pl_request, index.node);
-}
-
-static void arrived_ack(struct pl_engine *engine, const struct pl_header *header)
-{
-    struct pl_request *request = match_awaiting(engine, header->token);
-    if (!request)
-        return;
-    pl_send_unlink(request);
-    bool revoked = atomic_load(&request->comm->health.revoked); /* whose message may have gone with it, unread */
-    if (request->state == PL_STATE_MOVING)
-        request->is.acked = true;
-    else
-        pl_request_complete(request, revoked ? pl_comm_broken_class(request->comm) : MPI_SUCCESS);
-}
-
-static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *header)
-{
-    struct pl_request *request = match_awaiting(engine, header->token);
-    if (!request || !request->is.cancelling)
-        return;
-    request->is.cancelling = false;
-    if (header->tag != 1)
-        return; /* it was matched, and completes as usual */
-    int failed = pl_comm_fails(request->comm, request->context) ? pl_comm_broken_class(request->comm)
-                                                                : MPI_SUCCESS; /* it was asked back */
-    pl_send_unlink(request);
-    request->outcome.cancelled = !failed;
-    struct pl_endpoint *endpoint = request->peer->endpoint;
-    if (request->state == PL_STATE_AWAITING || endpoint->ops->withdraw(endpoint, &request->out))
-        pl_request_complete(request, failed);
-}
-
-/* A message to the engine itself may be too long to be sent eagerly: it is fetched into memory first. */
-struct own_fetch {
-    struct pl_request request;
-    const struct pl_origin *from;
-    struct pl_header header;
-    unsigned char data[];
-};
-
-static void own_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                        const void *data)
-{
-    struct pl_comm *comm = header->kind == PL_MSG_LISTENER ? NULL : find_comm(engine, header);
-    if (header->kind == PL_MSG_OWED)
-        pl_message_ops[PL_MSG_OWED].arrived(engine, comm, from, header, data, NULL);
-    else if (header->kind == PL_MSG_LISTENER && engine->arrived)
-        engine->arrived(engine, from, header, data);
-    else if (comm && header->kind == PL_MSG_AGREEMENT)
-        pl_message_ops[PL_MSG_AGREEMENT].arrived(engine, comm, from, header, data, NULL);
-    else if (comm)
-        pl_comm_break_told(comm, header, data);
-    else if (header->kind != PL_MSG_LISTENER && engine->instance)
-        arrived_early(engine, NULL, from, header, data, NULL);
-}
-
-static void own_fetched(struct pl_request *request)
-{
-    struct own_fetch *fetch = PL_CONTAINER(request, struct own_fetch, request);
-    if (request->outcome.error == MPI_SUCCESS)
-        own_arrived(request->engine, fetch->from, &fetch->header, fetch->data);
-    pl_origin_release(fetch->from);
-    free(fetch);
-}
-
-static void arrived_for_engine(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                               const void *data, struct pl_rndv *rndv)
-{
-    if (!rndv) {
-        own_arrived(engine, from, header, data);
-        return;
-    }
-    bool wanted = header->kind != PL_MSG_LISTENER || engine->arrived;
-    struct own_fetch *fetched =
-        wanted && header->size < PL_LISTENER_MAX ? pl_calloc(1, sizeof *fetched + header->size) : NULL;
-    if (!fetched) {
-        pl_match_refuse(engine, rndv);
-        if (wanted && header->size < PL_LISTENER_MAX)
-            pl_failure_own_message(engine, "out of memory for a message");
-        return;
-    }
-    fetched->from = from;
-    pl_origin_hold(from);
-    fetched->header = *header;
-    fetched->request.engine = engine;
-    fetched->request.is.caller_owned = true;
-    fetched->request.on.completed = own_fetched;
-    pl_list_init(&fetched->request.link);
-    pl_cursor_init(&fetched->request.in.data, fetched->data, (MPI_Count)header->size, PL_TYPE_BYTE);
-    pl_match_fetch(&fetched->request, header, rndv);
-}
-
 static PL_NOINLINE void arrived_other(struct pl_engine *engine, const struct pl_origin *from,
                                       const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     switch (header->kind) {
     case PL_MSG_PARTITIONED: arrived_partitioned(engine, from, header, data, rndv); break;
-    case PL_MSG_ACK: arrived_ack(engine, header); break;
-    case PL_MSG_CANCEL: arrived_cancel(engine, from, header); break;
-    case PL_MSG_CANCELLED: arrived_cancelled(engine, header); break;
+    case PL_MSG_ACK: pl_send_acked(engine, header); break;
+    case PL_MSG_CANCEL: pl_send_cancel_arrived(engine, from, header); break;
+    case PL_MSG_CANCELLED: pl_send_cancel_answered(engine, header); break;
     case PL_MSG_BROKEN:
     case PL_MSG_AGREEMENT:
     case PL_MSG_OWED:
-    case PL_MSG_LISTENER: arrived_for_engine(engine, from, header, data, rndv); break;
+    case PL_MSG_LISTENER: pl_own_message_arrived(engine, from, header, data, rndv); break;
     default:
         if (header->kind < PL_MSG_KINDS && pl_message_ops[header->kind].arrived)
-            pl_message_ops[header->kind].arrived(engine, find_comm(engine, header), from, header, data, rndv);
+            pl_message_ops[header->kind].arrived(engine, pl_engine_find_comm(engine, header), from, header, data, rndv);
         else
             engine->dropped_messages++;
     }

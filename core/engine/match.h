@@ -64,6 +64,15 @@ void pl_match_fetch(struct pl_request *request, const struct pl_header *header, 
 /* Drops a rendezvous message. */
 void pl_match_refuse(struct pl_engine *engine, struct pl_rndv *rndv);
 
+/* Keeps a message for which no receive is posted yet; `comm` NULL: the communicator is not made yet. Drops one that
+ * will not be received: its communicator was freed or revoked, or the engine closes. */
+void pl_match_keep_early(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
+                         const struct pl_header *header, const void *data, struct pl_rndv *rndv);
+
+/* Answers the sender of `header`. A sender that is unreachable by now needs no answer. */
+void pl_match_answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, int kind,
+                     int tag);
+
 /* Drops an unexpected message. `cancelled`: its sender has withdrawn it. */
 void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, bool cancelled);
 

@@ -14,6 +14,7 @@
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/send_answer.h"
 #include "core/engine/status.h"
 #include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
@@ -413,35 +414,6 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
 }
 
 /* --- cancelling --------------------------------------------------------------------------------------------------- */
-
-void pl_send_await(struct pl_request *request)
-{
-    struct pl_engine_sends *sends = &request->engine->sends;
-    pl_list_append(&sends->awaiting, &request->link);
-    pl_table_insert(&sends->by_token, &request->index.node, request->out.header.token);
-    request->is.by_token = true;
-}
-
-void pl_send_unlink(struct pl_request *request)
-{
-    pl_list_remove(&request->link);
-    if (request->is.by_token)
-        pl_table_remove(&request->engine->sends.by_token, &request->index.node);
-    request->is.by_token = false;
-}
-
-int pl_send_ask_back(struct pl_request *request)
-{
-    struct pl_header header = request->out.header;
-    if (request->is.cancelling || header.kind >= PL_QUEUES)
-        return MPI_SUCCESS;
-    request->is.cancelling = true;
-    pl_send_unlink(request); /* a synchronous send is in `awaiting` already */
-    pl_send_await(request);
-    header.kind = PL_MSG_CANCEL;
-    header.flags = 0;
-    return pl_engine_control(request->engine, request->peer, &header, NULL, 0);
-}
 
 int pl_cancel(struct pl_request *request)
 {

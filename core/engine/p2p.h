@@ -62,14 +62,4 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
 /* Tries to cancel; never blocks. */
 int pl_cancel(struct pl_request *request);
 
-/* Asks the receiver of a send under way to withdraw the message if it has not matched it. The send is then cancelled,
- * or fails with MPI_ERR_PROC_ABORTED if its communicator is broken. Engine lock held. */
-int pl_send_ask_back(struct pl_request *request);
-
-/* A send will get an answer that names it: enters it into its engine's list and table of these. Engine lock held. */
-void pl_send_await(struct pl_request *request);
-
-/* Takes a send out of the list that it is in, and of that table. Engine lock held. */
-void pl_send_unlink(struct pl_request *request);
-
 #endif
