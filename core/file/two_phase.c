@@ -84,7 +84,7 @@ static int aggregator_rank(const struct two_phase *x, int i)
 /* --- this process's shares ---------------------------------------------------------------------------------------- */
 
 /* Finds the next run. False: no run is left. */
-static bool exchange_has_run(struct two_phase *x)
+static bool two_phase_has_run(struct two_phase *x)
 {
     return x->left > 0 || (x->left = pl_runs_next(&x->runs, SIZE_MAX, &x->at)) > 0;
 }
@@ -94,7 +94,7 @@ static bool cut_window(struct two_phase *x, MPI_Offset low, struct share *share)
 {
     size_t before = x->own_runs.count;
     share->bytes = 0;
-    while (exchange_has_run(x)) {
+    while (two_phase_has_run(x)) {
         size_t from = (size_t)(x->at - low);
         if (from >= x->window)
             break;
@@ -184,7 +184,7 @@ static int expect_shares(struct two_phase *x)
 /* Whether all processes have the memory for the round; and where the next begins, which skips empty windows. */
 static int round_agree(struct two_phase *x, int error)
 {
-    int64_t words[2] = { error, exchange_has_run(x) ? ~x->at : ~INT64_MAX };
+    int64_t words[2] = { error, two_phase_has_run(x) ? ~x->at : ~INT64_MAX };
     int rc = pl_allreduce(x->comm, MPI_IN_PLACE, words, 2, pl_type_predefined((uintptr_t)MPI_INT64_T),
                           pl_op_predefined((uintptr_t)MPI_MAX));
     x->next = ~words[1];

@@ -402,7 +402,7 @@ static bool ucx_link_is_stuck(const struct pl_ucx_link *link)
 }
 
 /* Has the worker sent all of UCX's own messages? Peers may be connecting without our knowledge. */
-static bool ucx_link_worker_is_flushed(struct pl_ucx *ucx)
+static bool ucx_worker_is_flushed(struct pl_ucx *ucx)
 {
     static const ucp_request_param_t none;
     if (ucx->flush) {
@@ -424,10 +424,10 @@ bool pl_ucx_links_are_settled(struct pl_ucx *ucx)
         all &= ucx_link_is_closed(link) && (!ucx_link_is_stuck(link) || ucx_link_has_gone(link));
         stuck |= ucx_link_is_stuck(link);
     }
-    return all && (stuck ? ucp_worker_arm(ucx->worker) == UCS_OK : ucx_link_worker_is_flushed(ucx));
+    return all && (stuck ? ucp_worker_arm(ucx->worker) == UCS_OK : ucx_worker_is_flushed(ucx));
 }
 
-static bool ucx_link_any_failed(const struct pl_ucx *ucx)
+static bool ucx_links_any_failed(const struct pl_ucx *ucx)
 {
     PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry)
         if (link->error)
@@ -437,14 +437,14 @@ static bool ucx_link_any_failed(const struct pl_ucx *ucx)
 
 /* Makes progress until the links are settled or nothing happens for CLOSE_IDLE_MS. The peers may be waiting for workers
  * that were put aside. */
-static bool ucx_link_drain(struct pl_ucx *ucx)
+static bool ucx_links_drain(struct pl_ucx *ucx)
 {
     int64_t first = pl_clock_ms(), last = first;
     pl_ucx_sweep();
     while (!pl_ucx_links_are_settled(ucx)) {
         pl_ucx_sweep();
         int64_t now = pl_clock_ms();
-        if (now - last > CLOSE_IDLE_MS || (now - first > CLOSE_FAILED_MS && ucx_link_any_failed(ucx)))
+        if (now - last > CLOSE_IDLE_MS || (now - first > CLOSE_FAILED_MS && ucx_links_any_failed(ucx)))
             return false;
         if (ucp_worker_arm(ucx->worker) == UCS_OK)
             poll(&(struct pollfd){ .fd = ucx->event_fd, .events = POLLIN }, 1, 1);
@@ -473,7 +473,7 @@ bool pl_ucx_links_close(struct pl_ucx *ucx)
     PL_LIST_EACH(link, &ucx->links, struct pl_ucx_link, entry)
         if (link->ep)
             ucx_link_start_close(link, link->error || link->departed);
-    return ucx_link_drain(ucx);
+    return ucx_links_drain(ucx);
 }
 
 static bool ucx_link_has_unfinished(const struct pl_ucx_link *link)

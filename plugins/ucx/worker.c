@@ -293,7 +293,6 @@ int pl_ucx_worker_open(struct pl_ucx *ucx)
     int err = pl_ucx_fds_remember(&before) ? ucx_init_or_fall_back(ucx)
                                            : ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
     if (!err && (err = pl_ucx_gate_open(ucx, &before))) {
-
         pl_ucx_worker_close(ucx);
         pl_ucx_context_close(ucx, false);
     }

@@ -22,7 +22,7 @@ enum {
     CHECK_MS = 20,          /* between checks for ended members */
     CHECK_ROUNDS = 64,      /* rounds of progress before the clock is read */
     UNREACHABLE_MS = 5000,  /* of grace: an unreachable listener may have just closed */
-    PROBE_AFTER_MS = 1000,  /* before a participant looks after other members, ... */
+    PROBE_AFTER_MS = 1000,  /* before a participant checks on the other members, ... */
     PROBE_EACH_MS = 100,    /* ... and after each of them */
     LEAVE_MS = 1000,        /* for the coordinator to reply to a participant that gives up */
     CATCH_UP_ROUNDS = 1000, /* of progress at most: other processes may send to the listener without a pause */
