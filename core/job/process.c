@@ -49,10 +49,16 @@ static const struct pl_bootstrap_ops *const bootstraps[] = {
 };
 enum { BOOTSTRAPS = sizeof bootstraps / sizeof *bootstraps };
 
-bool pl_process_wants_alone(void)
+/* PLENUM_ALONE keeps the process out of its launcher's job. */
+static bool process_is_kept_alone(void)
 {
     const char *alone = secure_getenv("PLENUM_ALONE");
-    return pl_process.chosen_alone || (alone && *alone && strcmp(alone, "0") != 0);
+    return alone && *alone && strcmp(alone, "0") != 0;
+}
+
+bool pl_process_wants_alone(void)
+{
+    return pl_process.chosen_alone || process_is_kept_alone();
 }
 
 static int process_find_identity(void)
@@ -335,11 +341,10 @@ enum pl_absence pl_process_absence(uint64_t proc, char words[PL_DETAIL_MAX])
     return pl_process.bootstrap->absence(PL_PROC_RANK(proc), words);
 }
 
-/* PLENUM_ALONE keeps a process out of its launcher's job: the ranks of that do not wait for it. */
+/* The ranks of the launcher's job do not wait for a process that is kept out of it. */
 void pl_process_tell_unable(int class, const char *why)
 {
-    const char *alone = secure_getenv("PLENUM_ALONE");
-    if (process_forked() || (alone && *alone && strcmp(alone, "0") != 0))
+    if (process_forked() || process_is_kept_alone())
         return;
     pl_lock_take(&pl_process.lock);
     for (int i = 0; i < BOOTSTRAPS; i++)
