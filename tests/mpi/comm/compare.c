@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Comm_compare (MPI-5.0 section 7.4.1): identical, congruent, similar, unequal; and the sizes that go with it. */
+/* MPI_Comm_compare (MPI-5.0 section 7.4.1): identical, congruent, similar, unequal. None of these is an
+ * intercommunicator. */
 #include "mtest.h"
 
 static int compare(MPI_Comm a, MPI_Comm b)
