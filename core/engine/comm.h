@@ -299,6 +299,13 @@ static inline int pl_comm_next_persistent_tag(struct pl_comm *comm)
     return pl_comm_tag(PL_PERSISTENT_TAGS, comm->coll.tags.persistent++);
 }
 
+/* The tag in the collectives' queues for one that the user gives. */
+static inline int pl_comm_user_tag(int tag)
+{
+    int own = INT32_MIN | tag;
+    return own == MPI_ANY_TAG ? INT32_MAX : own; /* which is in no range */
+}
+
 /* How many collectives of a range the one with this tag is behind the next one, whose number that is; above 0: it is an
  * earlier one. No message is half a range late. */
 static inline int pl_comm_tag_behind(int range, uint32_t number, int tag)
@@ -349,11 +356,6 @@ static inline void pl_comm_count_area(struct pl_comm *comm)
 {
     unsigned before = atomic_load_explicit(&comm->coll.area.count, memory_order_relaxed);
     atomic_store_explicit(&comm->coll.area.count, before + 1, memory_order_release);
-}
-static inline int pl_comm_user_tag(int tag)
-{
-    int own = INT32_MIN | tag;
-    return own == MPI_ANY_TAG ? INT32_MAX : own; /* which is in no range */
 }
 
 /* A new id, for a communicator whose first member is this process. No two are ever the same. */

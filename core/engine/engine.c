@@ -234,8 +234,8 @@ int pl_engine_progress(struct pl_engine *engine)
             break;
         events += hook->run(hook);
     }
-    PL_LIST_EACH(watch, &engine->slow_hooks, struct pl_hook, link)
-        events += watch->run(watch);
+    PL_LIST_EACH(slow, &engine->slow_hooks, struct pl_hook, link)
+        events += slow->run(slow);
     return events;
 }
 
@@ -272,7 +272,7 @@ void pl_engine_leave_busy(struct pl_engine *engine)
 }
 
 /* A peer that has closed before does not count: what was under way to it has been reported. */
-static void host_lose(struct pl_engine *engine, struct pl_peer *peer, int error, const char *why)
+static void engine_lose_peer(struct pl_engine *engine, struct pl_peer *peer, int error, const char *why)
 {
     bool known = peer->error;
     pl_engine_peer_failed(engine, peer, error);
@@ -295,7 +295,7 @@ static void control_sent(struct pl_request *request)
     if (control->result)
         *control->result = request->outcome.error;
     else if (request->outcome.error)
-        host_lose(request->engine, request->peer, request->outcome.error, "a control message could not be sent");
+        engine_lose_peer(request->engine, request->peer, request->outcome.error, "a control message could not be sent");
     if (!sends->spare)
         sends->spare = control;
     else
@@ -343,7 +343,7 @@ void pl_engine_answer(struct pl_engine *engine, struct pl_peer *peer, const stru
 {
     int rc = pl_engine_control(engine, peer, header, NULL, 0);
     if (rc)
-        host_lose(engine, peer, rc, "a control message could not be sent");
+        engine_lose_peer(engine, peer, rc, "a control message could not be sent");
 }
 
 /* --- what transports call ------------------------------------------------------------------------------------- */
@@ -408,7 +408,7 @@ void pl_engine_origin_failed(struct pl_engine *engine, const struct pl_origin *f
     struct pl_peer *peer = peer_at(engine, from);
     struct pl_peer unknown = { .engine = from ? from->engine : 0, .proc = UINT64_MAX };
     if (peer)
-        host_lose(engine, peer, error, why);
+        engine_lose_peer(engine, peer, error, why);
     else if (from)
         pl_failure_link(engine, &unknown, error, why);
 }
@@ -417,7 +417,7 @@ static void host_failed(struct pl_engine *engine, struct pl_endpoint *endpoint, 
                         const char *why)
 {
     if (endpoint)
-        host_lose(engine, endpoint->peer, error, why);
+        engine_lose_peer(engine, endpoint->peer, error, why);
     if (!endpoint || peer_at(engine, from))
         pl_engine_origin_failed(engine, from, error, why);
 }

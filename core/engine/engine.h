@@ -46,8 +46,8 @@ struct pl_peer {
     struct pl_table_node by_id;           /* in engine->peers.by_id */
 };
 
-/* Something under way that is more than a message. Its callback is called in every round of progress; of many schedules
- * most wait for a message, which calls them itself: these come last in the list. Lock held. */
+/* Something under way that is more than a message. Its callback runs in every round of progress. One without a callback
+ * waits for a message, whose completion resumes it; these come last in the list. Lock held. */
 struct pl_hook {
     int (*run)(struct pl_hook *hook); /* returns the number of events; NULL: it needs no rounds */
     struct pl_list link;
