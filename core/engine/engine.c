@@ -468,7 +468,7 @@ static void host_quiet(struct pl_engine *engine)
         pl_engine_meet_lacking(engine);
 }
 
-const struct pl_host pl_engine_host = {
+const struct pl_transport_host pl_engine_host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = pl_match_arrived,
     .sent = host_sent,

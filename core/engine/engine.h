@@ -241,6 +241,6 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer, int e
 void pl_engine_origin_failed(struct pl_engine *engine, const struct pl_origin *from, int error, const char *why);
 
 /* What the engine offers to transports. */
-extern const struct pl_host pl_engine_host;
+extern const struct pl_transport_host pl_engine_host;
 
 #endif

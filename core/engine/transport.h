@@ -7,8 +7,8 @@
  * over one endpoint arrive in the order in which they were sent.
  *
  * Unless a slot says otherwise, the ops are called with the engine's lock held, so that a transport needs no lock, must
- * not block, and must not call MPI or user code. A transport calls the library only through struct pl_host, so that it
- * may be a shared object.
+ * not block, and must not call MPI or user code. A transport calls the library, its host, only through struct
+ * pl_transport_host, so that it may be a shared object.
  *
  * Data from a peer is not trusted: lengths and offsets are checked before they are used.
  */
@@ -159,8 +159,8 @@ struct pl_incoming {
     uint64_t transport[6];
 };
 
-/* What the library offers to a transport. The transport calls it with the engine's lock held. */
-struct pl_host {
+/* What the library offers to the transports that it hosts. They call it with the engine's lock held. */
+struct pl_transport_host {
     uint32_t abi;
 
     /* A message has arrived. Either `rndv` is NULL and `data` has header->size bytes, or the data waits at the sender.
@@ -215,7 +215,7 @@ struct pl_transport_ops {
 
     /* Opens the transport for an engine, before its card exists. MPI error class, or PL_UNREACHABLE: it cannot work
      * here (the reason is recorded). */
-    int (*open)(struct pl_engine *engine, const struct pl_host *host, void **self);
+    int (*open)(struct pl_engine *engine, const struct pl_transport_host *host, void **self);
 
     /* Releases everything: connections, memory, descriptors, threads. Messages that are pending are given up. */
     void (*close)(void *self);

@@ -25,7 +25,7 @@ enum { EAGER_MAX = 4096 };
 
 struct self {
     struct pl_engine *engine;
-    const struct pl_host *host;
+    const struct pl_transport_host *host;
     struct pl_origin origin;
     struct pl_list arriving; /* of struct message.link, in the order in which they were sent */
     struct pl_list finished; /* of struct message.link: rendezvous messages whose sends complete next */
@@ -48,7 +48,7 @@ struct message {
 
 const struct pl_transport_ops pl_transport_self;
 
-static int self_open(struct pl_engine *engine, const struct pl_host *host, void **self)
+static int self_open(struct pl_engine *engine, const struct pl_transport_host *host, void **self)
 {
     struct self *made = pl_calloc(1, sizeof *made);
     if (!made)
@@ -172,7 +172,7 @@ static int self_send(struct pl_endpoint *endpoint, struct pl_outgoing *out)
 }
 
 /* Unpacks straight from a source that is one run; else packs the source into each run of the destination. */
-static void self_copy(const struct pl_host *host, struct pl_cursor *from, struct pl_cursor *to, size_t bytes)
+static void self_copy(const struct pl_transport_host *host, struct pl_cursor *from, struct pl_cursor *to, size_t bytes)
 {
     void *data = pl_cursor_direct(from);
     if (data && bytes) {

@@ -25,7 +25,7 @@ bool pl_shm_cma_wanted(const struct pl_shm_rndv *rndv)
 
 enum pl_shm_cma_result pl_shm_cma_read(struct pl_shm_rndv *rndv)
 {
-    const struct pl_host *host = rndv->peer->shm->host;
+    const struct pl_transport_host *host = rndv->peer->shm->host;
     struct iovec to[RUNS], from = { .iov_base = (void *)(uintptr_t)(rndv->address + rndv->done) };
     uint64_t remaining = rndv->wanted - rndv->done;
     unsigned long runs = 0;

@@ -190,7 +190,7 @@ static uint64_t fifo_next_chunk(const struct pl_shm_peer *peer, const struct pl_
 
 int pl_shm_fifo_fill(struct pl_shm_peer *peer)
 {
-    const struct pl_host *host = peer->shm->host;
+    const struct pl_transport_host *host = peer->shm->host;
     struct pl_shm_fifo_out *fifo = peer->out_fifo;
     int events = 0;
     for (uint64_t budget = BUDGET; budget > 0 && !pl_list_empty(&peer->filling);) {
@@ -248,7 +248,7 @@ bool pl_shm_fifo_has_data(const struct pl_shm_peer *peer)
 
 int pl_shm_fifo_drain(struct pl_shm_peer *peer)
 {
-    const struct pl_host *host = peer->shm->host;
+    const struct pl_transport_host *host = peer->shm->host;
     int events = 0;
     for (uint64_t budget = BUDGET; budget > 0 && !pl_list_empty(&peer->draining);) {
         struct pl_shm_rndv *rndv = fifo_first_in(peer);

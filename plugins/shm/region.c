@@ -64,7 +64,7 @@ static int region_set_size(struct pl_shm_region *region, uint64_t size)
     return 0;
 }
 
-int pl_shm_region_open(struct pl_shm_region *region, const struct pl_host *host)
+int pl_shm_region_open(struct pl_shm_region *region, const struct pl_transport_host *host)
 {
     *region = (struct pl_shm_region){ .fd = -1 };
     if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 1 && geteuid() != 0)
@@ -126,7 +126,8 @@ static bool region_is_too_much(size_t bytes, uint64_t *there)
     return bytes > *there;
 }
 
-int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes, struct pl_shm_span *span)
+int pl_shm_span_create(struct pl_shm_region *region, const struct pl_transport_host *host, size_t bytes,
+                       struct pl_shm_span *span)
 {
     uint64_t there;
     bytes = pl_shm_region_round_up(bytes);
@@ -198,8 +199,8 @@ static int region_class_of(int error)
     return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN ? MPI_ERR_NO_MEM : PL_UNREACHABLE;
 }
 
-int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *from, uint64_t offset, size_t bytes,
-                      ino_t *inode, void **memory)
+int pl_shm_region_map(const struct pl_transport_host *host, const struct pl_shm_address *from, uint64_t offset,
+                      size_t bytes, ino_t *inode, void **memory)
 {
     char path[PATH_BYTES], target[sizeof MEMFD_LINK + 1];
     const char *wrong = NULL;

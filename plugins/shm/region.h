@@ -33,14 +33,14 @@ struct pl_shm_region {
 };
 
 /* PL_UNREACHABLE: other processes could not open it, or the file size limit is too low (recorded). */
-int pl_shm_region_open(struct pl_shm_region *region, const struct pl_host *host);
+int pl_shm_region_open(struct pl_shm_region *region, const struct pl_transport_host *host);
 void pl_shm_region_close(struct pl_shm_region *region);
 
 /* To whole pages. */
 size_t pl_shm_region_round_up(size_t bytes);
 
 /* Allocates and maps zeroed memory. MPI_ERR_NO_MEM. */
-int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes,
+int pl_shm_span_create(struct pl_shm_region *region, const struct pl_transport_host *host, size_t bytes,
                        struct pl_shm_span *span);
 /* Unmaps it. With `reuse` no other process may use it any more, and it is handed out again; else its content stays for
  * those that do. */
@@ -48,8 +48,8 @@ void pl_shm_span_release(struct pl_shm_region *region, struct pl_shm_span *span,
 
 /* Maps a part of another engine's region. Before that it checks that the file is a region, of this user, long enough,
  * and sealed. `*inode` must be 0, and is then set, or the file's inode. PL_UNREACHABLE: a check failed (recorded). */
-int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *from, uint64_t offset, size_t bytes,
-                      ino_t *inode, void **memory);
+int pl_shm_region_map(const struct pl_transport_host *host, const struct pl_shm_address *from, uint64_t offset,
+                      size_t bytes, ino_t *inode, void **memory);
 void pl_shm_region_unmap(void *memory, size_t bytes);
 
 /* Does the process still exist, with that descriptor still open on that file? */

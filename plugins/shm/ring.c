@@ -13,7 +13,7 @@
 
 /* The target lines are in the reader's cache. A long copy overwrites them without fetching them from there first, so
  * data in many short runs is gathered in private memory before. */
-void pl_shm_pack(const struct pl_host *host, struct pl_cursor *data, unsigned char *to, size_t bytes)
+void pl_shm_pack(const struct pl_transport_host *host, struct pl_cursor *data, unsigned char *to, size_t bytes)
 {
     enum { SHORT_RUN = 2048, LONG_COPY = 8192 };
     unsigned char gathered[LONG_COPY];

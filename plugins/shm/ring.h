@@ -31,7 +31,7 @@ static inline bool pl_shm_fits(const struct pl_shm_out *out, uint32_t lines)
 bool pl_shm_make_space(struct pl_shm_out *out, uint32_t lines);
 
 /* Packs the next `bytes` of a message's data into memory that the reader has read before. */
-void pl_shm_pack(const struct pl_host *host, struct pl_cursor *data, unsigned char *to, size_t bytes);
+void pl_shm_pack(const struct pl_transport_host *host, struct pl_cursor *data, unsigned char *to, size_t bytes);
 
 /* The next record, with `bytes` behind its head; not yet visible to the reader. NULL: no space. */
 static inline struct pl_shm_record *pl_shm_reserve(struct pl_shm_out *out, size_t bytes)

@@ -45,7 +45,7 @@ static void shm_configure(struct pl_shm *shm)
 
 static int shm_make_head(struct pl_shm *shm)
 {
-    const struct pl_host *host = shm->host;
+    const struct pl_transport_host *host = shm->host;
     int rc = pl_shm_region_open(&shm->region, host);
     if (rc)
         return rc;
@@ -74,7 +74,7 @@ close_region:
     return rc;
 }
 
-static int shm_open(struct pl_engine *engine, const struct pl_host *host, void **self)
+static int shm_open(struct pl_engine *engine, const struct pl_transport_host *host, void **self)
 {
     struct pl_shm *shm = pl_calloc(1, sizeof *shm);
     if (!shm)
@@ -162,7 +162,7 @@ static void shm_disconnect(struct pl_endpoint *endpoint)
  * now. */
 static PL_NOINLINE int send_make_space(struct pl_shm_peer *peer)
 {
-    const struct pl_host *host = peer->shm->host;
+    const struct pl_transport_host *host = peer->shm->host;
     if (peer->state != PL_SHM_PEER_OPEN)
         return peer->error ? host->fail(peer->error, "process %d has gone", (int)peer->address.pid)
                            : PL_SHM_PEER_CLOSED;

@@ -136,7 +136,7 @@ struct pl_shm_poll {
 
 struct pl_shm {
     struct pl_engine *engine;
-    const struct pl_host *host;
+    const struct pl_transport_host *host;
     struct pl_shm_head *head;
     uint32_t eager; /* bytes of data in the longest eager message */
     uint32_t lines; /* of a ring */

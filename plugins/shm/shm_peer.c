@@ -27,7 +27,7 @@ static void peer_init_lists(struct pl_shm_peer *peer)
 /* Maps the peer's head, and checks that it is the engine that the address names. */
 static int peer_map_head(struct pl_shm_peer *peer)
 {
-    const struct pl_host *host = peer->shm->host;
+    const struct pl_transport_host *host = peer->shm->host;
     const struct pl_shm_address *address = &peer->address;
     void *memory;
     int rc = pl_shm_region_map(host, address, 0, sizeof *peer->head, &peer->inode, &memory);

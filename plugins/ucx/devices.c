@@ -81,7 +81,7 @@ static bool devices_is_open(const struct ifaddrs *all, const char *name)
     return devices_has(all, name, AF_INET6) && !devices_has(all, name, AF_INET);
 }
 
-static int devices_fail_none(const struct pl_host *host, const char *list, const struct ifaddrs *all)
+static int devices_fail_none(const struct pl_transport_host *host, const char *list, const struct ifaddrs *all)
 {
     char there[PL_UCX_DEVICES] = "";
     for (const struct ifaddrs *at = all; at; at = at->ifa_next)
@@ -92,7 +92,8 @@ static int devices_fail_none(const struct pl_host *host, const char *list, const
                       list, *there ? there : "none");
 }
 
-static int devices_add_item(const struct pl_host *host, const char *item, const struct ifaddrs *all, char *devices)
+static int devices_add_item(const struct pl_transport_host *host, const char *item, const struct ifaddrs *all,
+                            char *devices)
 {
     uint32_t network, mask;
     bool fits = true;
@@ -111,7 +112,7 @@ static int devices_add_item(const struct pl_host *host, const char *item, const 
     return fits ? MPI_SUCCESS : host->fail(PL_UNREACHABLE, "PLENUM_NET selects too many interfaces");
 }
 
-int pl_ucx_devices(const struct pl_host *host, const char *list, char devices[PL_UCX_DEVICES])
+int pl_ucx_devices(const struct pl_transport_host *host, const char *list, char devices[PL_UCX_DEVICES])
 {
     struct ifaddrs *all = NULL;
     int err = MPI_SUCCESS;
@@ -146,7 +147,7 @@ static bool devices_add_infiniband(char devices[PL_UCX_DEVICES])
     return fits;
 }
 
-int pl_ucx_devices_guarded(const struct pl_host *host, char devices[PL_UCX_DEVICES])
+int pl_ucx_devices_guarded(const struct pl_transport_host *host, char devices[PL_UCX_DEVICES])
 {
     struct ifaddrs *all = NULL;
     bool open = false, fits = true;

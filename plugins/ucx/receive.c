@@ -29,7 +29,7 @@ static ucs_status_t ucx_receive_unpack(void *state, size_t offset, const void *p
     struct pl_ucx_rndv *rndv = state;
     if (!rndv->message || offset >= rndv->message->data.total)
         return UCS_OK;
-    const struct pl_host *host = rndv->link->ucx->host;
+    const struct pl_transport_host *host = rndv->link->ucx->host;
     struct pl_cursor *cursor = &rndv->message->data;
     size_t space = cursor->total - offset;
     if (cursor->done != offset)

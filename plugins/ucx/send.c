@@ -39,7 +39,7 @@ static size_t ucx_send_pack(void *state, size_t offset, void *packed, size_t max
         memset(packed, 0, bytes);
         return bytes;
     }
-    const struct pl_host *host = send->link->ucx->host;
+    const struct pl_transport_host *host = send->link->ucx->host;
     struct pl_cursor *cursor = &send->message->data;
     if (cursor->done != offset)
         host->seek(cursor, offset);

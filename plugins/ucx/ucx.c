@@ -111,7 +111,7 @@ static void ucx_close(void *self)
 }
 
 /* The transport without anything of UCX. NULL: out of memory. */
-static struct pl_ucx *ucx_create(struct pl_engine *engine, const struct pl_host *host)
+static struct pl_ucx *ucx_create(struct pl_engine *engine, const struct pl_transport_host *host)
 {
     struct pl_ucx *ucx = pl_calloc(1, sizeof *ucx);
     if (!ucx)
@@ -131,7 +131,7 @@ static struct pl_ucx *ucx_create(struct pl_engine *engine, const struct pl_host 
     return ucx;
 }
 
-static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void **self)
+static int ucx_open(struct pl_engine *engine, const struct pl_transport_host *host, void **self)
 {
     int err;
     pl_ucx_sweep();

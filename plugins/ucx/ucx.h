@@ -58,7 +58,7 @@ struct pl_ucx_address {
 
 struct pl_ucx {
     struct pl_engine *engine;
-    const struct pl_host *host;
+    const struct pl_transport_host *host;
     uint64_t id; /* the engine's */
     uint64_t node;
     ucp_context_h context;

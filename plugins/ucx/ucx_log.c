@@ -12,14 +12,14 @@
 
 #include <ucs/debug/log_def.h>
 
-static const struct pl_host *_Atomic log_host;
+static const struct pl_transport_host *_Atomic log_host;
 static _Atomic int log_users;
 
 static ucs_log_func_rc_t ucx_log_handle(const char *file, unsigned line, const char *function, ucs_log_level_t level,
                                         const ucs_log_component_config_t *config, const char *format, va_list arguments)
 {
     (void)file, (void)line, (void)function, (void)config;
-    const struct pl_host *host = log_host;
+    const struct pl_transport_host *host = log_host;
     if (level == UCS_LOG_LEVEL_FATAL || level == UCS_LOG_LEVEL_PRINT || !host || !log_users)
         return UCS_LOG_FUNC_RC_CONTINUE;
     char text[512];
@@ -34,7 +34,7 @@ static void ucx_log_install(void)
         ucs_log_push_handler(ucx_log_handle);
 }
 
-void pl_ucx_log_open(const struct pl_host *host)
+void pl_ucx_log_open(const struct pl_transport_host *host)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     log_host = host;

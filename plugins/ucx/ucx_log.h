@@ -10,7 +10,7 @@
 #include "core/engine/transport.h"
 
 /* `host` is borrowed and must live as long as the process. */
-void pl_ucx_log_open(const struct pl_host *host);
+void pl_ucx_log_open(const struct pl_transport_host *host);
 void pl_ucx_log_close(void);
 
 #endif

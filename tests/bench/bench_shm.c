@@ -210,7 +210,7 @@ static void host_quiet(struct pl_engine *engine)
     (void)engine;
 }
 
-static const struct pl_host host = {
+static const struct pl_transport_host host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = host_arrived,
     .sent = host_sent,

@@ -23,7 +23,7 @@ PL_PRINTF(2, 3) static int record(int class, const char *format, ...)
     return class;
 }
 
-static const struct pl_host host = { .fail = record };
+static const struct pl_transport_host host = { .fail = record };
 
 static void expect(const char *list, const char *selected)
 {

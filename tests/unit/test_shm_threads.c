@@ -34,14 +34,15 @@ static struct mapped {
 static int mapped_count;
 static pthread_mutex_t mapped_lock = PTHREAD_MUTEX_INITIALIZER;
 
-int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes,
+int pl_shm_span_create(struct pl_shm_region *region, const struct pl_transport_host *host, size_t bytes,
                        struct pl_shm_span *span);
 void pl_shm_span_release(struct pl_shm_region *region, struct pl_shm_span *span, bool reuse);
-int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *from, uint64_t offset, size_t bytes,
-                      ino_t *inode, void **memory);
+int pl_shm_region_map(const struct pl_transport_host *host, const struct pl_shm_address *from, uint64_t offset,
+                      size_t bytes, ino_t *inode, void **memory);
 void pl_shm_region_unmap(void *memory, size_t bytes);
 
-int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes, struct pl_shm_span *span)
+int pl_shm_span_create(struct pl_shm_region *region, const struct pl_transport_host *host, size_t bytes,
+                       struct pl_shm_span *span)
 {
     int rc = own_span_create(region, host, bytes, span);
     pthread_mutex_lock(&mapped_lock);
@@ -58,8 +59,8 @@ void pl_shm_span_release(struct pl_shm_region *region, struct pl_shm_span *span,
     span->memory = NULL;
 }
 
-int pl_shm_region_map(const struct pl_host *host, const struct pl_shm_address *from, uint64_t offset, size_t bytes,
-                      ino_t *inode, void **memory)
+int pl_shm_region_map(const struct pl_transport_host *host, const struct pl_shm_address *from, uint64_t offset,
+                      size_t bytes, ino_t *inode, void **memory)
 {
     struct stat st;
     (void)host;

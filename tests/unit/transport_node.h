@@ -228,7 +228,7 @@ static inline uint32_t node_runtime(const struct pl_engine *engine)
     return 0;
 }
 
-static const struct pl_host node_host = {
+static const struct pl_transport_host node_host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = node_arrived,
     .sent = node_sent,
