@@ -160,6 +160,7 @@ $(B)/lib/libmpi_abi.so $(B)/lib/libmpi.so: | $(LIBMPI)
 MEMORY_OBJS := $(call objs,core/base/memory.c core/base/memory_libc.c core/base/vec.c)
 VISIBLE_OBJ := $(call objs,core/base/visible.c)
 PROC_STAT_OBJ := $(call objs,core/base/proc_stat.c)
+TABLE_OBJ := $(call objs,core/base/table.c)
 PLUGIN_MEMORY := $(call objs,plugins/memory.c core/base/memory_libc.c core/base/vec.c)
 
 RUNTIME_ALL_OBJS := $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(B)/obj/core/base/table.o $(B)/obj/core/base/words.o $(B)/obj/core/base/bytes.o $(B)/obj/core/base/sysfs.o $(PROC_STAT_OBJ) $(VISIBLE_OBJ) $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
@@ -192,10 +193,10 @@ $(SYMBOLIZER): plugins/symbolizer/symbolizer.c core/base/compiler.h $(B)/flags
 	  $(CC) -pie $(HARDEN_LD) -o $@ $(B)/obj/$(<:.c=.o) $(ALL_LDFLAGS) $(call PKG,--libs,libdw); \
 	else echo 'Without libdw-dev: reports will not name functions and source lines.'; fi
 
-$(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(PROC_STAT_OBJ) $(MEMORY_OBJS) $(LIBRT) | $(B)/lib/libplenum.so
+$(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(PROC_STAT_OBJ) $(TABLE_OBJ) $(MEMORY_OBJS) $(LIBRT) | $(B)/lib/libplenum.so
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -pie $(HARDEN_LD) -o $@ $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(PROC_STAT_OBJ) $(MEMORY_OBJS) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' -Wl,--export-dynamic-symbol='MPIR_*' $(ALL_LDFLAGS)
+	$(Q)$(CC) -pie $(HARDEN_LD) -o $@ $(call objs,$(MPIEXEC_SRC)) $(VISIBLE_OBJ) $(PROC_STAT_OBJ) $(TABLE_OBJ) $(MEMORY_OBJS) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' -Wl,--export-dynamic-symbol='MPIR_*' $(ALL_LDFLAGS)
 
 $(AGENT): $(call objs,$(AGENT_SRC)) $(LIBRT) | $(B)/lib/libplenum.so
 	@mkdir -p $(@D)

@@ -13,6 +13,7 @@
 #include "api/mpiexec/configfile.h"
 #include "api/mpiexec/machine.h"
 #include "api/mpiexec/options.h"
+#include "core/base/hash.h"
 #include "core/base/memory_libc.h"
 #include "core/base/triplet.h"
 #include "core/base/words.h"
@@ -241,25 +242,34 @@ bool apply_grace(struct parse *p, char *const *arg)
     return apply_seconds(p, arg[0], 0, &p->o->grace);
 }
 
-static const char *apply_join(struct parse *p, const char *list, const char *word, size_t length)
+static char *apply_copy(struct parse *p, const char *word, size_t length)
 {
-    char *longer;
-    if (pl_asprintf(&longer, "%s%s%.*s", list ? list : "", list ? "," : "", (int)length, word) < 0) {
-        perror("mpiexec");
-        exit(1);
-    }
-    return parse_keep(p, longer);
+    char *copy = parse_keep(p, pl_strndup(word, length));
+    if (copy)
+        return copy;
+    perror("mpiexec");
+    exit(1);
 }
+
+/* Where a host is in the array, which moves as it grows. */
+struct named_host {
+    struct pl_table_node by_name;
+    int index;
+};
 
 static struct host_option *apply_find_host(struct parse *p, const char *name, size_t length)
 {
-    for (int i = 0; i < p->o->host_count; i++)
-        if (strlen(p->o->host[i].name) == length && memcmp(p->o->host[i].name, name, length) == 0)
-            return &p->o->host[i];
-    p->o->host = parse_append(p->o->host, &p->o->host_count, sizeof *p->o->host);
-    struct host_option *host = &p->o->host[p->o->host_count - 1];
-    host->name = parse_keep(p, pl_strndup(name, length));
-    return host;
+    struct options *o = p->o;
+    uint64_t key = pl_hash_bytes(PL_HASH_BEGIN, name, length);
+    PL_TABLE_EACH_OF(known, &o->host_by_name, key, struct named_host, by_name)
+        if (strlen(o->host[known->index].name) == length && memcmp(o->host[known->index].name, name, length) == 0)
+            return &o->host[known->index];
+    struct named_host *named = parse_keep(p, parse_append(NULL, &(int){ 0 }, sizeof *named));
+    named->index = o->host_count;
+    pl_table_insert(&o->host_by_name, &named->by_name, key);
+    o->host = parse_append(o->host, &o->host_count, sizeof *o->host);
+    o->host[named->index].name = apply_copy(p, name, length);
+    return &o->host[named->index];
 }
 
 /* Whether what follows the colon cannot belong to a name: addresses have several colons, and Open MPI knows ":*" and
@@ -289,8 +299,8 @@ static bool apply_add_host(struct parse *p, const char *host, size_t length)
                           p->name, p->value, (int)length, host);
     p->o->slots += (int)slots;
     apply_find_host(p, host, name)->slots += (int)slots;
-    p->o->hosts = apply_join(p, p->o->hosts, host, name);
-    p->o->hosts_with_slots = apply_join(p, p->o->hosts_with_slots, host, length);
+    p->o->host_word = parse_append(p->o->host_word, &p->o->host_words, sizeof *p->o->host_word);
+    p->o->host_word[p->o->host_words - 1] = apply_copy(p, host, length);
     if (!p->o->elsewhere && !machine_is_this(host, name))
         p->o->elsewhere = parse_keep(p, pl_strndup(host, name));
     return true;

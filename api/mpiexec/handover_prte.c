@@ -10,6 +10,7 @@
 
 #include "api/mpiexec/handover_words.h"
 #include "api/mpiexec/rankfile.h"
+#include "core/base/memory_libc.h"
 
 extern char **environ;
 
@@ -127,15 +128,31 @@ static void prte_add_ranking(struct handover *h)
     handover_add(h, word);
 }
 
+/* As they were given. The caller frees the list. */
+static char *prte_list_hosts(const struct options *o)
+{
+    char *list = NULL;
+    FILE *out = pl_text_open(&list);
+    for (int i = 0; out && i < o->host_words; i++)
+        fprintf(out, "%s%s", i > 0 ? "," : "", o->host_word[i]);
+    if (!out || fclose(out) != 0) {
+        perror("mpiexec");
+        exit(1);
+    }
+    return list;
+}
+
 static void prte_add_hosts(struct handover *h)
 {
     const struct options *o = h->options;
     if (o->hostfile) {
         handover_add(h, "--hostfile");
         handover_add(h, o->hostfile);
-    } else if (o->hosts) {
+    } else if (o->host_count > 0) {
+        char *list = prte_list_hosts(o);
         handover_add(h, "--host");
-        handover_add(h, o->hosts_with_slots);
+        handover_addf(h, "%s", list);
+        free(list);
     }
 }
 

@@ -136,8 +136,8 @@ static int slurm_count_ranks(const struct options *o)
     if (o->sections > 1 || s->counted)
         return slurm_count_given(o);
     if (s->per_node)
-        return s->per_node * (o->hosts ? o->host_count : nodes ? (int)strtol(nodes, NULL, 10) : 0);
-    return o->hosts ? s->ranks : allocation_slurm_slots(s->ranks);
+        return s->per_node * (o->host_count ? o->host_count : nodes ? (int)strtol(nodes, NULL, 10) : 0);
+    return o->host_count ? s->ranks : allocation_slurm_slots(s->ranks);
 }
 
 /* Linux takes words of less than 128 KiB. */
@@ -236,7 +236,7 @@ static const char *slurm_add_placement(struct handover *h)
         handover_addf(h, "--cpus-per-task=%ld", o->bind_count);
     if (o->gpus > 0)
         handover_addf(h, "--gpus-per-task=%d", o->gpus);
-    const char *refused = o->hosts ? slurm_add_hosts(h) : NULL;
+    const char *refused = o->host_count ? slurm_add_hosts(h) : NULL;
     if (o->section[0].per_node)
         handover_addf(h, "--ntasks-per-node=%d", o->section[0].per_node);
     return refused;

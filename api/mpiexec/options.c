@@ -456,7 +456,9 @@ void options_free(struct options *o)
         free(o->kept[i]);
     free(o->section);
     free(o->env.item);
+    pl_table_fini(&o->host_by_name);
     free(o->host);
+    free(o->host_word);
     free(o->place);
     free(o->pset);
     free(o->kept);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "api/plenum.h"
+#include "core/base/table.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -101,14 +102,16 @@ struct options {
     enum launcher launcher;
     struct host_option *host;
     int host_count;
-    enum allocation allocation;           /* where the hosts come from */
-    const char *launcher_exec;            /* the command that reaches a host, with %h; NULL: ssh */
-    bool machine_named;                   /* an option has the name of this machine, by %h */
-    const char *hosts, *hosts_with_slots; /* of --host and the host file: "a,b", "a:2,b"; NULL: not given */
-    const char *hostfile;                 /* NULL: not given */
-    const char *elsewhere;                /* the first host that is not this machine; NULL: all are */
-    const char *json_events;              /* NULL: not given */
-    void **kept;                          /* memory of strings above */
+    enum allocation allocation;   /* where the hosts come from */
+    const char *launcher_exec;    /* the command that reaches a host, with %h; NULL: ssh */
+    bool machine_named;           /* an option has the name of this machine, by %h */
+    struct pl_table host_by_name; /* of `host` */
+    const char **host_word;       /* of --host and the host file, such as "a:2" */
+    int host_words;
+    const char *hostfile;    /* NULL: not given */
+    const char *elsewhere;   /* the first host that is not this machine; NULL: all are */
+    const char *json_events; /* NULL: not given */
+    void **kept;             /* memory of strings above */
     int kept_count;
 };
 

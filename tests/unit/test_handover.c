@@ -476,8 +476,10 @@ START_TEST(hostfile)
     snprintf(line, sizeof line, "-hostfile %s/mpirun.openmpi p", directory);
     ck_assert(hand_over(line));
     ck_assert_int_eq(made.launcher, LAUNCHER_OPENMPI);
-    ck_assert_str_eq(parsed.hosts, "alpha,localhost,beta");
-    ck_assert_str_eq(parsed.hosts_with_slots, "alpha,localhost,beta:3");
+    ck_assert_int_eq(parsed.host_count, 3);
+    ck_assert_str_eq(parsed.host[2].name, "beta");
+    ck_assert_str_eq(parsed.host_word[1], "localhost");
+    ck_assert_str_eq(parsed.host_word[2], "beta:3");
     ck_assert_str_eq(parsed.elsewhere, "alpha");
     ck_assert_str_eq(made.word[made.count - 5], "--hostfile");
     struct options other = { 0 };

@@ -151,22 +151,25 @@ static char *digest(void)
     digest_variables(out, &o->env);
     for (int i = 0; i < o->psets; i++)
         fprintf(out, " set %s %d %d", o->pset[i].name, o->pset[i].count, o->pset[i].ranges[0][0]);
+    for (int i = 0; i < o->host_words; i++)
+        fprintf(out, " word %s", o->host_word[i]);
     for (int i = 0; i < o->host_count; i++)
         fprintf(out, " host %s %d", o->host[i].name, o->host[i].slots);
-    const char *const texts[] = { o->job,         o->prefix,        o->cpus,    o->output,   o->out_pattern,
-                                  o->err_pattern, o->launcher_exec, o->hosts,   o->hostfile, o->elsewhere,
-                                  o->json_events, o->rankfile,      o->cpu_list };
+    const char *const texts[] = { o->job,         o->prefix,      o->cpus,          o->output,
+                                  o->out_pattern, o->err_pattern, o->launcher_exec, o->hostfile,
+                                  o->elsewhere,   o->json_events, o->rankfile,      o->cpu_list };
     for (int i = 0; i < o->places; i++)
         fprintf(out, " rank %d on %s", o->place[i].rank, o->place[i].cores);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         fprintf(out, " <%s>", texts[i] ? texts[i] : "-");
     struct options plain = *o; /* without what was written above, and without addresses */
     plain.job = plain.prefix = plain.cpus = plain.output = plain.out_pattern = plain.err_pattern = NULL;
-    plain.launcher_exec = plain.hosts = plain.hosts_with_slots = plain.hostfile = plain.elsewhere = NULL;
+    plain.launcher_exec = plain.hostfile = plain.elsewhere = NULL;
     plain.json_events = plain.rankfile = plain.cpu_list = NULL;
     plain.place = none.place;
     plain.section = none.section, plain.env = none.env, plain.pset = none.pset, plain.note = none.note;
-    plain.host = none.host, plain.kept = none.kept, plain.kept_count = 0;
+    plain.host = none.host, plain.host_word = none.host_word, plain.host_by_name = none.host_by_name;
+    plain.kept = none.kept, plain.kept_count = 0;
     for (size_t i = 0; i < sizeof plain; i++)
         fprintf(out, "%02x", ((const unsigned char *)&plain)[i]);
     fclose(out);

@@ -12,6 +12,8 @@
 #include "api/mpiexec/rankfile.c"
 #include "api/mpiexec/suggest.c"
 
+#include <malloc.h>
+
 #include "unit.h" /* later: check.h has a macro named fail */
 
 enum { WORDS = 32 };
@@ -90,10 +92,12 @@ START_TEST(batch_systems)
         ck_assert_int_eq(parsed.allocation, ALLOCATION_OTHER);
     }
     ck_assert(parse_within("LSB_HOSTS", "far1 far1 far2", "-n 2 p"));
-    ck_assert_str_eq(parsed.hosts_with_slots, "far1:1,far1:1,far2:1");
+    ck_assert_int_eq(parsed.host_words, 3);
+    ck_assert_str_eq(parsed.host_word[1], "far1:1");
     ck_assert_int_eq(parsed.section[0].ranks, 2);
     ck_assert(parse_within("LSB_HOSTS", "far1 far1", "--host here p")); /* the command line goes first */
-    ck_assert_str_eq(parsed.hosts, "here");
+    ck_assert_int_eq(parsed.host_count, 1);
+    ck_assert_str_eq(parsed.host[0].name, "here");
     ck_assert(parse_within("LSB_HOSTS", "far1 far1", "--launcher embedded p"));
     ck_assert_int_eq(parsed.host_count, 0);
     ck_assert(parse_within("LSB_HOSTS", "localhost localhost", "p"));
@@ -104,7 +108,8 @@ START_TEST(batch_systems)
     ck_assert(parse_within("SLURM_JOB_NODELIST", "far[1-2]", "p")); /* srun takes the job */
     ck_assert_int_eq(parsed.host_count, 0);
     ck_assert(parse_within("SLURM_JOB_NODELIST", "far[1-2]", "--launcher ssh p"));
-    ck_assert_str_eq(parsed.hosts, "far1,far2");
+    ck_assert_int_eq(parsed.host_count, 2);
+    ck_assert_str_eq(parsed.host[1].name, "far2");
     ck_assert_int_eq(parsed.allocation, ALLOCATION_SLURM);
     unlink(path);
 }
@@ -228,6 +233,52 @@ START_TEST(hosts)
     ck_assert_msg(parse(line), "%s", error);
     ck_assert(parse("-host localhost,elsewhere.example:3 p"));
     ck_assert_str_eq(parsed.elsewhere, "elsewhere.example");
+}
+END_TEST
+
+/* A line for each slot, as batch systems write: the memory grows with the lines, not with their square. */
+START_TEST(long_host_file)
+{
+    enum { LINES = 20000, EACH = 16, MOST = 256 /* bytes a line */ };
+    char path[] = "/tmp/mpiexec_options.XXXXXX", line[128];
+    int fd = mkstemp(path);
+    FILE *file = fdopen(fd, "w");
+    for (int i = 0; i < LINES; i++)
+        fprintf(file, "node%d.cluster.example\n", i / EACH);
+    fclose(file);
+    snprintf(line, sizeof line, "--hostfile %s -n 2 p", path);
+    ck_assert_msg(parse(line), "%s", error);
+    ck_assert_int_eq(parsed.host_count, LINES / EACH);
+    ck_assert_int_eq(parsed.host_words, LINES);
+    ck_assert_int_eq(parsed.slots, LINES);
+    for (int i = 0; i < parsed.host_count; i++) {
+        snprintf(line, sizeof line, "node%d.cluster.example", i);
+        ck_assert_str_eq(parsed.host[i].name, line);
+        ck_assert_int_eq(parsed.host[i].slots, EACH);
+    }
+    size_t bytes = 0;
+    for (int i = 0; i < parsed.kept_count; i++)
+        bytes += malloc_usable_size(parsed.kept[i]);
+    ck_assert_uint_le(bytes, (size_t)LINES * MOST);
+    unlink(path);
+}
+END_TEST
+
+/* A comma may end a list of words. Otherwise a list has no empty elements. */
+START_TEST(commas)
+{
+    ck_assert(parse("-host a,b:2, p"));
+    ck_assert_int_eq(parsed.host_count, 2);
+    ck_assert_int_eq(parsed.slots, 3);
+    ck_assert(parse("--display map,bindings, --output tag, --genvlist PATH, p"));
+    ck_assert(parsed.display_map && parsed.report_bindings && parsed.tag && parsed.env.count == 1);
+    static const char *const empty[] = { "-host , p", "-host a,,b p", "-host ,a p", "-host :4 p", "-host a,, p" };
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+        refused(empty[i], "a name is empty");
+    static const char *const wrong[] = { "--display , p",  "--display map,,bindings p", "--output , p",
+                                         "--cpu-set 0, p", "--cpu-list 0, p",           "--pset a=0, p" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        refused(wrong[i], "expects");
 }
 END_TEST
 
@@ -378,4 +429,4 @@ START_TEST(configuration_file)
 END_TEST
 
 UNIT_MAIN("mpiexec options", plain, slurm_lists, batch_systems, dashes, programs, variables, numbers, sets, hosts,
-          counts, places, streams, ranking, names_of_files, mistyped, configuration_file)
+          long_host_file, commas, counts, places, streams, ranking, names_of_files, mistyped, configuration_file)
