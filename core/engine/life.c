@@ -8,12 +8,14 @@
  */
 #include "core/engine/life.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/base/bytes.h"
 #include "core/base/compiler.h"
@@ -68,8 +70,23 @@ static int open_wanted(struct pl_engine *engine, const struct pl_transport_ops *
     return pl_fail(MPI_ERR_OTHER, "%s", why);
 }
 
+/* UCX copies the name of the machine, up to a dot, into HOST_NAME_MAX bytes while it is loaded: it would abort. */
+static int check_host_name(const char *transport)
+{
+    char name[2 * HOST_NAME_MAX] = "";
+    gethostname(name, sizeof name - 1);
+    if (strcspn(name, ".") < HOST_NAME_MAX)
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_OTHER,
+                   "transport %s: the name of this machine, \"%s\", has %zu characters, and UCX cannot be loaded with "
+                   "more than %d before a dot",
+                   transport, name, strlen(name), HOST_NAME_MAX - 1);
+}
+
 static int open_loaded(struct pl_engine *engine, const char *name)
 {
+    if (check_host_name(name) != MPI_SUCCESS)
+        return MPI_ERR_OTHER;
     const struct pl_transport_ops *ops = pl_plugin_load(name, PL_TRANSPORT_SYMBOL);
     return ops ? open_wanted(engine, ops) : MPI_ERR_OTHER;
 }
