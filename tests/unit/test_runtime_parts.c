@@ -119,6 +119,35 @@ END_TEST
 
 /* --- blobs ------------------------------------------------------------------------------------------------- */
 
+/* Of many variables each is found by an index, before and after one is removed, and when a name comes again. */
+START_TEST(vars_many)
+{
+    enum { MANY = 10000 };
+    char name[32], value[32];
+    struct pl_vars vars = { 0 };
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < MANY; i++) {
+            snprintf(name, sizeof name, "NAME_%d", i);
+            ck_assert(pl_vars_format(&vars, name, "%d", i + round));
+        }
+    ck_assert_uint_eq(vars.count, MANY);
+    ck_assert_uint_gt(vars.slots, 2 * vars.count);
+    pl_vars_remove(&vars, "NAME_17");
+    ck_assert(!pl_vars_has(&vars, "NAME_17") && pl_vars_has(&vars, "NAME_9999"));
+    ck_assert(pl_vars_set(&vars, "LAST", NULL));
+    ck_assert_uint_eq(vars.count, MANY);
+    ck_assert_uint_gt(vars.slots, 2 * vars.count);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "NAME_%d", i);
+        snprintf(value, sizeof value, "%d", i + 1);
+        const char *got = pl_vars_get(&vars, name);
+        ck_assert(i == 17 ? !got : got && strcmp(got, value) == 0);
+    }
+    ck_assert(pl_vars_has(&vars, "LAST") && !pl_vars_has(&vars, "NAME_") && !pl_vars_has(&vars, "NAME_10000"));
+    pl_vars_fini(&vars);
+}
+END_TEST
+
 START_TEST(blob_offsets)
 {
     struct pl_blob b = { 0 };
@@ -305,5 +334,5 @@ START_TEST(json_bytes)
 }
 END_TEST
 
-UNIT_MAIN("runtime parts", lines_any_cut, lines_very_long, lines_nothing, vars_order, blob_offsets, names_scopes,
-          locate_programs, locate_directories, sweep_finds_mark, json_bytes)
+UNIT_MAIN("runtime parts", lines_any_cut, lines_very_long, lines_nothing, vars_order, vars_many, blob_offsets,
+          names_scopes, locate_programs, locate_directories, sweep_finds_mark, json_bytes)

@@ -5,14 +5,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/hash.h"
 #include "core/base/memory.h"
 #include "core/base/memory_libc.h"
 #include "world/runtime/vars.h"
 
+enum { SHORT = 64 /* a list without an index; an index has more than twice as many slots as names */ };
+
+static bool vars_is(const struct pl_var *var, const char *name, size_t length)
+{
+    return strncmp(var->name, name, length) == 0 && !var->name[length];
+}
+
+/* The slot of this name, or the free one where it belongs. */
+static size_t *vars_slot(const struct pl_vars *vars, const char *name, size_t length)
+{
+    size_t at = pl_hash_bytes(PL_HASH_BEGIN, name, length);
+    size_t *slot = &vars->index[at & (vars->slots - 1)];
+    while (*slot && !vars_is(&vars->var[*slot - 1], name, length))
+        slot = &vars->index[++at & (vars->slots - 1)];
+    return slot;
+}
+
+static void vars_drop_index(struct pl_vars *vars)
+{
+    free(vars->index);
+    vars->index = NULL;
+    vars->slots = 0;
+}
+
+/* Before a variable is added. Without memory the list has no index. */
+static void vars_make_room(struct pl_vars *vars)
+{
+    if (vars->count < SHORT || 2 * (vars->count + 1) < vars->slots)
+        return;
+    size_t slots = 8 * SHORT;
+    while (slots < 4 * vars->count)
+        slots *= 2;
+    vars_drop_index(vars);
+    vars->index = pl_calloc(slots, sizeof *vars->index);
+    vars->slots = vars->index ? slots : 0;
+    for (size_t i = 0; vars->index && i < vars->count; i++)
+        *vars_slot(vars, vars->var[i].name, strlen(vars->var[i].name)) = i + 1;
+}
+
 static struct pl_var *vars_find(const struct pl_vars *vars, const char *name, size_t length)
 {
+    size_t *slot = vars->index ? vars_slot(vars, name, length) : NULL;
+    if (slot)
+        return *slot ? &vars->var[*slot - 1] : NULL;
     for (size_t i = 0; i < vars->count; i++)
-        if (strncmp(vars->var[i].name, name, length) == 0 && !vars->var[i].name[length])
+        if (vars_is(&vars->var[i], name, length))
             return &vars->var[i];
     return NULL;
 }
@@ -34,6 +77,9 @@ static bool vars_put(struct pl_vars *vars, const char *name, size_t length, char
         return false;
     }
     vars->var = grown;
+    vars_make_room(vars);
+    if (vars->index)
+        *vars_slot(vars, name, length) = vars->count + 1;
     vars->var[vars->count++] = (struct pl_var){ own, value };
     return true;
 }
@@ -94,6 +140,7 @@ void pl_vars_remove(struct pl_vars *vars, const char *name)
     free(var->name);
     free(var->value);
     *var = vars->var[--vars->count];
+    vars_drop_index(vars);
 }
 
 void pl_vars_fini(struct pl_vars *vars)
@@ -103,5 +150,6 @@ void pl_vars_fini(struct pl_vars *vars)
         free(vars->var[i].value);
     }
     free(vars->var);
+    free(vars->index);
     *vars = (struct pl_vars){ 0 };
 }

@@ -16,6 +16,8 @@ struct pl_var {
 struct pl_vars {
     struct pl_var *var;
     size_t count;
+    size_t *index; /* [slots], by the names' hashes: 1 more than a place in `var`, or 0. NULL: the list is short */
+    size_t slots;  /* a power of two */
 };
 
 /* All of these copy their arguments. False: out of memory; the last variable is unchanged. */

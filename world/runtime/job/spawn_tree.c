@@ -149,7 +149,7 @@ static void spawn_tree_free(struct spawn_request *request)
 /* Copies options and environment to a spawned job, where its own description sets nothing. */
 static int spawn_tree_adopt(struct plenum_job *root, const struct plenum_job *parent, struct plenum_job *child)
 {
-    struct pl_vars env = { NULL, 0 };
+    struct pl_vars env = { 0 };
     child->desc.option[PLENUM_JOB_GRACE] = root->desc.option[PLENUM_JOB_GRACE];
     child->desc.option[PLENUM_JOB_KEEP_GOING] = root->desc.option[PLENUM_JOB_KEEP_GOING];
     child->desc.option[PLENUM_JOB_UNIVERSE] = root->desc.option[PLENUM_JOB_UNIVERSE];
