@@ -156,7 +156,8 @@ struct pl_shm {
     struct pl_shm_tokens tokens;
     unsigned idle;   /* progress rounds without an event */
     int made;        /* peers since they were last checked */
-    int64_t checked; /* ns; when they were last checked for deaths */
+    int64_t checked; /* ns; when some were last checked for deaths */
+    int asked;       /* place in `peers` of the first that the next such check asks about */
     struct pl_shm_sleeps {
         uint32_t doorbell; /* its value before the last check for work */
         int64_t last;      /* ns; the last call of arm() */

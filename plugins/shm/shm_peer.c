@@ -14,7 +14,9 @@
 #include "plugins/shm/rndv.h"
 #include "plugins/shm/share.h"
 
-enum { CHECK_NS = 200000000 }; /* between checks for peers that have died: each takes a system call for each peer */
+/* Between checks for peers that have died. Each takes a system call for each peer that it asks about: were that all of
+ * them, 300 processes of a node would ask half a million times a second, for which two cores have no time. */
+enum { CHECK_NS = 200000000, CHECK_PEERS = 16 };
 
 static void peer_init_lists(struct pl_shm_peer *peer)
 {
@@ -223,8 +225,10 @@ void pl_shm_peers_check(struct pl_shm *shm)
         pl_shm_inbox_clean(shm);
         pl_shm_requests_retry(shm);
     }
+    int at = 0, from = shm->asked, end = due ? from + CHECK_PEERS : from;
     PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link) {
-        bool dead = due && peer_is_gone(peer);
+        bool dead = at >= from && at < end && peer_is_gone(peer);
+        at++;
         if (peer_has_closed(peer)) { /* checked after `dead`: a closed engine has no descriptor either */
             pl_shm_peer_leave(peer, MPI_SUCCESS, NULL);
         } else if (dead && peer->state == PL_SHM_PEER_OPEN) {
@@ -232,4 +236,5 @@ void pl_shm_peers_check(struct pl_shm *shm)
             pl_shm_peer_leave(peer, MPI_ERR_PROC_ABORTED, NULL);
         }
     }
+    shm->asked = end < at ? end : 0;
 }

@@ -27,8 +27,8 @@ void pl_shm_peer_abandon_ring(struct pl_shm_peer *peer);
 /* Frees a peer. Nothing is reported to the engine. */
 void pl_shm_peer_free(struct pl_shm_peer *peer);
 
-/* Notices peers that have closed and, five times a second at most, peers that have died. Frees those that have ended
- * and that the engine does not use. */
+/* Notices peers that have closed and, five times a second at most, peers that have died: of more than 16 it asks about
+ * the next 16. Frees those that have ended and that the engine does not use. */
 void pl_shm_peers_check(struct pl_shm *shm);
 
 #endif

@@ -219,6 +219,34 @@ START_TEST(silent_peer_without_descriptors)
 }
 END_TEST
 
+/* A check asks the system about the next peers only, so that many of them cost no more; and it gets to all of them. */
+START_TEST(many_peers_checked_in_turn)
+{
+    enum { COUNT = 40, AT_ONCE = 16 };
+    struct node *x = node_new(1), *y[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        y[i] = node_new(100 + (uint64_t)i);
+        exchange_one(x, node_join(x, y[i]), y[i], 10, 1);
+    }
+    for (int round = 0; round < 2; round++) {
+        check_peers(x);
+        ck_assert_uint_eq(x->failed, 0);
+    }
+    for (int i = 0; i < COUNT; i++)
+        close(inside(y[i])->region.fd); /* silent peers: they count as dead */
+    unsigned failed = 0;
+    for (int round = 0; failed < COUNT; round++) {
+        check_peers(x);
+        ck_assert_uint_le(x->failed, failed + AT_ONCE);
+        ck_assert_int_lt(round, 2 * COUNT);
+        failed = x->failed;
+    }
+    for (int i = 0; i < COUNT; i++)
+        node_close(y[i]);
+    node_close(x);
+}
+END_TEST
+
 /* Starts a process that opens a node, connects to ours, sends `messages` of `bytes` each, and waits to be killed. */
 static pid_t start_doomed(struct node *node, int messages, size_t bytes, unsigned char card[PL_CARD_MAX],
                           size_t *length)
@@ -471,5 +499,5 @@ END_TEST
 
 UNIT_MAIN("shm peers", forty_peers, three_hundred_peers, fifos_are_reassigned, to_itself,
           opened_and_closed_again_and_again, closed_peer, peer_without_descriptors, silent_peer_without_descriptors,
-          killed_peer, zombie_peer, killed_in_between, last_words, wrong_addresses, not_dumpable, no_memfd, short_files,
-          refused)
+          many_peers_checked_in_turn, killed_peer, zombie_peer, killed_in_between, last_words, wrong_addresses,
+          not_dumpable, no_memfd, short_files, refused)
