@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The answers that a send may expect, each a control message that names the send by its token: an ACK says that an
+ * The answers that a send may expect. Each is a control message that names the send by its token. An ACK says that an
  * eager synchronous send was matched, and the answer to a CANCEL whether the message was withdrawn.
  *
  * The engine's lock is held in all functions.

@@ -14,8 +14,8 @@
 #include "plugins/shm/rndv.h"
 #include "plugins/shm/share.h"
 
-/* Between checks for peers that have died. Each takes a system call for each peer that it asks about: were that all of
- * them, 300 processes of a node would ask half a million times a second, for which two cores have no time. */
+/* Between checks for peers that have died, and how many peers one asks about, by a system call for each. If it asked
+ * about all, 300 processes of a node would make half a million calls a second, for which two cores have no time. */
 enum { CHECK_NS = 200000000, CHECK_PEERS = 16 };
 
 static void peer_init_lists(struct pl_shm_peer *peer)

@@ -13,11 +13,10 @@
 #include "world/runtime/job/host_life.h"
 
 /* Two ranks fit on it. `agent` becomes the other end of its connection. */
-static inline struct pl_transport_host *fake_host_add(struct plenum_runtime *runtime, const char *name,
-                                                      struct pl_wire *agent)
+static inline struct pl_host *fake_host_add(struct plenum_runtime *runtime, const char *name, struct pl_wire *agent)
 {
     int pair[2];
-    struct pl_transport_host *host = calloc(1, sizeof *host);
+    struct pl_host *host = calloc(1, sizeof *host);
     ck_assert(host && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
     pl_wire_open(&host->wire, pair[0], pair[0]);
     pl_wire_open(agent, pair[1], pair[1]);
@@ -37,7 +36,7 @@ static inline struct pl_transport_host *fake_host_add(struct plenum_runtime *run
 }
 
 /* Its connection has ended. */
-static inline void fake_host_lose(struct pl_transport_host *host)
+static inline void fake_host_lose(struct pl_host *host)
 {
     struct plenum_runtime *runtime = host->runtime;
     ck_assert(pl_runtime_enter(runtime) == PLENUM_OK);
@@ -46,7 +45,7 @@ static inline void fake_host_lose(struct pl_transport_host *host)
     pl_runtime_leave(runtime, PLENUM_OK);
 }
 
-static inline void fake_host_remove(struct pl_transport_host *host)
+static inline void fake_host_remove(struct pl_host *host)
 {
     struct plenum_runtime *runtime = host->runtime;
     ck_assert(pl_runtime_enter(runtime) == PLENUM_OK);

@@ -35,7 +35,7 @@ static void vars_drop_index(struct pl_vars *vars)
 }
 
 /* Before a variable is added. Without memory the list has no index. */
-static void vars_make_room(struct pl_vars *vars)
+static void vars_grow_index(struct pl_vars *vars)
 {
     if (vars->count < SHORT || 2 * (vars->count + 1) < vars->slots)
         return;
@@ -77,7 +77,7 @@ static bool vars_put(struct pl_vars *vars, const char *name, size_t length, char
         return false;
     }
     vars->var = grown;
-    vars_make_room(vars);
+    vars_grow_index(vars);
     if (vars->index)
         *vars_slot(vars, name, length) = vars->count + 1;
     vars->var[vars->count++] = (struct pl_var){ own, value };
