@@ -802,16 +802,18 @@ int MPIX_Comm_agree(MPI_Comm comm, int *flag);
 int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request);
 
 /**
- * Makes a communicator of the members that live, in the same order; also of a revoked communicator.
+ * Makes a communicator of the members that live, in the same order; also of a revoked communicator. From an
+ * intercommunicator it makes one with the living of both groups.
  *
- * Blocks, and is called, as MPIX_Comm_agree() is. All members that live get the same group. A member that fails later
+ * Blocks, and is called, as MPIX_Comm_agree() is. All members that live get the same groups. A member that fails later
  * is in it, and has failed there.
  *
- * @param[in] comm         an intracommunicator
+ * @param[in] comm         any communicator
  * @param[out] newcomm     owned by the caller; has the error handler of `comm`, and no attributes, topology or name
  * @retval MPI_SUCCESS     `newcomm` is set
- * @retval MPIX_ERR_PROC_FAILED  the other members could not reach this one, and go on without it
- * @retval MPI_ERR_COMM    `comm` is not an intracommunicator
+ * @retval MPIX_ERR_PROC_FAILED  the other members could not reach this one, and go on without it; or all members of the
+ *                         other group have failed
+ * @retval MPI_ERR_COMM    `comm` is not a communicator
  * @retval MPI_ERR_ARG     `newcomm` is NULL
  * @retval MPI_ERR_NO_MEM  out of memory
  * @since 0.1
@@ -820,12 +822,12 @@ int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm);
 
 /**
  * Starts MPIX_Comm_shrink() without waiting for it. Does not block.
- * @param[in] comm         an intracommunicator
+ * @param[in] comm         any communicator
  * @param[out] newcomm     as for MPIX_Comm_shrink(); set when the request is complete, borrowed until then
  * @param[out] request     owned by the caller, completed by the functions of MPI-5.0, section 3.7; its errors are those
  *                         of MPIX_Comm_shrink()
  * @retval MPI_SUCCESS     `request` is set
- * @retval MPI_ERR_COMM    `comm` is not an intracommunicator
+ * @retval MPI_ERR_COMM    `comm` is not a communicator
  * @retval MPI_ERR_ARG     `newcomm` or `request` is NULL
  * @retval MPI_ERR_NO_MEM  out of memory
  * @since 0.1

@@ -131,7 +131,7 @@ int MPIX_Comm_iagree(MPI_Comm comm, int *flag, MPI_Request *request)
 int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPIX_Comm_shrink);
-    struct pl_comm *c = pl_arg_intracomm(&call, comm);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
     pl_arg_output(&call, newcomm, "newcomm");
     return mpi_agreement(&call, c, NULL, newcomm, NULL);
 }
@@ -139,7 +139,7 @@ int MPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *newcomm)
 int MPIX_Comm_ishrink(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPIX_Comm_ishrink);
-    struct pl_comm *c = pl_arg_intracomm(&call, comm);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
     pl_arg_output(&call, newcomm, "newcomm");
     pl_arg_output(&call, request, "request");
     return mpi_agreement(&call, c, NULL, newcomm, request);

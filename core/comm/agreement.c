@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/memory.h"
+#include "core/comm/intercomm.h"
 #include "core/engine/comm_break_notice.h"
 #include "core/engine/comm_failures.h"
 #include "core/engine/departure.h"
@@ -407,25 +408,40 @@ void pl_agreement_release(struct pl_comm *comm)
 
 /* --- the outcome -------------------------------------------------------------------------------------------------- */
 
-/* The communicator of the members that live; its id has been decided with them. */
-static int agreement_make_comm(struct agreement *agreement, struct pl_comm *comm)
+/* The members of one group that live, with one handle. MPI_ERR_PROC_ABORTED: there is none. */
+static int agreement_living(struct agreement *agreement, struct pl_comm *comm, bool remote, struct pl_group **living)
 {
-    const unsigned char *failed = view_failed(agreement->known);
-    uint64_t *procs = pl_malloc((size_t)comm->size * sizeof *procs);
-    struct pl_comm *made = NULL;
+    const struct pl_group *all = remote ? comm->inter.remote : comm->group;
+    uint64_t *procs = pl_malloc((size_t)all->size * sizeof *procs);
     int count = 0;
     if (!procs)
         return pl_fail_memory("the members of a communicator");
-    for (int i = 0; i < comm->size; i++)
-        if (!set_has(failed, i))
-            procs[count++] = pl_group_proc(comm->group, i);
-    struct pl_group *group = pl_instance_group(comm->instance, count, procs);
+    for (int i = 0; i < all->size; i++)
+        if (!set_has(view_failed(agreement->known), number_of(comm, i, remote)))
+            procs[count++] = pl_group_proc(all, i);
+    *living = count ? pl_instance_group(comm->instance, count, procs) : NULL;
     free(procs);
-    if (!group)
-        return MPI_ERR_NO_MEM;
+    if (*living)
+        return MPI_SUCCESS;
+    return count ? MPI_ERR_NO_MEM : MPI_ERR_PROC_ABORTED;
+}
+
+/* The communicator of the members that live; its id has been decided with them. */
+static int agreement_make_comm(struct agreement *agreement, struct pl_comm *comm)
+{
+    struct pl_group *local = NULL, *remote = NULL;
     struct pl_comm_id id = { agreement->known->home, agreement->known->serial };
-    int rc = pl_comm_create_of_living(comm, group, id, &made);
-    pl_handle_drop(group);
+    struct pl_comm *made = NULL;
+    int rc = agreement_living(agreement, comm, false, &local);
+    if (rc == MPI_SUCCESS && comm->inter.remote)
+        rc = agreement_living(agreement, comm, true, &remote);
+    if (rc == MPI_SUCCESS)
+        rc = remote ? pl_intercomm_create_of_living(comm, local, remote, id, &made)
+                    : pl_comm_create_of_living(comm, local, NULL, id, &made);
+    if (remote)
+        pl_handle_drop(remote);
+    if (local)
+        pl_handle_drop(local);
     if (rc)
         return rc;
     made->role.maker = agreement->maker;

@@ -31,8 +31,8 @@ struct pl_waiting;
  * `flag`: this member's flags, and then those that all have; in an intercommunicator, all of the other group. The
  * request fails with MPI_ERR_PROC_ABORTED on all members alike if a member has failed that not all have acknowledged;
  * the flag is valid all the same.
- * `newcomm`: a communicator of the members that live, in their order; of an intracommunicator only. `maker`: the
- * function that makes it.
+ * `newcomm`: a communicator of the members that live, in their order; of an intercommunicator, one of those of both
+ * groups, and MPI_ERR_PROC_ABORTED on all members if a group has none left. `maker`: the function that makes it.
  *
  * MPI_ERR_NO_MEM. Lock not held. */
 int pl_agreement_start(struct pl_comm *comm, int *flag, MPI_Comm *newcomm, const char *maker,

@@ -178,15 +178,19 @@ static int intercomm_exchange(const struct bridge *bridge, int failed, struct pr
     return rc ? rc : intercomm_exchange_groups(bridge, proposals, remote);
 }
 
-/* The communicator of the local group, which the user does not see. */
+/* The communicator of the local group is one that the user does not see: it keeps a reference without a handle. */
+static void intercomm_hide(struct pl_comm *local)
+{
+    local->role.serves = "";
+    pl_handle_drop(pl_object_retain(local));
+}
+
 static int intercomm_create_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_av *av,
                                   struct pl_group *group, struct pl_comm_id id, struct pl_comm **made)
 {
     int rc = pl_comm_create_with_av(instance, parent, av, group, NULL, id, made);
-    if (rc == MPI_SUCCESS) {
-        (*made)->role.serves = "";
-        pl_handle_drop(pl_object_retain(*made)); /* a reference without a handle */
-    }
+    if (rc == MPI_SUCCESS)
+        intercomm_hide(*made);
     return rc;
 }
 
@@ -321,6 +325,21 @@ int pl_intercomm_assemble(struct pl_instance *instance, struct pl_intercomm_part
                                 &made->inter.local);
     if (rc == MPI_SUCCESS)
         parts->local_av = NULL;
+    return intercomm_complete(made, rc, comm);
+}
+
+/* The two groups have no member in common, so one id does for the communicators of both. */
+int pl_intercomm_create_of_living(struct pl_comm *parent, struct pl_group *local, struct pl_group *remote,
+                                  struct pl_comm_id id, struct pl_comm **comm)
+{
+    struct pl_comm *made;
+    int rc = pl_comm_create_of_living(parent, local, remote, id, &made);
+    if (rc)
+        return rc;
+    made->inter.first_group = parent->inter.first_group;
+    rc = pl_comm_create_of_living(parent->inter.local, local, NULL, pl_comm_second_id(id), &made->inter.local);
+    if (rc == MPI_SUCCESS)
+        intercomm_hide(made->inter.local);
     return intercomm_complete(made, rc, comm);
 }
 

@@ -120,10 +120,10 @@ int pl_comm_create_with_av(struct pl_instance *instance, struct pl_comm *parent,
     return pl_comm_broken_record(parent);
 }
 
-int pl_comm_create_of_living(struct pl_comm *parent, struct pl_group *group, struct pl_comm_id id,
-                             struct pl_comm **comm)
+int pl_comm_create_of_living(struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+                             struct pl_comm_id id, struct pl_comm **comm)
 {
-    int rc = pl_comm_build(parent->instance, parent, group, NULL, comm);
+    int rc = pl_comm_build(parent->instance, parent, group, remote, comm);
     if (rc)
         return rc;
     (*comm)->role.parent = (struct pl_comm_id){ .home = 0 };

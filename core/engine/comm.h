@@ -243,8 +243,8 @@ int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct 
                    struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm);
 
 /* The same for an agreement of the members that live: whatever becomes of `parent` does not concern it. */
-int pl_comm_create_of_living(struct pl_comm *parent, struct pl_group *group, struct pl_comm_id id,
-                             struct pl_comm **comm);
+int pl_comm_create_of_living(struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+                             struct pl_comm_id id, struct pl_comm **comm);
 
 /* The peer of a rank; NULL: nothing was sent to it yet. Engine lock held. */
 static inline struct pl_peer *pl_comm_peer(const struct pl_comm *comm, int rank)

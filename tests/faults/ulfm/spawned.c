@@ -2,7 +2,7 @@
 /* ranks: 2 4 */
 /*
  * Agreements of the processes that have spawned others with these: each side gets what all of the other have. The last
- * of the spawning processes dies, which the processes of the other job miss, too.
+ * of the spawning processes dies, which the processes of the other job miss, too. The intercommunicator shrinks.
  */
 #include "ulfm.h"
 
@@ -23,9 +23,22 @@ static void agree_with(MPI_Comm inter, int child, int others)
     }
 }
 
+/* Without the dead, of the spawning side; `others` are left of the other one. */
+static void shrink(MPI_Comm inter, int others)
+{
+    MPI_Comm left;
+    int far = -1, sum = -1;
+    OK(MPIX_Comm_shrink(inter, &left));
+    OK(MPI_Comm_remote_size(left, &far));
+    EXPECT(far == others);
+    OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, left));
+    EXPECT(sum == others * (others - 1) / 2);
+    OK(MPI_Comm_free(&left));
+}
+
 int main(int argc, char **argv)
 {
-    MPI_Comm inter, other;
+    MPI_Comm inter;
     begin(&argc, &argv);
     MPI_Comm_get_parent(&inter);
     int child = inter != MPI_COMM_NULL, spawned = 0, flag = 1, wrong = 0;
@@ -44,7 +57,7 @@ int main(int argc, char **argv)
     EXPECT(failures_of(inter) == 1);
     EXPECT(acknowledge(inter) == 1);
     agree_with(inter, child, child ? dead : spawned);
-    IS(MPIX_Comm_shrink(inter, &other), MPI_ERR_COMM);
+    shrink(inter, child ? dead : spawned);
     if (child)
         OK(MPI_Send(&(int){ failed }, 1, MPI_INT, 0, 1, inter));
     for (int i = 0; !child && rank == 0 && i < spawned; i++) {
