@@ -219,7 +219,7 @@ def interfaces(procedures, module):
         if module == 'f08' and procedure.old:
             continue
         for profiled in (False, True):
-            prefix = 'PMPI_' if profiled else 'MPI_'
+            prefix = 'P' * profiled + procedure.prefix
             # MPI_ADDRESS_KIND and MPI_COUNT_KIND are one kind here: forms that differ in these alone are the same.
             large = module == 'f08' and procedure.has_large and (
                 any(p.kind in ('num', 'disp') or p.large_only for p in procedure.all) or procedure.name in NAMED_LARGE)
@@ -246,6 +246,23 @@ def write_module(name, uses, declarations, procedures, module, folder):
     for line in interfaces(procedures, module):
         lines += wrap(line)
     write(os.path.join(folder, f'{name}.f90'), '\n'.join(lines + [f'end module {name}']) + '\n')
+
+
+def write_extensions(header, constants, procedures, folder):
+    """mpif-ext.h and the modules mpi_ext and mpi_f08_ext; the constants are the error classes of mpi-ext.h."""
+    values = {name: int(value, 0) for name, _, value in constants if name.startswith('MPI_ERR_')}
+    with open(header, encoding='utf-8') as text:
+        found = re.findall(r'^#define (MPIX_ERR_\w+) (\w+)$', text.read(), re.M)
+    classes = [(name, values[value] if value in values else int(value, 0)) for name, value in found]
+    fixed = ['! Written by generate.py. The constants of mpi-ext.h, for INCLUDE after mpif.h.']
+    for name, value in classes:
+        fixed += [f'      INTEGER {name}', f'      PARAMETER ({name}={value})']
+    write(os.path.join(folder, 'mpif-ext.h'), '\n'.join(fixed) + '\n')
+    plain = [f'  integer, parameter :: {name} = {value}' for name, value in classes]
+    write_module('mpi_ext', [], plain, procedures, 'mpi', folder)
+    handles = ', '.join(f'MPI_{handle}' for handle in sorted({HANDLES[p.kind] for procedure in procedures
+                                                              for p in procedure.all if p.kind in HANDLES}))
+    write_module('mpi_f08_ext', [f'mpi_f08_types, only: {handles}'], plain, procedures, 'f08', folder)
 
 
 def write_declarations(header, procedures, folder):

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the Fortran interfaces of MPI from procedures.txt and mpi.h into a folder.
+"""Writes the Fortran interfaces of MPI from procedures.txt and mpi.h into a folder, and those of the extensions from
+extensions.txt and mpi-ext.h.
 
-    generate.py TABLE MPI_H FOLDER
+    generate.py TABLE MPI_H EXTENSIONS MPI_EXT_H FOLDER
 
 Written by declarations.py:
 
@@ -10,6 +11,7 @@ Written by declarations.py:
     mpi_constants.f90      kinds, integer constants, sentinels: what the modules share
     mpi_f08_types.f90      TYPE(MPI_Comm) ..., their constants and operators
     mpi.f90, mpi_f08.f90   the modules
+    mpif-ext.h, mpi_ext.f90, mpi_f08_ext.f90   constants and modules of the extensions
 
 and by bodies.py:
 
@@ -24,16 +26,17 @@ import os
 import sys
 
 from bodies import write_bodies
-from declarations import write_declarations
+from declarations import read_constants, write_declarations, write_extensions
 from table import read_table
 
 
 def main():
     """Writes everything."""
-    table, header, folder = sys.argv[1:]
+    table, header, extensions, extensions_header, folder = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
     procedures = read_table(table)
     write_declarations(header, procedures, folder)
+    write_extensions(extensions_header, read_constants(header), read_table(extensions, 'MPIX_'), folder)
     write_bodies(procedures, folder)
 
 

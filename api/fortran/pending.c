@@ -9,13 +9,16 @@
  * A number stands for one request only until that is complete; then another thread may get it for a new one. So a call
  * that may complete requests takes their records out of the table first.
  *
- * Locking: `pending_lock` protects the table. No MPI function is called with it held.
+ * The same holds for a communicator that a request makes when it completes: its handle is converted then.
+ *
+ * Locking: `pending_lock` protects the table. With it held, no MPI function is called but MPI_Comm_toint, a local one.
  */
 #include "api/fortran/pending.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "api/fortran/convert.h"
 #include "api/fortran/section.h"
 
 struct plf_pending {
@@ -24,6 +27,8 @@ struct plf_pending {
     int place;   /* of the request among those of the call that has claimed the record */
     bool active; /* what is received is not copied back yet */
     struct plf_section section;
+    MPI_Fint *number; /* instead of a section: the place of a handle in Fortran; NULL: none */
+    MPI_Comm made;    /* and that handle in C; NULL: not set */
 };
 
 enum { PENDING_BUCKETS = 256 }; /* sections that need copies in nonblocking operations are few */
@@ -59,8 +64,10 @@ static void pending_destroy(struct plf_pending *p)
 
 static void pending_copy_back(struct plf_pending *p)
 {
-    if (p->active)
+    if (p->active && !p->number)
         plf_section_copy_out(&p->section);
+    else if (p->active && p->made)
+        *p->number = plf_comm_f(p->made);
     p->active = false;
 }
 
@@ -71,6 +78,24 @@ void plf_pending_add(MPI_Request request, struct plf_section *section, bool pers
     *added = (struct plf_pending){ .request = MPI_Request_toint(request), .active = !persistent, .section = *section };
     __atomic_add_fetch(&plf_pending_total, 1, __ATOMIC_RELAXED);
     pending_insert(added);
+}
+
+struct plf_pending *plf_pending_make_comm(MPI_Fint *number, MPI_Comm **handle)
+{
+    struct plf_pending *made = calloc(1, sizeof *made);
+    if (made) {
+        made->number = number;
+        *handle = &made->made;
+    }
+    return made;
+}
+
+void plf_pending_add_comm(MPI_Request request, struct plf_pending *made)
+{
+    made->request = MPI_Request_toint(request);
+    made->active = true;
+    __atomic_add_fetch(&plf_pending_total, 1, __ATOMIC_RELAXED);
+    pending_insert(made);
 }
 
 /* Copies back what the request's operation has received; once an activation. */

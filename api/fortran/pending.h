@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies of sections that a request still uses. */
+/* Copies of sections that a request still uses, and handles that it will set. */
 #ifndef PLENUM_FORTRAN_PENDING_H
 #define PLENUM_FORTRAN_PENDING_H
 
@@ -18,6 +18,10 @@ extern int plf_pending_total; /* read without the lock: a thread that completes 
 struct plf_pending *plf_pending_make(void);
 /* The request uses the section's copy. The copy and the section's record are stolen. */
 void plf_pending_add(MPI_Request request, struct plf_section *section, bool persistent);
+/* The same for a communicator that the operation makes: its handle in C, which is converted to `number` when the
+ * request is complete. A record that was not added is freed with free(). */
+struct plf_pending *plf_pending_make_comm(MPI_Fint *number, MPI_Comm **handle);
+void plf_pending_add_comm(MPI_Request request, struct plf_pending *made);
 /*
  * The records of requests, before a call that may complete them: they leave the table, because another thread can get
  * the number of a request as soon as that is complete. NULL if there are none.

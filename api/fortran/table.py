@@ -46,7 +46,8 @@ class Parameter:
 class Procedure:
     """One line of the table."""
 
-    def __init__(self, line):
+    def __init__(self, line, prefix):
+        self.prefix = prefix
         words = line.split()
         m = re.fullmatch(r'(\w+)(\*?)(!?)(-?)', words[0])
         self.name, self.by_hand, self.old, self.returns = m[1], bool(m[2]), bool(m[3]), not m[4]
@@ -63,15 +64,15 @@ class Procedure:
     def specific(self, large, module):
         """The specific name in a module: f08, mpi or mpif."""
         if module == 'mpif' or (module == 'mpi' and not self.has_choice):
-            return 'MPI_' + self.name
+            return self.prefix + self.name
         suffix = ('_fts' if module == 'mpi' else '_f08ts') if self.has_choice else '_f08'
-        return 'MPI_' + self.name + ('_c' if large else '') + suffix
+        return self.prefix + self.name + ('_c' if large else '') + suffix
 
 
-def read_table(path):
+def read_table(path, prefix='MPI_'):
     """All procedures."""
     with open(path, encoding='ascii') as table:
-        return [Procedure(line) for line in table if line.strip() and not line.startswith('#')]
+        return [Procedure(line, prefix) for line in table if line.strip() and not line.startswith('#')]
 
 
 def write(path, text):

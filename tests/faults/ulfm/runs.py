@@ -31,12 +31,14 @@ class Runs:
         self.names = 0
 
     def program(self, name):
-        """The program and the numbers of ranks that suit it."""
-        source, program = os.path.join(HERE, name + '.c'), os.path.join(self.t.work, name)
+        """The program and the numbers of ranks that suit it. "fortran F08": in Fortran, compiled with -DF08."""
+        program, words = os.path.join(self.t.work, name.replace(' ', '-')), name.split()
+        source = os.path.join(HERE, words[0] + ('.F90' if words[1:] else '.c'))
+        command = ['mpifort', '-J' + self.t.work, '-D' + words[1]] if words[1:] else \
+            ['mpicc', '-std=gnu11', '-Wall', '-Wextra', '-Werror', '-D_GNU_SOURCE', '-pthread']
         if not os.path.exists(program):
-            subprocess.run([os.path.join(self.t.build, 'bin', 'mpicc'), '-std=gnu11', '-Wall', '-Wextra', '-Werror',
-                            '-D_GNU_SOURCE', '-g', '-O1', '-pthread', source, '-o', program,
-                            *os.environ.get('CFLAGS', '').split()], check=True)
+            subprocess.run([os.path.join(self.t.build, 'bin', command[0]), *command[1:], '-g', '-O1', source, '-o',
+                            program, *os.environ.get('CFLAGS', '').split()], check=True)
         with open(source, encoding='utf-8') as file:
             return program, [int(n) for n in re.search(r'ranks: ([\d ]+)', file.read()).group(1).split()]
 
