@@ -12,6 +12,7 @@
 #include "core/comm/group_wire.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/comm_break.h"
+#include "core/engine/comm_failures.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/life.h"
@@ -54,17 +55,35 @@ static bool intercomm_less(struct pl_comm_id a, struct pl_comm_id b)
     return a.home != b.home ? a.home < b.home : a.serial < b.serial;
 }
 
+/* Any failure in `peer` ends a receive from the other leader, of which there were `before` when it was posted. Is it to
+ * be posted again? */
+static bool intercomm_goes_on(const struct bridge *bridge, int received, int before)
+{
+    struct pl_comm *peer = bridge->peer;
+    if (received != MPI_ERR_PROC_ABORTED || atomic_load(&peer->health.failures.count) <= before)
+        return false;
+    pl_engine_enter(&peer->instance->engine);
+    bool fails = pl_comm_fails(peer, PL_MSG_COLL, bridge->tag) || pl_comm_member_failed(peer, bridge->remote_leader);
+    pl_engine_leave(&peer->instance->engine);
+    return !fails;
+}
+
 /* Sends to the other leader and receives from it. */
 static int intercomm_swap(const struct bridge *bridge, const void *out, size_t out_bytes, void *in, size_t in_bytes)
 {
     struct pl_request *send, *recv;
-    int rank = bridge->remote_leader, tag = bridge->tag;
+    int rank = bridge->remote_leader, tag = bridge->tag, before = atomic_load(&bridge->peer->health.failures.count);
     int rc = pl_coll_irecv(bridge->peer, in, (MPI_Count)in_bytes, PL_TYPE_BYTE, rank, tag, &recv);
     if (rc)
         return rc;
     rc = pl_coll_isend(bridge->peer, out, (MPI_Count)out_bytes, PL_TYPE_BYTE, rank, tag, &send);
     rc = rc ? rc : pl_request_finish(send);
     int received = pl_request_finish(recv);
+    while (intercomm_goes_on(bridge, received, before)) {
+        before = atomic_load(&bridge->peer->health.failures.count);
+        received = pl_coll_irecv(bridge->peer, in, (MPI_Count)in_bytes, PL_TYPE_BYTE, rank, tag, &recv);
+        received = received ? received : pl_request_finish(recv);
+    }
     return rc ? rc : received;
 }
 

@@ -14,6 +14,7 @@
 #include "core/engine/client.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/comm_table.h"
+#include "core/engine/departure.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
 #include "core/engine/p2p.h"
@@ -292,6 +293,41 @@ struct pl_comm_id pl_comm_new_id(void)
     return (struct pl_comm_id){ pl_process.id + number / serials, 1 + (uint32_t)(number % serials) };
 }
 
+/* The first member of this part of `comm` that has failed, or -1. */
+static int comm_group_failed(const struct pl_comm *comm, const struct pl_group *group)
+{
+    int failed = -1;
+    pl_engine_enter(&comm->instance->engine);
+    for (int i = 0; i < atomic_load(&comm->health.failures.count) && failed < 0; i++)
+        if (pl_group_find(group, pl_group_proc(comm->group, comm->health.failures.members[i])) >= 0)
+            failed = comm->health.failures.members[i];
+    pl_engine_leave(&comm->instance->engine);
+    return failed;
+}
+
+/* Any failure in `comm` ends a receive with a user's tag: the sender may be a living member that has given up for a
+ * failed one. If that is not in the group, the receive is posted again. */
+static int comm_receive_id(struct pl_comm *comm, const struct pl_group *group, int from, int tag, struct pl_comm_id *id)
+{
+    struct pl_request *request;
+    for (;;) {
+        int before = atomic_load(&comm->health.failures.count);
+        int rc = pl_coll_irecv(comm, id, sizeof *id, PL_TYPE_BYTE, from, tag, &request);
+        if (rc)
+            return rc;
+        int failed = comm_group_failed(comm, group);
+        if (failed >= 0)
+            pl_cancel(request);
+        rc = pl_request_finish(request);
+        if (failed >= 0)
+            return pl_comm_fails(comm, PL_MSG_COLL, tag) ? pl_comm_broken_record(comm)
+                                                         : pl_departure_record_failed(comm, failed);
+        bool news = atomic_load(&comm->health.failures.count) > before;
+        if (rc != MPI_ERR_PROC_ABORTED || !news || pl_comm_fails(comm, PL_MSG_COLL, tag))
+            return rc;
+    }
+}
+
 /* The id goes down a binomial tree over the group's ranks. */
 int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, struct pl_comm_id *id)
 {
@@ -304,8 +340,7 @@ int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, s
         mask <<= 1;
     if (rank != 0) {
         int from = pl_group_find(comm->group, pl_group_proc(group, rank - mask));
-        rc = pl_coll_irecv(comm, id, sizeof *id, byte, from, tag, &request);
-        rc = rc ? rc : pl_request_finish(request);
+        rc = comm_receive_id(comm, group, from, tag, id);
         if (rc)
             return rc;
     }

@@ -209,10 +209,19 @@ static inline bool pl_comm_is_inter(const struct pl_comm *comm)
     return comm->inter.remote != NULL;
 }
 
-/* Do operations with messages of this kind fail, whichever members they involve? */
-static inline bool pl_comm_fails(const struct pl_comm *comm, int kind)
+/* Is this the tag of a collective's message in which only some members take part, those of a group or two leaders? Such
+ * tags are the user's (pl_comm_user_tag()). */
+static inline bool pl_comm_is_user_tag(int tag)
 {
-    return atomic_load(&comm->health.failed) && (kind == PL_MSG_COLL || !atomic_load(&comm->health.confined));
+    return tag < 0 || tag == INT32_MAX;
+}
+
+/* Do operations with messages of this kind fail, whichever members they involve? Those with a user's tag count as
+ * messages of the program. */
+static inline bool pl_comm_fails(const struct pl_comm *comm, int kind, int tag)
+{
+    return atomic_load(&comm->health.failed) &&
+           ((kind == PL_MSG_COLL && !pl_comm_is_user_tag(tag)) || !atomic_load(&comm->health.confined));
 }
 
 /* The number of ranks that a process may send to. */
@@ -373,7 +382,8 @@ int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *gro
                               struct pl_comm *comm);
 
 /* Agrees on a new id among `group`, a part of `comm` that includes the caller: the group's first member chooses it.
- * `tag`, in the collectives' queues, distinguishes the call from others at the same time. Collective over the group. */
+ * `tag`, in the collectives' queues, distinguishes the call from others at the same time; with a user's tag, members of
+ * `comm` that have failed do no harm outside the group. Collective over the group. */
 int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, struct pl_comm_id *id);
 
 /* Calls the attributes' delete callbacks and drops the user's handle. The object is destroyed once nothing uses it. */

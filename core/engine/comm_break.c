@@ -46,7 +46,7 @@ static void break_end_sends(struct pl_engine *engine, const struct pl_comm *comm
     struct pl_list *lists[] = { &engine->sends.moving, &engine->sends.awaiting };
     for (int i = 0; i < 2; i++)
         PL_LIST_EACH(request, lists[i], struct pl_request, link)
-            if (request->comm == comm && pl_comm_fails(comm, request->context))
+            if (request->comm == comm && pl_comm_fails(comm, request->context, request->args.tag))
                 pl_send_ask_back(request);
 }
 

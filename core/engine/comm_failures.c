@@ -56,14 +56,14 @@ static bool failures_have_handle(const struct pl_request *request)
 
 bool pl_failures_end_probe(const struct pl_comm *comm, int source)
 {
-    return pl_comm_fails(comm, PL_MSG_P2P) ||
+    return pl_comm_fails(comm, PL_MSG_P2P, 0) ||
            (source == MPI_ANY_SOURCE ? pl_comm_unacknowledged(comm) : pl_comm_member_failed(comm, source));
 }
 
 int pl_failures_record_probe(const struct pl_comm *comm, int source)
 {
-    return pl_comm_fails(comm, PL_MSG_P2P) || source == MPI_ANY_SOURCE ? pl_comm_broken_record(comm)
-                                                                       : pl_departure_record_failed(comm, source);
+    return pl_comm_fails(comm, PL_MSG_P2P, 0) || source == MPI_ANY_SOURCE ? pl_comm_broken_record(comm)
+                                                                          : pl_departure_record_failed(comm, source);
 }
 
 static bool failures_end_receive(const struct pl_request *request)
@@ -76,7 +76,7 @@ static bool failures_end_receive(const struct pl_request *request)
 bool pl_failures_end_receive(const struct pl_request *request, int *error)
 {
     const struct pl_comm *comm = request->comm;
-    bool all = pl_comm_fails(comm, request->context);
+    bool all = pl_comm_fails(comm, request->context, request->args.tag);
     *error = all ? pl_comm_broken_class(comm) : MPI_ERR_PROC_ABORTED;
     return all || failures_end_receive(request);
 }

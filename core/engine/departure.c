@@ -96,7 +96,7 @@ int pl_departure_of_send(struct pl_request *request, int rc)
     if (!message && rc == MPI_ERR_PROC_ABORTED && PL_PROC_JOB(proc) == 0 &&
         (explained || is_closed(comm, request->args.peer_rank)))
         departure_note(comm, request->args.peer_rank); /* the words of the error */
-    if (!message || pl_comm_fails(comm, PL_MSG_P2P) || pl_comm_member_failed(comm, request->args.peer_rank) ||
+    if (!message || pl_comm_fails(comm, PL_MSG_P2P, 0) || pl_comm_member_failed(comm, request->args.peer_rank) ||
         !explained)
         return rc;
     bool never = departure_absence(comm, proc, words) == PL_UNABLE; /* it has never been there to receive */

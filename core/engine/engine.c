@@ -49,7 +49,7 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
             request->state = PL_STATE_AWAITING;
         else if (!sync)
             pl_list_append(&engine->sends.moving, &request->link);
-        if (request->comm && pl_unlikely(pl_comm_fails(request->comm, request->context)))
+        if (request->comm && pl_unlikely(pl_comm_fails(request->comm, request->context, request->args.tag)))
             pl_send_ask_back(request); /* the receiver may have left the communicator, and never match it */
         return MPI_SUCCESS;
     }
@@ -135,13 +135,14 @@ static int engine_resolve(struct pl_comm *comm, int rank, const struct pl_reques
 {
     uint8_t kind = request->out.header.kind;
     bool outlives = kind == PL_MSG_BROKEN || kind == PL_MSG_AGREEMENT;
-    if (!outlives && pl_comm_fails(comm, kind))
+    if (!outlives && pl_comm_fails(comm, kind, request->args.tag))
         return pl_comm_broken_class(comm);
     if (!outlives && pl_comm_member_failed(comm, rank))
         return MPI_ERR_PROC_ABORTED;
     const struct pl_message_ops *ops = &pl_message_ops[request->out.header.kind];
     int rc = pl_engine_resolve(comm, rank, peer);
-    return rc == MPI_SUCCESS && ops->check ? ops->check(comm) : rc;
+    bool confined = atomic_load(&comm->health.failed); /* and this is one of the messages that go on */
+    return rc == MPI_SUCCESS && ops->check && !confined ? ops->check(comm) : rc;
 }
 
 /* A send to a rank that this process cannot connect to. If that rank has not departed, it will wait for the message,

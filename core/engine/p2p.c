@@ -123,7 +123,7 @@ static int start_hidden(enum pl_request_kind kind, struct pl_comm *comm, const v
                         const struct pl_type *type, int rank, int tag, struct pl_request **request)
 {
     struct pl_request *made;
-    if (pl_unlikely(pl_comm_fails(comm, PL_MSG_COLL))) /* to a peer that is known it would go through */
+    if (pl_unlikely(pl_comm_fails(comm, PL_MSG_COLL, tag))) /* to a peer that is known it would go through */
         return pl_comm_broken_record(comm);
     int rc = pl_p2p_prepare(kind, true, comm, buf, count, type, rank, tag, &made);
     if (rc)

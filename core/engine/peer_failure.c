@@ -274,7 +274,7 @@ int pl_failure_explain(const struct pl_comm *comm, int rank, int rc)
     }
     if (pl_comm_member_failed(comm, rank) && atomic_load(&comm->health.confined))
         return pl_departure_record_failed(comm, rank);
-    return pl_comm_fails(comm, PL_MSG_P2P) ? pl_comm_broken_record(comm) : rc;
+    return pl_comm_fails(comm, PL_MSG_P2P, 0) ? pl_comm_broken_record(comm) : rc;
 }
 
 uint64_t pl_failure_proc(const struct pl_comm *comm, int rank)

@@ -92,8 +92,9 @@ void pl_send_cancel_answered(struct pl_engine *engine, const struct pl_header *h
     request->is.cancelling = false;
     if (header->tag != 1)
         return; /* it was matched, and completes as usual */
-    int failed = pl_comm_fails(request->comm, request->context) ? pl_comm_broken_class(request->comm)
-                                                                : MPI_SUCCESS; /* it was asked back */
+    int failed = pl_comm_fails(request->comm, request->context, request->args.tag)
+                     ? pl_comm_broken_class(request->comm)
+                     : MPI_SUCCESS; /* it was asked back */
     pl_send_unlink(request);
     request->outcome.cancelled = !failed;
     struct pl_endpoint *endpoint = request->peer->endpoint;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 3 4 8 */
-/* Communicators, windows and files cannot be made with a dead member, on any living rank; without it they can. */
+/*
+ * Communicators, windows and files cannot be made with a dead member, on any living rank; without it they can. So can
+ * communicators of groups of living members, from one with a dead member.
+ */
 #include "ulfm.h"
 
 static int dead;
@@ -59,12 +62,43 @@ static void groups(MPI_Comm comm)
     OK(MPI_Group_excl(all, 1, &dead, &living));
     FAILS(MPI_Comm_create(comm, living, &made)); /* collective over `comm` */
     FAILS(MPI_Comm_create_group(comm, all, 7, &made));
-    FAILS(MPI_Comm_create_group(comm, living, 8, &made));
+    OK(MPI_Comm_create_group(comm, living, 8, &made));
+    expect_works(made);
+    OK(MPI_Comm_free(&made));
     OK(MPI_Comm_create_from_group(living, "living", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made));
     expect_works(made);
     OK(MPI_Comm_free(&made));
     OK(MPI_Group_free(&all));
     OK(MPI_Group_free(&living));
+}
+
+/* The living of even and of odd places, by leaders whose common communicator has the dead rank. */
+static void halves(MPI_Comm comm)
+{
+    MPI_Group all, mine;
+    MPI_Comm half, inter, merged;
+    int count = 0, ranks[MOST], first[2] = { -1, -1 }, side = -1;
+    for (int i = 0, place = 0; i < size; i++) {
+        if (i == dead)
+            continue;
+        side = i == rank ? place % 2 : side;
+        first[place % 2] = first[place % 2] < 0 ? i : first[place % 2];
+        place++;
+    }
+    for (int i = 0, place = 0; i < size; i++)
+        if (i != dead && place++ % 2 == side)
+            ranks[count++] = i;
+    OK(MPI_Comm_group(comm, &all));
+    OK(MPI_Group_incl(all, count, ranks, &mine));
+    OK(MPI_Comm_create_group(comm, mine, 9, &half));
+    OK(MPI_Intercomm_create(half, 0, comm, first[!side], 4, &inter));
+    OK(MPI_Intercomm_merge(inter, side, &merged));
+    expect_works(merged);
+    OK(MPI_Comm_free(&merged));
+    OK(MPI_Comm_free(&inter));
+    OK(MPI_Comm_free(&half));
+    OK(MPI_Group_free(&mine));
+    OK(MPI_Group_free(&all));
 }
 
 /* What is made of the living alone: windows, files, topologies and intercommunicators. */
@@ -117,6 +151,7 @@ int main(int argc, char **argv)
         windows(one);
         files(one, path);
         groups(one);
+        halves(one);
         without(one, path);
     }
     OK(MPI_Comm_free(&comm));

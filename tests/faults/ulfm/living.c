@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ranks: 3 4 6 */
+/*
+ * Living processes go on making communicators of groups of them, and intercommunicators by leaders of them, from one
+ * whose other members die meanwhile. No call fails.
+ * usage: living SEED VICTIMS
+ */
+#include "ulfm.h"
+#include <sys/time.h>
+
+enum { TIMES = 120 };
+
+static unsigned victims;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    die();
+}
+
+static void die_soon(uint64_t *state)
+{
+    int most = 1 << (6 + random_next(state) % 10); /* to 32 ms */
+    for (int one = 0; one < size; one++) {
+        struct itimerval timer = { .it_value.tv_usec = 1 + random_next(state) % most };
+        if (one != rank || !is_in(victims, rank))
+            continue;
+        signal(SIGALRM, on_alarm);
+        setitimer(ITIMER_REAL, &timer, NULL);
+        for (;;)
+            pause();
+    }
+}
+
+static MPI_Comm make(MPI_Comm parent, unsigned members, int tag)
+{
+    MPI_Group all, some;
+    MPI_Comm made = MPI_COMM_NULL;
+    int count = 0, ranks[MOST];
+    for (int i = 0; i < size; i++)
+        if (is_in(members, i))
+            ranks[count++] = i;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &all));
+    OK(MPI_Group_incl(all, count, ranks, &some));
+    OK(MPI_Comm_create_group(parent, some, tag, &made));
+    OK(MPI_Group_free(&some));
+    OK(MPI_Group_free(&all));
+    return made;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm parent, inter, merged;
+    begin(&argc, &argv);
+    uint64_t state = 88172645463325252ull + (argc > 1 ? strtoul(argv[1], NULL, 10) : 1);
+    int count = argc > 2 ? atoi(argv[2]) : 1;
+    random_next(&state);
+    while (__builtin_popcount(victims) < count)
+        victims |= 1u << random_next(&state) % (unsigned)size;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &parent));
+    OK(MPI_Barrier(parent));
+    die_soon(&state);
+    for (int time = 0; time < TIMES && !failed; time++) {
+        unsigned ours = 0, living = ~victims & ((1u << size) - 1);
+        while (ours == 0 || (ours == living && living & (living - 1)))
+            ours = random_next(&state) & living;
+        unsigned theirs = living & ~ours;
+        int side = is_in(theirs, rank);
+        MPI_Comm mine = make(parent, side ? theirs : ours, time % 2);
+        expect_works(mine);
+        if (theirs) {
+            OK(MPI_Intercomm_create(mine, 0, parent, __builtin_ctz(side ? ours : theirs), time % 3, &inter));
+            OK(MPI_Intercomm_merge(inter, side, &merged));
+            expect_works(merged);
+            OK(MPI_Comm_free(&merged));
+            OK(MPI_Comm_free(&inter));
+        }
+        OK(MPI_Comm_free(&mine));
+    }
+    OK(MPI_Comm_free(&parent));
+    return end();
+}
