@@ -328,7 +328,9 @@ static int create_agreed(struct pl_comm *parent, struct pl_group *group, int tag
     struct pl_comm_id id;
     pl_object_retain(group);
     int rc = pl_comm_agree(parent, group, tag, &id);
-    rc = rc ? rc : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
+    if (rc == MPI_SUCCESS)
+        rc = pl_comm_is_user_tag(tag) ? pl_comm_create_grouped(parent, group, id, comm)
+                                      : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
     pl_object_release(group);
     return rc;
 }

@@ -80,6 +80,8 @@ static bool comm_enroll(struct pl_comm *comm, struct pl_comm_id id, struct pl_co
     bool may = !parent || !atomic_load(&parent->health.revoked);
     if (may)
         pl_engine_add_comm(engine, comm);
+    else
+        comm->id = (struct pl_comm_id){ .home = 0 }; /* or it would count as one that was made and is freed */
     if (may && parent) {
         pl_comm_note_made(parent, comm->role.made);
         pl_comm_break_stopped(comm, parent);
@@ -136,6 +138,19 @@ int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct 
                    struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm)
 {
     return pl_comm_create_with_av(instance, parent, NULL, group, remote, id, comm);
+}
+
+int pl_comm_create_grouped(struct pl_comm *parent, struct pl_group *group, struct pl_comm_id id, struct pl_comm **comm)
+{
+    int rc = pl_comm_build(parent->instance, parent, group, NULL, comm);
+    if (rc)
+        return rc;
+    (*comm)->role.grouped = true;
+    if (comm_enroll(*comm, id, parent))
+        return MPI_SUCCESS;
+    pl_object_release(*comm);
+    *comm = NULL;
+    return pl_comm_broken_record(parent);
 }
 
 int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id,

@@ -167,6 +167,7 @@ struct pl_comm_role {
     const char *maker;        /* the function that the user made it with; NULL: unknown */
     struct pl_comm_id parent; /* the communicator that it was made from; serial 0: none */
     uint32_t made;            /* how many blocking collectives and idups that one had seen then */
+    bool grouped;             /* made by MPI_Comm_create_group: `made` does not tell it from the ones before */
     uint32_t idup;            /* made by the MPI_Comm_idup of this number of that one; 0: in another way */
 };
 
@@ -250,6 +251,9 @@ int pl_comm_create_with_av(struct pl_instance *instance, struct pl_comm *parent,
 /* The same with the parent's address vector. */
 int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
                    struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm);
+
+/* The same for MPI_Comm_create_group. */
+int pl_comm_create_grouped(struct pl_comm *parent, struct pl_group *group, struct pl_comm_id id, struct pl_comm **comm);
 
 /* The same for an agreement of the members that live: whatever becomes of `parent` does not concern it. */
 int pl_comm_create_of_living(struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,

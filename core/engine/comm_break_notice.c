@@ -109,6 +109,33 @@ void pl_comm_break_sender(struct pl_engine *engine, const struct pl_origin *from
         pl_log("engine", 1, "out of memory to tell a sender that its communicator is freed");
 }
 
+void pl_comm_break_ask(struct pl_comm *root, int to, const struct pl_comm *child, int rank,
+                       const struct pl_break_notice *notice)
+{
+    const struct pl_header header = { .home = child->id.home,
+                                      .serial = child->id.serial,
+                                      .source = rank,
+                                      .tag = -1,
+                                      .kind = PL_MSG_BROKEN,
+                                      .part = PL_FAULT_ASKED,
+                                      .size = sizeof *notice };
+    if (!pl_comm_tell(root, to, &header, notice))
+        pl_log("engine", 1, "out of memory to ask rank %d for a communicator", to);
+}
+
+void pl_comm_break_answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                          const void *data)
+{
+    struct pl_break_notice notice;
+    struct pl_header answer = *header;
+    if (header->size != sizeof notice)
+        return;
+    memcpy(&notice, data, sizeof notice);
+    answer.part = PL_FAULT_RANK;
+    if (!break_reply(engine, from, &answer, &notice))
+        pl_log("engine", 1, "out of memory to tell that a communicator is not made");
+}
+
 void pl_comm_break_repeat(const struct pl_comm *comm, const struct pl_origin *to)
 {
     int revoked = atomic_load(&comm->health.revoked);
@@ -143,6 +170,8 @@ void pl_comm_break_told(struct pl_comm *comm, const struct pl_header *header, co
     bool known = notice.class > MPI_SUCCESS && notice.class < MPI_ERR_LASTCODE && pl_error_class_name(notice.class);
     int rank = header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0;
     bool news = !atomic_load(&comm->health.failed);
+    if (header->part == PL_FAULT_ASKED)
+        return; /* it is made */
     if (header->part == PL_FAULT_REVOKED) {
         pl_comm_revoke_told(pl_comm_root(comm), header, rank, &notice);
         return;

@@ -23,8 +23,10 @@ struct pl_origin;
 enum { PL_BREAK_WORDS = 288 };
 
 /* The header's `part`: what is at fault. That rank; the link to it; or that rank has freed the communicator, which it
- * tells only one member: the one that waits for it; or it has revoked the communicator. */
-enum pl_fault { PL_FAULT_RANK, PL_FAULT_LINK, PL_FAULT_FREED, PL_FAULT_REVOKED };
+ * tells only one member: the one that waits for it; or it has revoked the communicator. PL_FAULT_ASKED is a question: has
+ * that rank made the communicator, whose parent it knows to be revoked? If not, it answers with the same notice and
+ * PL_FAULT_RANK. */
+enum pl_fault { PL_FAULT_RANK, PL_FAULT_LINK, PL_FAULT_FREED, PL_FAULT_REVOKED, PL_FAULT_ASKED };
 
 /* The data of PL_MSG_BROKEN; its header names the communicator, and the member at fault as the source. */
 struct pl_break_notice {
@@ -39,6 +41,14 @@ struct pl_break_notice pl_comm_break_stopping(const struct pl_comm *root, int cl
 
 /* Tells all other members of a root (pl_comm_root()). A notice to a peer whose link is lost ends at once. */
 void pl_comm_break_tell_all(struct pl_comm *root, int rank, enum pl_fault fault, const struct pl_break_notice *notice);
+
+/* Asks a member of `root`, which has told that `root` is revoked, whether it has made `child`, as rank `rank` there. */
+void pl_comm_break_ask(struct pl_comm *root, int to, const struct pl_comm *child, int rank,
+                       const struct pl_break_notice *notice);
+
+/* That question has come, and there is no such communicator here: it will not be made any more. */
+PL_COLD void pl_comm_break_answer(struct pl_engine *engine, const struct pl_origin *from,
+                                  const struct pl_header *header, const void *data);
 
 /* A message of a collective will not be received, since this process, `rank` of its communicator, has freed that:
  * breaks the communicator at the sender, which waits. */

@@ -57,6 +57,19 @@ void pl_comm_revoke(struct pl_comm *comm)
     pl_engine_leave(engine);
 }
 
+/* The member `from` makes no communicator from `root` any more. Those of MPI_Comm_create_group have no number that
+ * would tell which ones it has made: asks for each. */
+static void revoke_ask(struct pl_comm *root, int from, const struct pl_break_notice *notice)
+{
+    uint64_t proc = pl_group_proc(root->group, from);
+    PL_TABLE_EACH(child, &root->instance->engine.comms.by_id, struct pl_comm, by_id) {
+        bool here = child->role.parent.home == root->id.home && child->role.parent.serial == root->id.serial;
+        int rank = here && child->role.grouped ? pl_group_find(child->group, proc) : MPI_UNDEFINED;
+        if (rank >= 0 && rank != child->rank && !atomic_load(&child->health.failed))
+            pl_comm_break_ask(root, from, child, rank, notice);
+    }
+}
+
 void pl_comm_revoke_told(struct pl_comm *root, const struct pl_header *header, int rank, struct pl_break_notice *notice)
 {
     int from = header->tag;
@@ -67,4 +80,6 @@ void pl_comm_revoke_told(struct pl_comm *root, const struct pl_header *header, i
     snprintf(notice->words, sizeof notice->words, "rank %d has not made it: %.64s, of which it is made, is revoked",
              from, pl_comm_label(root));
     pl_comm_break_children(root, from, notice);
+    if (!root->inter.remote)
+        revoke_ask(root, from, notice);
 }

@@ -187,6 +187,10 @@ void pl_match_keep_early(struct pl_engine *engine, struct pl_comm *comm, const s
     }
     if (pl_unlikely(!comm) && match_drop_late(engine, from, header, rndv))
         return;
+    if (pl_unlikely(!comm && header->kind == PL_MSG_BROKEN && header->part == PL_FAULT_ASKED)) {
+        pl_comm_break_answer(engine, from, header, data);
+        return;
+    }
     bool revoked = comm && pl_unlikely(atomic_load_explicit(&comm->health.revoked, memory_order_relaxed));
     if (revoked && !rndv && !(header->flags & PL_FLAG_SYNC))
         return;
