@@ -205,7 +205,7 @@ static void agreement_finish(struct agreement *agreement, struct pl_comm *comm)
     for (int i = 0; i < pl_comm_members(comm); i++)
         if (i != own && set_has(failed, i)) {
             target_of(comm, i, &rank, &remote);
-            pl_comm_fail_member(comm, pl_comm_member(comm, rank, remote)); /* so that the program can acknowledge it */
+            pl_comm_lose_member(comm, pl_comm_member(comm, rank, remote)); /* so that the program can acknowledge it */
         }
 }
 

@@ -138,7 +138,8 @@ struct pl_comm_partitioned {
 struct pl_comm_failures {
     _Atomic int count, acknowledged; /* the program knows of the first `acknowledged` */
     int *members;                    /* ranks, in the order in which they were noticed; those of the remote group follow
-                                        the local group's. NULL: none yet */
+                                        the local group's. Behind the room for all members, a 1 for each that is lost by
+                                        its link, or left out by others. NULL: none yet */
     bool starved;                    /* there was no memory for them */
 };
 

@@ -269,7 +269,7 @@ static void break_lose(struct pl_comm *comm, int rank, int class, const char *wh
     char cause[BREAK_LINK_CAUSE];
     int member = break_member(comm, root, rank);
     if (break_stays_here(root)) {
-        pl_comm_fail_member(root, member);
+        (why ? pl_comm_lose_member : pl_comm_fail_member)(root, member);
         return;
     }
     pl_visible(cause, sizeof cause, why ? why : "");

@@ -17,28 +17,41 @@
 #include "core/engine/wait.h"
 #include "mpi-ext.h"
 
-bool pl_comm_knows_failed(const struct pl_comm *comm, int member)
+/* Its place in the list, or -1. */
+static int failures_find(const struct pl_comm *comm, int member)
 {
     for (int i = 0; i < atomic_load(&comm->health.failures.count); i++)
         if (comm->health.failures.members[i] == member)
-            return true;
-    return false;
+            return i;
+    return -1;
+}
+
+bool pl_comm_knows_failed(const struct pl_comm *comm, int member)
+{
+    return failures_find(comm, member) >= 0;
+}
+
+bool pl_comm_member_unreached(const struct pl_comm *comm, int member)
+{
+    int at = failures_find(comm, member);
+    return at >= 0 && comm->health.failures.members[pl_comm_members(comm) + at];
 }
 
 /* Enters the member into the list. False: it is there. Without memory the whole communicator breaks. */
-static bool failures_note(struct pl_comm *comm, int member)
+static bool failures_note(struct pl_comm *comm, int member, bool unreached)
 {
     struct pl_comm_failures *failures = &comm->health.failures;
     if (pl_comm_knows_failed(comm, member))
         return false;
     if (!failures->members)
-        failures->members = pl_malloc((size_t)pl_comm_members(comm) * sizeof *failures->members);
+        failures->members = pl_calloc(2 * (size_t)pl_comm_members(comm), sizeof *failures->members);
     if (!failures->members) {
         failures->starved = true;
         pl_comm_break(comm, 0, MPI_ERR_NO_MEM, "out of memory for the list of failed members");
         return false;
     }
     failures->members[atomic_load(&failures->count)] = member;
+    failures->members[pl_comm_members(comm) + atomic_load(&failures->count)] = unreached;
     atomic_fetch_add(&failures->count, 1);
     return true;
 }
@@ -104,11 +117,11 @@ void pl_comm_confine(struct pl_comm *comm, int rank)
     failures_end_receives(comm);
 }
 
-void pl_comm_fail_member(struct pl_comm *comm, int member)
+static void failures_add(struct pl_comm *comm, int member, bool unreached)
 {
     struct pl_engine *engine = &comm->instance->engine;
     bool remote = member >= comm->size;
-    bool news = !comm->role.whole && failures_note(comm, member);
+    bool news = !comm->role.whole && failures_note(comm, member, unreached);
     engine->comms.news++;
     if (!pl_comm_keeps_failures(comm)) {
         if (!atomic_load(&comm->health.failed))
@@ -120,6 +133,16 @@ void pl_comm_fail_member(struct pl_comm *comm, int member)
         failures_tell_clients(comm);
     if (news && atomic_load(&engine->wait.sleepers) > 0)
         pl_engine_wake(engine);
+}
+
+void pl_comm_fail_member(struct pl_comm *comm, int member)
+{
+    failures_add(comm, member, false);
+}
+
+void pl_comm_lose_member(struct pl_comm *comm, int member)
+{
+    failures_add(comm, member, true);
 }
 
 bool pl_comm_member_failed(const struct pl_comm *comm, int rank)

@@ -34,6 +34,12 @@ bool pl_comm_keeps_failures(const struct pl_comm *comm);
 /* This member has failed: its process has died, or cannot be reached any more. Nothing if that is known. */
 void pl_comm_fail_member(struct pl_comm *comm, int member);
 
+/* The same for one whose link is lost, or which others have left out: it may live. */
+void pl_comm_lose_member(struct pl_comm *comm, int member);
+
+/* Is that all that is known of the failed member? */
+bool pl_comm_member_unreached(const struct pl_comm *comm, int member);
+
 /* A member has failed, and it is not known which: what needs all members fails. */
 void pl_comm_confine(struct pl_comm *comm, int rank);
 

@@ -258,11 +258,23 @@ int pl_departure_record(struct pl_comm *comm)
     return pl_failure_record_about(comm, rank, comm->health.departed_how == PL_DIED ? "has died" : departed_words);
 }
 
+/* Is no more known than that a link to it is lost? Its process may have died since. In a pool another one may be in its
+ * place. */
+static bool departure_is_unreached(const struct pl_comm *comm, int rank)
+{
+    uint64_t proc = pl_failure_proc(comm, rank);
+    bool remote = comm->inter.remote && rank < comm->inter.remote->size;
+    return pl_comm_member_unreached(comm, pl_comm_member(comm, rank, remote)) && !pl_process_deaths(proc) &&
+           !pl_process_died(proc, true);
+}
+
 int pl_departure_record_failed(const struct pl_comm *comm, int rank)
 {
     char words[PL_DETAIL_MAX];
     if (departure_absence(comm, pl_failure_proc(comm, rank), words) != PL_STAYS)
         return pl_failure_record_about(comm, rank, words);
     bool departed = comm->health.departed == rank + 1 && comm->health.departed_how != PL_DIED;
-    return pl_failure_record_about(comm, rank, departed ? departed_words : "has died");
+    if (departed || !departure_is_unreached(comm, rank))
+        return pl_failure_record_about(comm, rank, departed ? departed_words : "has died");
+    return pl_failure_record_about(comm, rank, "counts as failed: a connection to it is lost, and it may live");
 }
