@@ -91,9 +91,7 @@ static int leave_kept(struct pl_call *call, struct pl_attrs **attrs, void *objec
     struct pl_object *o = object;
     if (o && atomic_load(&o->handles) <= 0)
         pl_attrs_forget(attrs);
-    int rc = pl_call_leave(call);
-    pl_object_release(o);
-    return rc;
+    return pl_call_leave_kept(call, o);
 }
 
 static int set_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, void *object, int keyval,

@@ -60,6 +60,16 @@ int pl_call_fail(struct pl_call *call)
     return returned;
 }
 
+int pl_call_leave_kept(struct pl_call *call, void *object)
+{
+    if (call->err == MPI_SUCCESS || !object) {
+        pl_object_release(object);
+        return pl_call_leave(call);
+    }
+    pl_errhandler_keep(object);
+    return pl_call_fail(call);
+}
+
 int pl_call_failed(const char *function, struct pl_comm *comm, int class)
 {
     return pl_call_fail(&(struct pl_call){ .function = function, .err = class, .kind = PL_COMM, .object = comm });

@@ -76,6 +76,9 @@ static inline int pl_call_leave(struct pl_call *call)
 {
     return pl_likely(call->err == MPI_SUCCESS) ? MPI_SUCCESS : pl_call_fail(call);
 }
+/* The same for a call that has retained this object, which is stolen; NULL: none. It is released even if an error
+ * handler is left by an exception or longjmp(), so that nothing after the handler runs. */
+int pl_call_leave_kept(struct pl_call *call, void *object);
 
 /* Records an error of an argument if it is the first one: like pl_fail(). */
 PL_COLD PL_PRINTF(3, 4) void pl_call_error(struct pl_call *call, int class, const char *format, ...);

@@ -152,14 +152,20 @@ void pl_comm_begin_anyway(const struct pl_call *call, const struct pl_comm *comm
         pl_error_clear();
 }
 
-int pl_comm_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
+/* `c` is one that the call has retained, or NULL. */
+static int comm_leave_kept(struct pl_call *call, struct pl_comm *c, struct pl_comm *made, MPI_Comm *newcomm)
 {
     pl_memory_free_reserve();
     if (!call->err)
         *newcomm = pl_comm_give(call, made);
     else if (made)
         pl_comm_free(made);
-    return pl_call_leave(call);
+    return pl_call_leave_kept(call, c);
+}
+
+int pl_comm_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
+{
+    return comm_leave_kept(call, NULL, made, newcomm);
 }
 
 /* The same for a communicator whose info object may select an error handler; `chosen` is stolen. */
@@ -181,9 +187,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     pl_comm_begin(&call, c);
     if (!call.err)
         call.err = pl_comm_dup(c, NULL, &made);
-    int rc = pl_comm_leave(&call, made, newcomm);
-    pl_object_release(c);
-    return rc;
+    return comm_leave_kept(&call, c, made, newcomm);
 }
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
@@ -198,9 +202,10 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     pl_comm_begin(&call, c);
     if (!call.err)
         call.err = pl_comm_dup(c, i, &made);
-    int rc = give_handled(&call, made, chosen, newcomm);
-    pl_object_release(c);
-    return rc;
+    if (!call.err && chosen)
+        pl_errhandler_attach(PL_COMM, made, chosen);
+    pl_object_release(chosen);
+    return comm_leave_kept(&call, c, made, newcomm);
 }
 
 static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, MPI_Comm *newcomm,
@@ -224,9 +229,7 @@ static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *in
     }
     pl_object_release(chosen);
     pl_memory_free_reserve();
-    int rc = pl_call_leave(call);
-    pl_object_release(c);
-    return rc;
+    return pl_call_leave_kept(call, c);
 }
 
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
@@ -396,9 +399,7 @@ int MPI_Comm_free(MPI_Comm *comm)
         *comm = MPI_COMM_NULL;
     if (!call.err && parent)
         pl_parent_comm = NULL;
-    int rc = pl_call_leave(&call);
-    pl_object_release(c);
-    return rc;
+    return pl_call_leave_kept(&call, c);
 }
 
 /* --- info --------------------------------------------------------------------------------------------------------- */

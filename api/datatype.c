@@ -374,9 +374,7 @@ int MPI_Type_free(MPI_Datatype *datatype)
     } else if (atomic_load(&t->obj.handles) <= 0) {
         pl_attrs_forget(&t->attrs); /* that of a callback which has freed it and failed */
     }
-    int rc = pl_call_leave(&call);
-    pl_object_release(t);
-    return rc;
+    return pl_call_leave_kept(&call, t);
 }
 
 PL_NAMES_DATATYPE(PL_PMPI)

@@ -40,11 +40,11 @@ int MPI_File_close(MPI_File *fh)
         call.err = mistake;
         return pl_call_leave(&call);
     }
+    pl_object_retain(file);
     call.err = pl_file_close(file);
-    int rc = pl_call_leave(&call);
     pl_handle_drop(file);
     *fh = MPI_FILE_NULL;
-    return rc;
+    return pl_call_leave_kept(&call, file);
 }
 
 int MPI_File_delete(const char *filename, MPI_Info info)

@@ -95,6 +95,17 @@ static struct pl_request *mpi_probe_start(struct pl_call *call, void *buf, MPI_C
     return request;
 }
 
+/* Until now the request, or the message, has kept the communicator whose error handler is invoked. Both may be NULL. */
+static int mpi_probe_leave(struct pl_call *call, struct pl_request *ended, struct pl_message *failed)
+{
+    void *comm = call->err && call->object ? pl_object_retain(call->object) : NULL;
+    if (ended)
+        pl_handle_drop(ended);
+    if (failed)
+        pl_handle_drop(failed);
+    return pl_call_leave_kept(call, comm);
+}
+
 static int mpi_probe_mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
                            MPI_Message *message, MPI_Status *status)
 {
@@ -104,13 +115,7 @@ static int mpi_probe_mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI
         call->err = pl_request_wait(request);
         pl_status_set(status, &request->outcome);
     }
-    /* The request keeps the communicator, whose error handler is invoked. */
-    int rc = pl_call_leave(call);
-    if (request)
-        pl_handle_drop(request);
-    if (failed)
-        pl_handle_drop(failed);
-    return rc;
+    return mpi_probe_leave(call, request, failed);
 }
 
 static int mpi_probe_imrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -121,10 +126,7 @@ static int mpi_probe_imrecv(struct pl_call *call, void *buf, MPI_Count count, MP
     struct pl_request *made = mpi_probe_start(call, buf, count, datatype, message, &failed);
     if (!call->err)
         *request = pl_object_handle(made);
-    int rc = pl_call_leave(call);
-    if (failed)
-        pl_handle_drop(failed);
-    return rc;
+    return mpi_probe_leave(call, NULL, failed);
 }
 
 int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)

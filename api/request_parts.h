@@ -116,9 +116,7 @@ static inline int pl_request_leave(struct pl_call *call, struct pl_request *requ
     pl_request_blame(call, request);
     void *blamed = call->object && request->outcome.error ? pl_object_retain(call->object) : NULL;
     call->err = pl_request_take(request, handle, status);
-    int rc = pl_call_leave(call);
-    pl_object_release(blamed);
-    return rc;
+    return pl_call_leave_kept(call, blamed);
 }
 
 /* The end of a call that has found the request held because of a lost member: it stays as it is. */

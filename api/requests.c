@@ -189,8 +189,7 @@ static int requests_leave(struct pl_call *call, const struct failure *first)
         pl_fail(first->code, "%s", first->why);
     else
         pl_error_clear();
-    pl_call_leave(call);
-    pl_object_release(first->blamed);
+    pl_call_leave_kept(call, first->blamed);
     return MPI_ERR_IN_STATUS;
 }
 

@@ -118,9 +118,7 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
         *comm = MPI_COMM_NULL;
     if (!call.err && parent)
         pl_parent_comm = NULL;
-    int rc = pl_call_leave(&call);
-    pl_object_release(c);
-    return rc;
+    return pl_call_leave_kept(&call, c);
 }
 
 int MPI_Comm_get_parent(MPI_Comm *parent)

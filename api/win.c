@@ -106,9 +106,7 @@ int MPI_Win_free(MPI_Win *win)
         call.err = pl_win_free(w);
     if (!call.err || (w && atomic_load(&w->obj.handles) == 0)) /* also freed when a member has died */
         *win = MPI_WIN_NULL;
-    int rc = pl_call_leave(&call);
-    pl_object_release(w);
-    return rc;
+    return pl_call_leave_kept(&call, w);
 }
 
 /* --- memory ---------------------------------------------------------------------------------------------------- */

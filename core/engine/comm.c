@@ -404,10 +404,18 @@ static PL_NORETURN void comm_end(void *comm, bool members_only, int code, const 
     pl_process_abort(code, pl_comm_label(comm), message);
 }
 
+/* With a handle it kept spare requests. */
+static void comm_unshared(void *comm)
+{
+    if (atomic_load(&((struct pl_comm *)comm)->obj.handles) <= 0)
+        pl_request_free_spares(comm);
+}
+
 const struct pl_kind_errors pl_comm_errors = {
     .slot = comm_errhandler,
     .attached = comm_errhandler_attached,
     .name = comm_error_name,
+    .unshared = comm_unshared,
     .rank = comm_job_rank,
     .end = comm_end,
 };

@@ -136,6 +136,7 @@ void pl_instance_close(struct pl_instance *instance)
     void *buffer;
     MPI_Count size;
     pl_instance_serve_no_more(instance);
+    pl_errhandler_forget_left();
     while ((child = first_child(instance)) != NULL) {
         void *object = child->object;
         child->orphan(object);

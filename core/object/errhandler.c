@@ -7,6 +7,7 @@
  */
 #include "core/object/errhandler.h"
 
+#include <execinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,30 +189,109 @@ void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OB
 /* --- invoking ------------------------------------------------------------------------------------------------ */
 
 /*
- * The handlers that this thread is executing, by the stack address of each invocation. A handler that was left by
- * longjmp() is below the next invocation's address (stacks grow downwards) and is forgotten.
+ * The handlers that this thread is executing, by the stack address of each invocation, and the references that each
+ * needs. A handler may be left by an exception or longjmp(): it is then below the next invocation's address (stacks
+ * grow downwards), is forgotten, and its references are released. Those that a handler does not need are released
+ * before it is called, since nothing may run after it.
  */
 enum { DEEPEST = 16 };
+struct invocation {
+    uintptr_t at;
+    void *object, *until_raised; /* retained, or NULL */
+    struct pl_errhandler *handler;
+    enum pl_kind kind; /* of the object */
+    bool shared;       /* its handle exists for this handler alone */
+};
 static _Thread_local struct {
     int depth;
-    uintptr_t at[DEEPEST];
+    struct invocation of[DEEPEST];
+    void *raised_at; /* where pl_errhandler_raise() continues */
 } inside;
 
-/* The depth to restore; -1: too deep. */
-static int enter_handler(uintptr_t here)
+static void raised_unshare(enum pl_kind kind, void *object)
 {
-    while (inside.depth > 0 && inside.at[inside.depth - 1] <= here)
-        inside.depth--;
-    int before = inside.depth;
-    if (before == DEEPEST) {
-        pl_log("errhandler", 0, "an error in an error handler is not handled: %d others are being handled", DEEPEST);
-        return -1;
-    }
-    inside.at[inside.depth++] = here;
-    return before;
+    const struct pl_kind_errors *errors = errors_of(kind, object);
+    pl_handle_drop(object);
+    if (errors->unshared)
+        errors->unshared(object);
 }
 
-static void invoke_extended(struct pl_errhandler *handler, void *handle, int code)
+static void invocation_release(const struct invocation *one)
+{
+    if (one->shared)
+        raised_unshare(one->kind, one->object);
+    pl_object_release(one->object);
+    pl_object_release(one->handler);
+    pl_object_release(one->until_raised);
+}
+
+/* Those that are below this address. */
+static void forget_below(uintptr_t here)
+{
+    while (inside.depth > 0 && inside.of[inside.depth - 1].at <= here) {
+        struct invocation left = inside.of[--inside.depth];
+        invocation_release(&left);
+    }
+}
+
+void pl_errhandler_forget_left(void)
+{
+    forget_below((uintptr_t)__builtin_frame_address(0));
+}
+
+/* How many handlers this thread is really executing on its stack, besides the one to be entered. */
+static int count_running(void)
+{
+    enum { FRAMES = 1024 };
+    void *frames[FRAMES];
+    int count = backtrace(frames, FRAMES), running = -1;
+    for (int i = 0; i < count; i++)
+        running += frames[i] == inside.raised_at;
+    return count < FRAMES && running >= 0 ? running : DEEPEST;
+}
+
+/* Addresses do not tell of all handlers that were left: each may have been deeper in a recursion than the one before,
+ * or on another stack. Forgets the oldest ones. */
+static PL_NOINLINE void forget_oldest(void)
+{
+    int left = inside.depth - count_running();
+    for (; left > 0; left--) {
+        struct invocation oldest = inside.of[0];
+        memmove(&inside.of[0], &inside.of[1], (size_t)--inside.depth * sizeof oldest);
+        invocation_release(&oldest);
+    }
+}
+
+/* The record of an invocation; NULL: too deep. A destructor that a release calls may raise errors, too. */
+static struct invocation *enter_handler(uintptr_t here)
+{
+    forget_below(here);
+    if (inside.depth == DEEPEST)
+        forget_oldest();
+    if (inside.depth == DEEPEST) {
+        pl_log("errhandler", 0, "an error in an error handler is not handled: %d others are being handled", DEEPEST);
+        return NULL;
+    }
+    struct invocation *one = &inside.of[inside.depth++];
+    *one = (struct invocation){ .at = here };
+    return one;
+}
+
+/* Not inline: a handler that switches between stacks may return in another thread, whose records are others. */
+static PL_NOINLINE void leave_handler(uintptr_t here)
+{
+    for (int i = inside.depth - 1; i >= 0; i--) {
+        if (inside.of[i].at != here)
+            continue;
+        while (inside.depth > i) {
+            struct invocation left = inside.of[--inside.depth];
+            invocation_release(&left);
+        }
+        return;
+    }
+}
+
+static void invoke_extended(const struct pl_errhandler *handler, void *handle, int code)
 {
     switch (handler->target) {
     case PL_COMM: handler->call.comm_x(handle, code, handler->extra_state); break;
@@ -227,7 +307,7 @@ static void invoke_extended(struct pl_errhandler *handler, void *handle, int cod
  * section 9.3.1): what the handler leaves there is returned, as by other libraries. MPI_SUCCESS says that the program
  * has dealt with the error; the function's results are undefined all the same.
  */
-static void invoke_plain(struct pl_errhandler *handler, void *handle, const struct pl_raised *raised)
+static void invoke_plain(const struct pl_errhandler *handler, void *handle, const struct pl_raised *raised)
 {
     int code = raised->code;
     MPI_Comm comm = handle;
@@ -246,22 +326,27 @@ static void invoke_plain(struct pl_errhandler *handler, void *handle, const stru
 }
 
 /* For an error of no object a handler of communicators gets MPI_COMM_SELF, to which it is attached, even if another
- * thread finalizes meanwhile. A handle that the user has freed while operations go on is valid inside the handler. */
-static void invoke_user(struct pl_errhandler *handler, const struct pl_raised *raised)
+ * thread finalizes meanwhile. */
+static void invoke_user(const struct pl_errhandler *handler, void *handle, const struct pl_raised *raised)
 {
-    void *object = raised->object;
-    void *handle = object ? pl_object_handle(object) : (void *)pl_kinds[handler->target].null;
-    bool freed = object && !pl_object_find(raised->kind, handle);
-    if (!object && handler->target == PL_COMM)
+    if (!raised->object && handler->target == PL_COMM)
         handle = MPI_COMM_SELF;
-    if (freed)
-        pl_handle_share(object);
     if (handler->extended)
         invoke_extended(handler, handle, raised->code);
     else
         invoke_plain(handler, handle, raised);
-    if (freed)
-        pl_handle_drop(object);
+}
+
+/* The handle of the object with the error. One that the user has freed while operations go on is shared, so that it is
+ * valid inside the handler. */
+static void *raised_handle(const struct pl_errhandler *handler, const struct pl_raised *raised, bool *shared)
+{
+    void *object = raised->object;
+    void *handle = object ? pl_object_handle(object) : (void *)pl_kinds[handler->target].null;
+    *shared = object && !pl_object_find(raised->kind, handle);
+    if (*shared)
+        pl_handle_share(object);
+    return handle;
 }
 
 /* MPI_ERRORS_ABORT ends only this process if the error is of a session or of no object. */
@@ -285,12 +370,12 @@ void pl_errhandler_invoke_named(const struct pl_named *named, const struct pl_ra
     /* Fatal handlers act at any depth. */
     if (named->ops == &pl_errhandler_are_fatal || named->ops == &pl_errhandler_abort)
         errhandler_end(named->ops->handle(NULL, NULL), raised);
-    int before = enter_handler((uintptr_t)__builtin_frame_address(0));
-    if (before < 0)
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (!enter_handler(here))
         return;
     pl_errhandler_describe(raised, name, &error);
     int action = named->ops->handle(named->state, &error);
-    inside.depth = before;
+    leave_handler(here);
     if (action == PLENUM_ERROR_ABORT || action == PLENUM_ERROR_FATAL)
         errhandler_end(action, raised);
 }
@@ -301,11 +386,40 @@ void pl_errhandler_invoke(struct pl_errhandler *handler, const struct pl_raised 
         pl_errhandler_invoke_named(&handler->named, raised);
         return;
     }
-    int before = enter_handler((uintptr_t)__builtin_frame_address(0));
-    if (before < 0)
+    bool shared;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (!enter_handler(here))
         return;
-    invoke_user(handler, raised);
-    inside.depth = before;
+    void *handle = raised_handle(handler, raised, &shared);
+    invoke_user(handler, handle, raised);
+    if (shared)
+        raised_unshare(raised->kind, raised->object);
+    leave_handler(here);
+}
+
+/* The same for a handler of the user that may be left: all references of `own` are stolen. */
+static void invoke_last(const struct invocation *own, const struct pl_raised *raised)
+{
+    const struct pl_errhandler function = {
+        .target = own->handler->target,
+        .extended = own->handler->extended,
+        .call = own->handler->call,
+        .extra_state = own->handler->extra_state,
+    };
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    struct invocation *one = enter_handler(here), kept_here = *own;
+    if (!one) {
+        invocation_release(own);
+        return;
+    }
+    void *handle = raised_handle(own->handler, raised, &kept_here.shared);
+    kept_here.at = here;
+    if (kept_here.shared || function.extended)
+        *one = kept_here;
+    else
+        invocation_release(&kept_here);
+    invoke_user(&function, handle, raised);
+    leave_handler(here);
 }
 
 static _Thread_local void *kept;
@@ -316,15 +430,29 @@ void pl_errhandler_keep(void *object)
     kept = object;
 }
 
+/* All references of `own` are stolen. */
+static PL_NOINLINE void raise_with(const struct invocation *own, const struct pl_raised *raised)
+{
+    inside.raised_at = __builtin_return_address(0);
+    bool applied = pl_errhandler_policy_apply(raised, own->handler);
+    if (!applied && !own->handler->named.ops) {
+        invoke_last(own, raised);
+        return;
+    }
+    if (!applied)
+        pl_errhandler_invoke_named(&own->handler->named, raised);
+    invocation_release(own);
+}
+
 void pl_errhandler_raise(const struct pl_raised *raised, struct pl_errhandler *given)
 {
     void *until_raised = kept;
     kept = NULL; /* a handler may raise errors, too */
-    struct pl_errhandler *handler = given ? pl_object_retain(given) : pl_errhandler_of(raised->kind, raised->object);
-    void *object = raised->object ? pl_object_retain(raised->object) : NULL; /* a handler may free it */
-    if (!pl_errhandler_policy_apply(raised, handler))
-        pl_errhandler_invoke(handler, raised);
-    pl_object_release(object);
-    pl_object_release(handler);
-    pl_object_release(until_raised);
+    struct invocation own = {
+        .object = raised->object ? pl_object_retain(raised->object) : NULL, /* a handler may free it */
+        .kind = raised->kind,
+        .handler = given ? pl_object_retain(given) : pl_errhandler_of(raised->kind, raised->object),
+        .until_raised = until_raised,
+    };
+    raise_with(&own, raised); /* not a tail call: `own` is here */
 }

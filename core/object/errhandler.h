@@ -60,6 +60,10 @@ int pl_errhandler_from_info(struct pl_info *info, struct pl_errhandler **handler
  * then. Stolen. */
 void pl_errhandler_keep(void *object);
 
+/* Releases what handlers of this thread need that were left by an exception or longjmp(). The thread's next error does
+ * so, too. */
+void pl_errhandler_forget_left(void);
+
 /* Handles an error: invokes the handlers that the policy names for it; without such, `given`, or if that is NULL the
  * object's handler. Does not return from fatal handlers. */
 void pl_errhandler_raise(const struct pl_raised *raised, struct pl_errhandler *given);

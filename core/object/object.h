@@ -60,7 +60,8 @@ struct pl_kind_errors {
     struct pl_errhandler **(*slot)(void *object, struct pl_lock **lock);
     void (*attached)(void *object, struct pl_errhandler *handler); /* a handler was attached; NULL: nothing follows */
     void (*name)(void *object, char *name, size_t capacity);       /* the name that reports show; NULL: it has none */
-    int (*rank)(void *object); /* this process's rank in the job, -1 while it has none */
+    void (*unshared)(void *object); /* a handle that existed for a handler alone was dropped; NULL: nothing follows */
+    int (*rank)(void *object);      /* this process's rank in the job, -1 while it has none */
     /* Ends the job, or only the processes of the object if `members_only` and the kind has such. Does not return. */
     PL_NORETURN void (*end)(void *object, bool members_only, int code, const char *message);
 };
