@@ -247,7 +247,9 @@ static void await_receivers(struct pl_job_item *item, const struct pl_engine *en
 static void put_waiting(struct pl_job_item *item, const struct pl_waiting *waiting)
 {
     put_comm(item, waiting->comm);
-    if (waiting->what != PL_WHAT_ANY)
+    if (waiting->what == PL_WHAT_LOCK)
+        item->peer = waiting->peer;
+    else if (waiting->what != PL_WHAT_ANY)
         pl_wait_record_add_peer(item, waiting->comm, waiting->peer);
     item->tag = waiting->tag;
 }

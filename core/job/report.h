@@ -51,6 +51,7 @@ enum pl_item_what {
     PL_WHAT_ACCEPT,   /* for a process to connect to a port */
     PL_WHAT_CONNECT,  /* for a process to accept at a port */
     PL_WHAT_REQUEST,  /* a generalized request: the program itself completes it */
+    PL_WHAT_LOCK,     /* for the window lock of `peer`: any rank may hold it, so that none is awaited */
     PL_WHAT_KINDS
 };
 

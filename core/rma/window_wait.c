@@ -29,7 +29,9 @@ int pl_win_await(struct pl_win *win, int rank, const struct pl_awaited *awaited,
                  bool (*ready)(struct pl_win *win, int rank))
 {
     struct pl_engine *engine = &win->comm->instance->engine;
-    const struct pl_waiting what = { .comm = win->comm, .peer = rank, .tag = PL_ANY };
+    const struct pl_waiting what = {
+        .what = awaited ? PL_WHAT_LOCK : PL_WHAT_OTHER, .comm = win->comm, .peer = rank, .tag = PL_ANY
+    };
     struct pl_wait wait = { .what = &what };
     for (;;) {
         pl_engine_enter(engine);

@@ -343,6 +343,21 @@ static void window(void)
     MPI_Win_fence(0, win);
 }
 
+/* Rank 2 holds the lock of rank 0, for which rank 0 waits, too. */
+static void lock(void)
+{
+    MPI_Win win;
+    void *memory;
+    MPI_Win_allocate(8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_set_name(win, "halo");
+    if (rank == 2)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 2)
+        pause();
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+}
+
 /* Waits for a word of the second of two that it spawns. Of these only the first comes to a barrier. */
 static void spawn(void)
 {
@@ -476,6 +491,7 @@ static const struct {
     { "sessions", sessions, 1 },
     { "file", file, 0 },
     { "window", window, 0 },
+    { "lock", lock, 0 },
     { "spawn", spawn, 0 },
     { "crash_spawned", crash_spawned, 0 },
     { "crash", crash, 0 },

@@ -30,9 +30,9 @@ static void report_json_put_envelope(json_t *object, const char *key, int value)
 
 static json_t *report_json_item(const struct pl_job_item *item)
 {
-    static const char *const names[PL_WHAT_KINDS] = { "operation",  "receive", "send",     "probe",
-                                                      "collective", "some",    "exchange", "close",
-                                                      "address",    "accept",  "connect",  "generalized" };
+    static const char *const names[PL_WHAT_KINDS] = { "operation", "receive",     "send",  "probe",   "collective",
+                                                      "some",      "exchange",    "close", "address", "accept",
+                                                      "connect",   "generalized", "lock" };
     static const char *const objects[PL_OBJECT_KINDS] = { "communicator", "window", "file" };
     json_t *object = json_object();
     if (item->kind != PL_ITEM_MESSAGE)

@@ -143,6 +143,7 @@ void pl_report_write_item(const struct pl_job_item *item, FILE *out)
     case PL_WHAT_ADDRESS: fprintf(out, "rank %d to be initialized", item->peer); break;
     case PL_WHAT_ACCEPT: fputs("another job to connect to its port", out); break;
     case PL_WHAT_CONNECT: fputs("another job to accept at the port to which it connects", out); break;
+    case PL_WHAT_LOCK: fprintf(out, "the window lock of rank %d", item->peer); break;
     case PL_WHAT_REQUEST: fputs("a generalized request, which the program must complete", out); break;
     default:
         if (item->kind == PL_ITEM_MESSAGE)
