@@ -37,8 +37,8 @@ struct pl_intercomm_parts {
 /* Local. Retains the groups; steals the address vectors that it sets to NULL. */
 int pl_intercomm_assemble(struct pl_instance *instance, struct pl_intercomm_parts *parts, struct pl_comm **comm);
 
-/* From the members of `parent` that live, as all of them have agreed: `local` and `remote` are parts of its groups. Local.
- * Retains the groups. MPI_ERR_NO_MEM. */
+/* From the members of `parent` that live, as all of them have agreed: `local` and `remote` are parts of its groups.
+ * Local. Retains the groups. MPI_ERR_NO_MEM. */
 int pl_intercomm_create_of_living(struct pl_comm *parent, struct pl_group *local, struct pl_group *remote,
                                   struct pl_comm_id id, struct pl_comm **comm);
 

@@ -23,8 +23,8 @@ struct pl_origin;
 enum { PL_BREAK_WORDS = 288 };
 
 /* The header's `part`: what is at fault. That rank; the link to it; or that rank has freed the communicator, which it
- * tells only one member: the one that waits for it; or it has revoked the communicator. PL_FAULT_ASKED is a question: has
- * that rank made the communicator, whose parent it knows to be revoked? If not, it answers with the same notice and
+ * tells only one member: the one that waits for it; or it has revoked the communicator. PL_FAULT_ASKED is a question:
+ * has that rank made the communicator, whose parent it knows to be revoked? If not, it answers with the same notice and
  * PL_FAULT_RANK. */
 enum pl_fault { PL_FAULT_RANK, PL_FAULT_LINK, PL_FAULT_FREED, PL_FAULT_REVOKED, PL_FAULT_ASKED };
 

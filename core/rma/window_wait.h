@@ -10,8 +10,8 @@ struct pl_awaited;
 struct pl_win;
 
 /* Blocks until ready(win, rank) returns true, which a message from that rank causes; or, if `awaited` is not NULL,
- * until the awaited word is there, which counts releases of that rank's window lock. `ready` is called with the engine lock held. MPI_ERR_PROC_ABORTED when the rank has
- * died, or has finalized and so sends nothing more. */
+ * until the awaited word is there, which counts releases of that rank's window lock. `ready` is called with the engine
+ * lock held. MPI_ERR_PROC_ABORTED when the rank has died, or has finalized and so sends nothing more. */
 int pl_win_await(struct pl_win *win, int rank, const struct pl_awaited *awaited,
                  bool (*ready)(struct pl_win *win, int rank));
 

@@ -40,6 +40,7 @@ static void half_made(int frees)
     int class, word = 0;
     OK(MPI_Comm_dup(MPI_COMM_WORLD, &parent));
     OK(MPI_Comm_dup(parent, &copy)); /* the latest that all have made in another way */
+    OK(MPI_Barrier(MPI_COMM_WORLD)); /* a revocation ends what is left of it on others */
     if (rank < 2) {
         early = make(parent, 3, 5, &class);
         OK(MPI_Barrier(early)); /* both have made it */

@@ -161,6 +161,7 @@ static void finish(MPI_Comm inter)
         return;
     EXPECT(both(left) == (side ? (uint64_t)ours << 32 | theirs : (uint64_t)theirs << 32 | ours));
     use(left);
+    OK(MPIX_Comm_agree(left, &(int){ 0 })); /* a revocation ends what others still do in it */
     OK(MPIX_Comm_revoke(left));
     EXPECT(shrink(left, 0, &again) == MPI_SUCCESS);
     use(again);
