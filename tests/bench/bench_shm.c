@@ -126,9 +126,10 @@ static void host_closed(struct pl_engine *engine, struct pl_endpoint *endpoint, 
     (void)engine, (void)endpoint, (void)from;
 }
 
-static void host_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+static void host_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from, int error,
+                      const char *why)
 {
-    (void)engine, (void)endpoint, (void)from;
+    (void)engine, (void)endpoint, (void)from, (void)error, (void)why;
     _exit(3);
 }
 
