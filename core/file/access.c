@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/file_limit.h"
 #include "core/base/memory.h"
 #include "core/file/two_phase.h"
 
@@ -21,6 +22,12 @@ enum {
 
 /* --- one range of the file ---------------------------------------------------------------------------------------- */
 
+/* Where the limit is reached the kernel would raise SIGXFSZ. */
+static bool file_access_is_beyond(const struct pl_file *file, off_t offset)
+{
+    return (uint64_t)offset >= file->limit && (uint64_t)offset >= pl_file_limit();
+}
+
 int pl_access_run(struct pl_file *file, bool write, MPI_Offset at, void *data, size_t bytes, size_t *moved)
 {
     *moved = 0;
@@ -28,6 +35,8 @@ int pl_access_run(struct pl_file *file, bool write, MPI_Offset at, void *data, s
         size_t rest = bytes - *moved < MOST ? bytes - *moved : MOST;
         char *memory = (char *)data + *moved;
         off_t offset = (off_t)at + (off_t)*moved;
+        if (write && file_access_is_beyond(file, offset))
+            return pl_file_fail(EFBIG, "write to", file->name);
         ssize_t done = write ? pwrite(file->fd, memory, rest, offset) : pread(file->fd, memory, rest, offset);
         if (done < 0 && errno == EINTR)
             continue;

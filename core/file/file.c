@@ -12,6 +12,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/error.h"
+#include "core/base/file_limit.h"
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/comm/create.h"
@@ -139,6 +140,7 @@ static int file_open_descriptor(struct pl_file *file, bool created, struct stat 
     flags |= file->amode & MPI_MODE_RDONLY ? O_RDONLY : file->amode & MPI_MODE_WRONLY ? O_WRONLY : O_RDWR;
     if (!created && (file->amode & MPI_MODE_CREATE))
         flags |= O_CREAT | (file->amode & MPI_MODE_EXCL ? O_EXCL : 0);
+    file->limit = pl_file_limit();
     do
         file->fd = open(file->name, flags, 0666);
     while (file->fd < 0 && errno == EINTR);
@@ -399,8 +401,19 @@ static int file_resize(struct pl_file *file, MPI_Offset size,
     return pl_file_tell(file->comm, file->comm->rank == 0 ? change(file, size) : MPI_SUCCESS);
 }
 
+/* The kernel would raise SIGXFSZ where a file grows beyond the limit. */
+static int file_check_growth(const struct pl_file *file, MPI_Offset size)
+{
+    struct stat st;
+    bool may = pl_file_may_have((uint64_t)size) || (fstat(file->fd, &st) == 0 && st.st_size >= size);
+    return may ? MPI_SUCCESS : pl_file_fail(EFBIG, "set the size of", file->name);
+}
+
 static int file_truncate(const struct pl_file *file, MPI_Offset size)
 {
+    int rc = file_check_growth(file, size);
+    if (rc)
+        return rc;
     while (ftruncate(file->fd, (off_t)size) != 0)
         if (errno != EINTR)
             return pl_file_fail(errno, "set the size of", file->name);
@@ -414,7 +427,9 @@ int pl_file_set_size(struct pl_file *file, MPI_Offset size)
 
 static int file_allocate(const struct pl_file *file, MPI_Offset size)
 {
-    int error;
+    int error, rc = file_check_growth(file, size);
+    if (rc)
+        return rc;
     do
         error = size > 0 ? posix_fallocate(file->fd, 0, (off_t)size) : 0;
     while (error == EINTR);

@@ -55,6 +55,7 @@ struct pl_file {
     struct pl_info *info;             /* what the user asserted about kinds of memory; NULL: nothing */
     char *name;                       /* without a prefix */
     int fd;
+    uint64_t limit; /* of the bytes in a file (ulimit -f), when it was opened */
     int amode;
     bool atomic;
     _Atomic bool dirty; /* written to since it was last synchronized */
