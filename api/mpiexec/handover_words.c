@@ -159,6 +159,23 @@ static char *slurm_list(const struct host_option *host, int names, bool each)
     return list;
 }
 
+/* As a memory file that srun inherits, with one name in a line: srun takes a list with a slash for a file's name. NULL,
+ * or what cannot be passed on. */
+static const char *slurm_add_file(struct handover *h, const char *list)
+{
+    int fd = memfd_create("mpiexec", 0);
+    FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
+    if (!file)
+        return "the list of hosts (out of memory)";
+    for (; *list; list++)
+        putc(*list == ',' ? '\n' : *list, file);
+    putc('\n', file);
+    bool whole = fclose(file) == 0;
+    lseek(fd, 0, SEEK_SET);
+    handover_addf(h, "--nodelist=/proc/self/fd/%d", fd);
+    return whole ? NULL : "the list of hosts (out of memory)";
+}
+
 /* NULL, or what cannot be passed on. The list is freed; a distribution of NULL is that of Slurm. */
 static const char *slurm_add_list(struct handover *h, const char *distribution, int nodes, char *list)
 {
@@ -167,9 +184,13 @@ static const char *slurm_add_list(struct handover *h, const char *distribution, 
     if (distribution)
         handover_addf(h, "--distribution=%s", distribution);
     handover_addf(h, "--nodes=%d", nodes);
-    handover_addf(h, "--nodelist=%s", list);
+    const char *refused = NULL;
+    if (strlen(list) <= SLURM_LIST_MAX)
+        handover_addf(h, "--nodelist=%s", list);
+    else
+        refused = slurm_add_file(h, list);
     free(list);
-    return NULL;
+    return refused;
 }
 
 /* As many ranks on each host as it has slots, as mpiexec itself places them: a list with a name for each rank. If that

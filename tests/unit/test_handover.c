@@ -354,6 +354,34 @@ START_TEST(many_slurm)
 }
 END_TEST
 
+/* Even a list with each name once may be too long: srun reads it from a file. */
+START_TEST(long_slurm)
+{
+    enum { HOSTS = 9000 };
+    char line[512], name[32];
+    start();
+    have("srun", "");
+    snprintf(line, sizeof line, "%s/hosts", directory);
+    FILE *file = fopen(line, "w");
+    for (int i = 0; i < HOSTS; i++)
+        fprintf(file, "node-%05d.cluster\n", i);
+    fclose(file);
+    snprintf(line, sizeof line, "--launcher slurm -hostfile %s/hosts p", directory);
+    ck_assert_msg(hand_over(line), "%s: %s", line, made.error);
+    expect_word("--nodes=", "9000");
+    const char *list = word_after("--nodelist=");
+    ck_assert_msg(list && list[0] == '/', "%.20s", list ? list : "(none)");
+    ck_assert_ptr_nonnull(file = fopen(list, "r"));
+    for (int i = 0; i < HOSTS; i++) {
+        snprintf(name, sizeof name, "node-%05d.cluster\n", i);
+        ck_assert(fgets(line, sizeof line, file) && strcmp(line, name) == 0);
+    }
+    ck_assert_ptr_null(fgets(line, sizeof line, file));
+    fclose(file);
+    end();
+}
+END_TEST
+
 /* Without memory for the list there is an error, and no empty list. */
 START_TEST(memory_slurm)
 {
@@ -544,5 +572,5 @@ START_TEST(quotes)
 }
 END_TEST
 
-UNIT_MAIN("handover", who, words_slurm, counts_slurm, limits_slurm, slots_slurm, many_slurm, memory_slurm,
+UNIT_MAIN("handover", who, words_slurm, counts_slurm, limits_slurm, slots_slurm, many_slurm, long_slurm, memory_slurm,
           programs_slurm, words_prte, hostfile, rankfile, quotes)
