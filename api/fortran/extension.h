@@ -4,7 +4,7 @@
  * failed processes. They are weak here. Above a library that lacks them, callbacks go through a limited number of C
  * functions, one for each Fortran procedure (callbacks.c). Integers lie in memory of this library (attribute.c), its
  * errors have no words of their own (raise.c), and each handle that is not predefined is converted by a call
- * (convert.c). The procedures for failed processes are refused (recovery.c). A library compiled with
+ * (convert.c). The procedures for failed processes are refused (failed.c). A library compiled with
  * PLF_STANDARD_ALONE behaves as above another one, for tests.
  */
 #ifndef PLENUM_FORTRAN_EXTENSION_H

@@ -62,10 +62,10 @@ FORT_ALONE := $(FORT)/alone/libmpifort_abi.so.1
 $(FORT)/alone/%.o: api/fortran/%.c $(B)/flags
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(CPPFLAGS) $(FORT_CPP) -DPLF_STANDARD_ALONE $(PROTECT) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
-$(FORT_ALONE): $(foreach f,attribute callbacks convert raise recovery,$(FORT)/alone/$(f).o) $(LIBFORT)
+$(FORT_ALONE): $(foreach f,attribute callbacks convert raise failed,$(FORT)/alone/$(f).o) $(LIBFORT)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libmpifort_abi.so.1 -Wl,-z,defs -o $@ $(filter %.o,$^) \
-	  $(filter-out %/attribute.o %/callbacks.o %/convert.o %/raise.o %/recovery.o,$(FORT_OBJ)) -L$(B)/lib -lmpi_abi -Wl,-rpath,'$$ORIGIN/../../lib' $(ALL_LDFLAGS)
+	  $(filter-out %/attribute.o %/callbacks.o %/convert.o %/raise.o %/failed.o,$(FORT_OBJ)) -L$(B)/lib -lmpi_abi -Wl,-rpath,'$$ORIGIN/../../lib' $(ALL_LDFLAGS)
 $(B)/lib/libmpifort_abi.so: | $(LIBFORT)
 	$(Q)ln -sf libmpifort_abi.so.1 $@
 $(B)/include/mpif.h $(B)/include/mpif-ext.h: $(B)/include/%: $(FORT)/%
