@@ -222,8 +222,12 @@ static int intercomm_agree_local(struct pl_comm *comm, struct pl_comm **made)
 
 void pl_intercomm_share_loss_locked(struct pl_comm *comm)
 {
-    pl_comm_break_alike(comm, comm->inter.local);
-    pl_comm_break_alike(comm->inter.local, comm);
+    struct pl_comm *local = comm->inter.local;
+    if (atomic_load(&local->health.confined)) /* it was not yet known to be a part of `comm` */
+        pl_comm_share_failures(comm, local);
+    else
+        pl_comm_break_alike(comm, local);
+    pl_comm_break_alike(local, comm);
 }
 
 static void intercomm_share_loss(struct pl_comm *comm)

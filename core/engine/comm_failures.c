@@ -145,6 +145,13 @@ void pl_comm_lose_member(struct pl_comm *comm, int member)
     failures_add(comm, member, true);
 }
 
+void pl_comm_share_failures(struct pl_comm *comm, const struct pl_comm *local)
+{
+    const struct pl_comm_failures *failures = &local->health.failures;
+    for (int i = 0; i < atomic_load(&failures->count); i++)
+        failures_add(comm, failures->members[i], pl_comm_member_unreached(local, failures->members[i]));
+}
+
 bool pl_comm_member_failed(const struct pl_comm *comm, int rank)
 {
     return rank >= 0 && pl_comm_knows_failed(comm, pl_comm_member(comm, rank, comm->inter.remote != NULL));

@@ -37,6 +37,9 @@ void pl_comm_fail_member(struct pl_comm *comm, int member);
 /* The same for one whose link is lost, or which others have left out: it may live. */
 void pl_comm_lose_member(struct pl_comm *comm, int member);
 
+/* The members that have failed in `local`, which has become the local group's communicator of `comm`. */
+void pl_comm_share_failures(struct pl_comm *comm, const struct pl_comm *local);
+
 /* Is that all that is known of the failed member? */
 bool pl_comm_member_unreached(const struct pl_comm *comm, int member);
 
