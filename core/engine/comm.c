@@ -8,6 +8,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/error.h"
+#include "core/base/hash.h"
 #include "core/base/memory.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/bsend.h"
@@ -320,14 +321,38 @@ static int comm_group_failed(const struct pl_comm *comm, const struct pl_group *
     return failed;
 }
 
+static int comm_record_failed(const struct pl_comm *comm, int tag, int failed)
+{
+    return pl_comm_fails(comm, PL_MSG_COLL, tag) ? pl_comm_broken_record(comm)
+                                                 : pl_departure_record_failed(comm, failed);
+}
+
+/* What the members of a group pass on. A call that fails leaves such messages behind, which are not for another group. */
+struct group_notice {
+    struct pl_comm_id id;
+    uint64_t group; /* of its members, a hash */
+};
+
+static uint64_t comm_hash_group(const struct pl_group *group)
+{
+    uint64_t hash = PL_HASH_BEGIN;
+    for (int i = 0; i < group->size; i++) {
+        uint64_t proc = pl_group_proc(group, i);
+        hash = pl_hash_bytes(hash, &proc, sizeof proc);
+    }
+    return hash;
+}
+
 /* Any failure in `comm` ends a receive with a user's tag: the sender may be a living member that has given up for a
  * failed one. If that is not in the group, the receive is posted again. */
-static int comm_receive_id(struct pl_comm *comm, const struct pl_group *group, int from, int tag, struct pl_comm_id *id)
+static int comm_receive_id(struct pl_comm *comm, const struct pl_group *group, int from, int tag,
+                           struct group_notice *notice)
 {
     struct pl_request *request;
+    uint64_t expected = notice->group;
     for (;;) {
         int before = atomic_load(&comm->health.failures.count);
-        int rc = pl_coll_irecv(comm, id, sizeof *id, PL_TYPE_BYTE, from, tag, &request);
+        int rc = pl_coll_irecv(comm, notice, sizeof *notice, PL_TYPE_BYTE, from, tag, &request);
         if (rc)
             return rc;
         int failed = comm_group_failed(comm, group);
@@ -335,8 +360,9 @@ static int comm_receive_id(struct pl_comm *comm, const struct pl_group *group, i
             pl_cancel(request);
         rc = pl_request_finish(request);
         if (failed >= 0)
-            return pl_comm_fails(comm, PL_MSG_COLL, tag) ? pl_comm_broken_record(comm)
-                                                         : pl_departure_record_failed(comm, failed);
+            return comm_record_failed(comm, tag, failed);
+        if (rc == MPI_SUCCESS && notice->group != expected)
+            continue;
         bool news = atomic_load(&comm->health.failures.count) > before;
         if (rc != MPI_ERR_PROC_ABORTED || !news || pl_comm_fails(comm, PL_MSG_COLL, tag))
             return rc;
@@ -347,23 +373,27 @@ static int comm_receive_id(struct pl_comm *comm, const struct pl_group *group, i
 int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, struct pl_comm_id *id)
 {
     const struct pl_type *byte = PL_TYPE_BYTE;
+    struct group_notice notice = { .group = comm_hash_group(group) };
     struct pl_request *request;
-    int rank = group->rank, mask = 1, rc;
+    int rank = group->rank, mask = 1, rc, failed = pl_comm_is_user_tag(tag) ? comm_group_failed(comm, group) : -1;
+    if (failed >= 0)
+        return comm_record_failed(comm, tag, failed);
     if (rank == 0)
-        *id = pl_comm_new_id();
+        notice.id = pl_comm_new_id();
     while (mask < group->size && !(rank & mask))
         mask <<= 1;
     if (rank != 0) {
         int from = pl_group_find(comm->group, pl_group_proc(group, rank - mask));
-        rc = comm_receive_id(comm, group, from, tag, id);
+        rc = comm_receive_id(comm, group, from, tag, &notice);
         if (rc)
             return rc;
     }
+    *id = notice.id;
     while ((mask >>= 1) > 0) {
         if (rank + mask >= group->size)
             continue;
         int to = pl_group_find(comm->group, pl_group_proc(group, rank + mask));
-        rc = pl_coll_isend(comm, id, sizeof *id, byte, to, tag, &request);
+        rc = pl_coll_isend(comm, &notice, sizeof notice, byte, to, tag, &request);
         rc = rc ? rc : pl_request_finish(request);
         if (rc)
             return rc;

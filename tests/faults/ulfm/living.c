@@ -2,7 +2,8 @@
 /* ranks: 3 4 6 */
 /*
  * Living processes go on making communicators of groups of them, and intercommunicators by leaders of them, from one
- * whose other members die meanwhile. No call fails.
+ * whose other members die meanwhile. No call fails. A group with a dead member fails on all that know of it, and one of
+ * the living with the same tag is not mistaken for it.
  * usage: living SEED VICTIMS
  */
 #include "ulfm.h"
@@ -32,7 +33,7 @@ static void die_soon(uint64_t *state)
     }
 }
 
-static MPI_Comm make(MPI_Comm parent, unsigned members, int tag)
+static MPI_Comm make(MPI_Comm parent, unsigned members, int tag, int class)
 {
     MPI_Group all, some;
     MPI_Comm made = MPI_COMM_NULL;
@@ -42,10 +43,28 @@ static MPI_Comm make(MPI_Comm parent, unsigned members, int tag)
             ranks[count++] = i;
     OK(MPI_Comm_group(MPI_COMM_WORLD, &all));
     OK(MPI_Group_incl(all, count, ranks, &some));
-    OK(MPI_Comm_create_group(parent, some, tag, &made));
+    IS(MPI_Comm_create_group(parent, some, tag, &made), class);
     OK(MPI_Group_free(&some));
     OK(MPI_Group_free(&all));
     return made;
+}
+
+static void refuse_the_dead(MPI_Comm parent, unsigned living)
+{
+    MPI_Group dead;
+    int known = 0;
+    while (known < __builtin_popcount(victims)) {
+        OK(MPIX_Comm_get_failed(parent, &dead));
+        OK(MPI_Group_size(dead, &known));
+        OK(MPI_Group_free(&dead));
+    }
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm mine = make(parent, living | victims, 7, MPIX_ERR_PROC_FAILED);
+        EXPECT(mine == MPI_COMM_NULL);
+        mine = make(parent, living, 7, MPI_SUCCESS);
+        expect_works(mine);
+        OK(MPI_Comm_free(&mine));
+    }
 }
 
 int main(int argc, char **argv)
@@ -66,7 +85,7 @@ int main(int argc, char **argv)
             ours = random_next(&state) & living;
         unsigned theirs = living & ~ours;
         int side = is_in(theirs, rank);
-        MPI_Comm mine = make(parent, side ? theirs : ours, time % 2);
+        MPI_Comm mine = make(parent, side ? theirs : ours, time % 2, MPI_SUCCESS);
         expect_works(mine);
         if (theirs) {
             OK(MPI_Intercomm_create(mine, 0, parent, __builtin_ctz(side ? ours : theirs), time % 3, &inter));
@@ -77,6 +96,7 @@ int main(int argc, char **argv)
         }
         OK(MPI_Comm_free(&mine));
     }
+    refuse_the_dead(parent, ~victims & ((1u << size) - 1));
     OK(MPI_Comm_free(&parent));
     return end();
 }
