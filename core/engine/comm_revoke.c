@@ -65,7 +65,8 @@ static void revoke_ask(struct pl_comm *root, int from, const struct pl_break_not
     PL_TABLE_EACH(child, &root->instance->engine.comms.by_id, struct pl_comm, by_id) {
         bool here = child->role.parent.home == root->id.home && child->role.parent.serial == root->id.serial;
         int rank = here && child->role.grouped ? pl_group_find(child->group, proc) : MPI_UNDEFINED;
-        if (rank >= 0 && rank != child->rank && !atomic_load(&child->health.failed))
+        bool broken = atomic_load(&child->health.failed) && !atomic_load(&child->health.confined);
+        if (rank >= 0 && rank != child->rank && !broken)
             pl_comm_break_ask(root, from, child, rank, notice);
     }
 }
