@@ -140,13 +140,13 @@ static int file_open_descriptor(struct pl_file *file, bool created, struct stat 
     flags |= file->amode & MPI_MODE_RDONLY ? O_RDONLY : file->amode & MPI_MODE_WRONLY ? O_WRONLY : O_RDWR;
     if (!created && (file->amode & MPI_MODE_CREATE))
         flags |= O_CREAT | (file->amode & MPI_MODE_EXCL ? O_EXCL : 0);
-    file->limit = pl_file_limit();
     do
         file->fd = open(file->name, flags, 0666);
     while (file->fd < 0 && errno == EINTR);
     *number = file->fd < 0 || fstat(file->fd, st) != 0 ? errno : S_ISDIR(st->st_mode) ? EISDIR : 0;
     if (!*number && lseek(file->fd, 0, SEEK_CUR) < 0)
         *number = errno;
+    file->limit = !*number && S_ISREG(st->st_mode) ? pl_file_limit() : UINT64_MAX;
     return *number ? file_cannot_open(file, file_error_class(*number), *number, "") : MPI_SUCCESS;
 }
 
