@@ -45,12 +45,12 @@ static inline bool pl_op_is_user(const struct pl_op *op)
 }
 
 /* Is the result of this reduction the same in whichever order the operands are combined? So it is for the predefined
- * operations on integers, which wrap around, and on logicals. */
+ * operations on integers, which wrap around, on characters and bytes, and on logicals. */
 static inline bool pl_op_is_exact(const struct pl_op *op, const struct pl_type *type)
 {
     bool integer = type->basic >= PL_I8 && type->basic <= PL_U64,
-         logical = type->basic >= PL_BOOL && type->basic <= PL_L128;
-    return op->kernels && op->commute && (integer || logical);
+         other = type->basic >= PL_BOOL && type->basic <= PL_BYTE;
+    return op->kernels && op->commute && (integer || other);
 }
 
 /* Whether the operation may be applied to the type: MPI_SUCCESS, or MPI_ERR_OP with the reason recorded. */

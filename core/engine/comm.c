@@ -327,7 +327,8 @@ static int comm_record_failed(const struct pl_comm *comm, int tag, int failed)
                                                  : pl_departure_record_failed(comm, failed);
 }
 
-/* What the members of a group pass on. A call that fails leaves such messages behind, which are not for another group. */
+/* What the members of a group pass on. A call that fails leaves such messages behind, which are not for another
+ * group. */
 struct group_notice {
     struct pl_comm_id id;
     uint64_t group; /* of its members, a hash */

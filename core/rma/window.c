@@ -20,7 +20,7 @@
 /* An area for the window's communicator is made that many collectives later than for others, if all its ranks are on
  * one node. Making one takes 30 us, or 200 to 500 with 4 to 8 ranks on 2 cores. A fence then takes 0.1 us instead of
  * 0.25, and 1.5 to 8 us less with those. So it pays after 60 to 210 fences. */
-enum { WINDOW_FENCES = 64 };
+enum { WINDOW_FENCES = 59 };
 
 const char *pl_win_label(const struct pl_win *win)
 {

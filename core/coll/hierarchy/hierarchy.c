@@ -12,6 +12,7 @@
 #include "core/base/memory.h"
 #include "core/coll/area/area.h"
 #include "core/coll/collective.h"
+#include "core/coll/select.h"
 #include "core/engine/comm.h"
 #include "core/engine/comm_break.h"
 #include "core/engine/comm_table.h"
@@ -207,7 +208,7 @@ int pl_hierarchy_get(struct pl_comm *comm, bool at_once, struct pl_hierarchy **h
     *hierarchy = comm->coll.hierarchy.open;
     if (pl_likely(*hierarchy != NULL) || comm->coll.hierarchy.none)
         return MPI_SUCCESS;
-    if (comm->coll.area.open || comm->size < 3 || !pl_config_bool("coll_shm")) {
+    if (comm->coll.area.open || comm->size < 3 || !pl_config_bool("coll_shm") || pl_coll_are_near(comm)) {
         comm->coll.hierarchy.none = true;
         return MPI_SUCCESS;
     }

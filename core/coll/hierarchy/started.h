@@ -6,7 +6,7 @@
  * nonblocking calls and on what all ranks know, and not on when a rank learns of the nodes.
  *
  * No collective that was started before the exchange has ended is complete before it: where there is no such collective
- * there is no exchange. Locking: schedule.h.
+ * there is no exchange. Locking: schedule_run.h.
  */
 #ifndef PLENUM_CORE_COLL_HIERARCHY_STARTED_H
 #define PLENUM_CORE_COLL_HIERARCHY_STARTED_H
