@@ -203,8 +203,21 @@ static long smaller(long a, long b)
     return a < b ? a : b;
 }
 
-/* A session whose peers are late leaves its worker of UCX to the next session. So the least of the last three cycles
- * counts, each of which has what all earlier ones leaked. */
+static struct usage usage_least(struct usage a, struct usage b)
+{
+    return (struct usage){ smaller(a.descriptors, b.descriptors), smaller(a.mappings, b.mappings),
+                           smaller(a.memory, b.memory) };
+}
+
+static struct usage usage_most(struct usage a, struct usage b)
+{
+    struct usage least = usage_least(a, b);
+    return (struct usage){ a.descriptors + b.descriptors - least.descriptors, a.mappings + b.mappings - least.mappings,
+                           a.memory + b.memory - least.memory };
+}
+
+/* A session whose peers are late leaves its worker of UCX to the next session. So the most of three cycles is compared
+ * with the least of the last three, each of which has what all earlier ones leaked. */
 static void run_cycles(int rank)
 {
     struct usage first = { 0 }, last = { LONG_MAX, LONG_MAX, LONG_MAX };
@@ -216,14 +229,10 @@ static void run_cycles(int rank)
         solve_all();
         unload_all();
         use_own();
-        if (i == settled)
-            first = usage_now();
-        if (i >= cycles - 3) {
-            struct usage now = usage_now();
-            last.descriptors = smaller(last.descriptors, now.descriptors);
-            last.mappings = smaller(last.mappings, now.mappings);
-            last.memory = smaller(last.memory, now.memory);
-        }
+        if (i >= settled && i < settled + 3)
+            first = usage_most(first, usage_now());
+        else if (i >= cycles - 3)
+            last = usage_least(last, usage_now());
     }
     /* Allocators of other libraries may keep some; a leak of one page a cycle shows in the long form. */
     fprintf(stderr, "host: cycles %d to %d: descriptors %ld -> %ld, mappings %ld -> %ld, memory %ld kB %+ld kB\n",
