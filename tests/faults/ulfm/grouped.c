@@ -9,23 +9,6 @@
 
 enum { ROUNDS = 40, MOST_GROUPS = 400, TAG_MADE = 11 };
 
-static MPI_Comm make(MPI_Comm parent, unsigned members, int tag, int *class)
-{
-    MPI_Group all, some;
-    MPI_Comm made = MPI_COMM_NULL;
-    int count = 0, ranks[MOST];
-    for (int i = 0; i < size; i++)
-        if (is_in(members, i))
-            ranks[count++] = i;
-    OK(MPI_Comm_group(MPI_COMM_WORLD, &all));
-    OK(MPI_Group_incl(all, count, ranks, &some));
-    *class = class_of(MPI_Comm_create_group(parent, some, tag, &made));
-    EXPECT((*class == MPI_SUCCESS) == (made != MPI_COMM_NULL));
-    OK(MPI_Group_free(&some));
-    OK(MPI_Group_free(&all));
-    return made;
-}
-
 static void await_revoked(MPI_Comm comm)
 {
     int flag = 0;
@@ -42,11 +25,11 @@ static void half_made(int frees)
     OK(MPI_Comm_dup(parent, &copy)); /* the latest that all have made in another way */
     OK(MPI_Barrier(MPI_COMM_WORLD)); /* a revocation ends what is left of it on others */
     if (rank < 2) {
-        early = make(parent, 3, 5, &class);
+        early = make_of(parent, 3, 5, &class);
         OK(MPI_Barrier(early)); /* both have made it */
     }
     if (rank == 0) {
-        late = make(parent, 3, 6, &class);
+        late = make_of(parent, 3, 6, &class);
         EXPECT(class == MPI_SUCCESS);
         OK(MPI_Send(&word, 1, MPI_INT, 2, TAG_MADE, MPI_COMM_WORLD));
         REVOKED(MPI_Barrier(late));
@@ -57,7 +40,7 @@ static void half_made(int frees)
         if (frees)
             OK(MPI_Comm_free(&parent));
         else
-            (void)make(parent, 3, 6, &class);
+            (void)make_of(parent, 3, 6, &class);
         EXPECT(frees || class == MPIX_ERR_REVOKED);
     } else if (rank == 2) {
         OK(MPI_Recv(&word, 1, MPI_INT, 0, TAG_MADE, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
@@ -89,7 +72,7 @@ static void race(uint64_t *state)
             OK(MPIX_Comm_revoke(parent));
         if (!is_in(members, rank))
             continue;
-        made = make(parent, members, i % 3, &class);
+        made = make_of(parent, members, i % 3, &class);
         if (class)
             break;
         class = class_of(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, made));

@@ -6,15 +6,8 @@
  * usage: inside SEED FORM LENGTH; the collective is SEED modulo their number
  */
 #include "collectives.h"
-#include <sys/time.h>
 
-static void on_alarm(int number)
-{
-    (void)number;
-    die();
-}
-
-static void die_soon(uint64_t *state)
+static void die_in_it(uint64_t *state)
 {
     struct itimerval timer = { .it_value.tv_usec = 1 + random_next(state) % 30000 };
     signal(SIGALRM, on_alarm);
@@ -37,7 +30,7 @@ int main(int argc, char **argv)
     coll_prepare(span);
     MPIX_Comm_agree(comm, &(int){ 1 }); /* all have made it */
     if (rank == dead)
-        die_soon(&state);
+        die_in_it(&state);
     while (!code) {
         code = coll_run(which, form, span, root, comm);
         root = (root + 1) % size;

@@ -5,17 +5,10 @@
  * before the other group calls. The call fails in both groups, whose leaders reach each other; none waits.
  */
 #include <errno.h>
-#include <sys/time.h>
 
 #include "ulfm.h"
 
 enum { VICTIM = 1, FAR = 2 };
-
-static void on_alarm(int number)
-{
-    (void)number;
-    die();
-}
 
 int main(int argc, char **argv)
 {

@@ -6,16 +6,10 @@
  * usage: repair SEED VICTIMS [nonblocking]
  */
 #include "ulfm.h"
-#include <sys/time.h>
 
 enum { STEPS = 300 };
 
 static int nonblocking;
-static void on_alarm(int number)
-{
-    (void)number;
-    die();
-}
 
 static void die_sometime(uint64_t *state, int victims)
 {

@@ -6,18 +6,11 @@
  * usage: shrink_between SEED VICTIMS; the seed draws the groups, when which ranks die, and what is revoked
  */
 #include "ulfm.h"
-#include <sys/time.h>
 
 enum { TIMES = 150 };
 
 static unsigned sides[2], victims; /* sets of ranks of the World */
 static int side, revokes;
-
-static void on_alarm(int number)
-{
-    (void)number;
-    die();
-}
 
 static void draw(uint64_t *state, int count)
 {
@@ -29,19 +22,6 @@ static void draw(uint64_t *state, int count)
     while (__builtin_popcount(victims) < count)
         victims |= 1u << random_next(state) % (unsigned)size;
     revokes = random_next(state) % 2;
-}
-
-/* Drawn for each rank, so that all draw alike. */
-static void die_soon(uint64_t *state)
-{
-    int most = 1 << (5 + random_next(state) % 11); /* to 65 ms */
-    for (int one = 0; one < size; one++) {
-        struct itimerval timer = { .it_value.tv_usec = 1 + random_next(state) % most };
-        if (one != rank || !is_in(victims, rank))
-            continue;
-        signal(SIGALRM, on_alarm);
-        setitimer(ITIMER_REAL, &timer, NULL);
-    }
 }
 
 /* The ranks of the World in a group, which is freed. They must be in order. */
@@ -181,7 +161,7 @@ int main(int argc, char **argv)
     OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, __builtin_ctz(sides[!side]), 3, &inter));
     mine[0] = shrink_once(inter, 0); /* all have come */
     EXPECT(mine[0] == ((uint64_t)sides[1] << 32 | sides[0]));
-    die_soon(&state);
+    die_soon(&state, victims);
     for (int time = 1; time < TIMES; time++) {
         mine[time] = shrink_once(inter, time);
         if (revokes && time == TIMES / 4)

@@ -6,15 +6,8 @@
  * usage: storm SEED VICTIMS; the seed draws when, and whether the victims are the first ranks or any
  */
 #include "ulfm.h"
-#include <sys/time.h>
 
 enum { TIMES = 400 };
-
-static void on_alarm(int number)
-{
-    (void)number;
-    die();
-}
 
 static unsigned draw_victims(uint64_t *state, int count)
 {
@@ -23,19 +16,6 @@ static unsigned draw_victims(uint64_t *state, int count)
     while (__builtin_popcount(victims) < count)
         victims |= 1u << (first ? (unsigned)__builtin_popcount(victims) : random_next(state) % (unsigned)size);
     return victims;
-}
-
-/* Drawn for each rank, so that all draw alike. */
-static void die_soon(uint64_t *state, unsigned victims)
-{
-    int most = 1 << (5 + random_next(state) % 11); /* to 65 ms */
-    for (int one = 0; one < size; one++) {
-        struct itimerval timer = { .it_value.tv_usec = 1 + random_next(state) % most };
-        if (one != rank || !is_in(victims, rank))
-            continue;
-        signal(SIGALRM, on_alarm);
-        setitimer(ITIMER_REAL, &timer, NULL);
-    }
 }
 
 /* One result: the class in the upper half, what the flag says in the lower half. */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { TAG_THROUGH = 9001, TAG_NEVER, MOST = 64 };
@@ -188,6 +189,43 @@ static inline uint32_t random_next(uint64_t *state)
     *state ^= *state << 25;
     *state ^= *state >> 27;
     return (uint32_t)(*state * 0x2545f4914f6cdd1dull >> 32);
+}
+
+static inline void on_alarm(int number)
+{
+    (void)number;
+    die();
+}
+
+/* Those in `victims` die within 65 ms, in most runs much sooner. Drawn for each rank, so that all draw alike. */
+static inline void die_soon(uint64_t *state, unsigned victims)
+{
+    int most = 1 << (5 + random_next(state) % 11);
+    for (int one = 0; one < size; one++) {
+        struct itimerval timer = { .it_value.tv_usec = 1 + random_next(state) % most };
+        if (one != rank || !is_in(victims, rank))
+            continue;
+        signal(SIGALRM, on_alarm);
+        setitimer(ITIMER_REAL, &timer, NULL);
+    }
+}
+
+/* A communicator of these ranks of the World; MPI_COMM_NULL with an error of that class. */
+static inline MPI_Comm make_of(MPI_Comm parent, unsigned members, int tag, int *class)
+{
+    MPI_Group all, some;
+    MPI_Comm made = MPI_COMM_NULL;
+    int count = 0, ranks[MOST];
+    for (int i = 0; i < size; i++)
+        if (is_in(members, i))
+            ranks[count++] = i;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &all));
+    OK(MPI_Group_incl(all, count, ranks, &some));
+    *class = class_of(MPI_Comm_create_group(parent, some, tag, &made));
+    EXPECT((*class == MPI_SUCCESS) == (made != MPI_COMM_NULL));
+    OK(MPI_Group_free(&some));
+    OK(MPI_Group_free(&all));
+    return made;
 }
 
 #endif
