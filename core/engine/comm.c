@@ -331,15 +331,15 @@ static int comm_record_failed(const struct pl_comm *comm, int tag, int failed)
  * group. */
 struct group_notice {
     struct pl_comm_id id;
-    uint64_t group; /* of its members, a hash */
+    uint64_t group; /* a hash of its members' ranks in the communicator, which are the same on all */
 };
 
-static uint64_t comm_hash_group(const struct pl_group *group)
+static uint64_t comm_hash_group(const struct pl_comm *comm, const struct pl_group *group)
 {
     uint64_t hash = PL_HASH_BEGIN;
     for (int i = 0; i < group->size; i++) {
-        uint64_t proc = pl_group_proc(group, i);
-        hash = pl_hash_bytes(hash, &proc, sizeof proc);
+        int rank = pl_group_find(comm->group, pl_group_proc(group, i));
+        hash = pl_hash_bytes(hash, &rank, sizeof rank);
     }
     return hash;
 }
@@ -374,7 +374,7 @@ static int comm_receive_id(struct pl_comm *comm, const struct pl_group *group, i
 int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, struct pl_comm_id *id)
 {
     const struct pl_type *byte = PL_TYPE_BYTE;
-    struct group_notice notice = { .group = comm_hash_group(group) };
+    struct group_notice notice = { .group = comm_hash_group(comm, group) };
     struct pl_request *request;
     int rank = group->rank, mask = 1, rc, failed = pl_comm_is_user_tag(tag) ? comm_group_failed(comm, group) : -1;
     if (failed >= 0)
